@@ -178,8 +178,9 @@ fn cube(n: u64) -> u64 {
     n.saturating_mul(n).saturating_mul(n)
 }
 
-/// The fourth root by Newton's iteration x - (x⁴ - a) / 4x³ in integers, from a power of two and
-/// until a step changes it by one at most: within one of the root, and exactly what ns-2 has.
+/// Fourth root by Newton's iteration x - (x⁴ - a) / 4x³ in integers. It starts at a power of two
+/// and stops when a step changes the value by at most one. The result is within one of the root and
+/// equals ns-2's.
 fn fourth_root(a: u64) -> u64 {
     let bits = u64::BITS - a.leading_zeros();
     let mut root = 1u64 << (bits / 4);

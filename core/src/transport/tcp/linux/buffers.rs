@@ -1,29 +1,31 @@
-//! The buffers in which a sending host keeps what its application has written and TCP has not sent:
-//! where one ends, a segment may be alone, which leaves without waiting for more and may carry PSH.
+//! The socket buffers that hold data written by the application and not sent yet. The last segment
+//! of a buffer may be alone: it leaves without waiting for more and may carry PSH.
 //!
-//! The application writes 64 kB at a time and ahead of TCP. The first buffer leaves with the initial
-//! window; later ones have as many whole segments as half of the first receive window holds
-//! (`tcp_bound_to_half_wnd`). A full buffer carries PSH if more than half a window was written since a
+//! The application writes 64 kB at a time, ahead of TCP. The first buffer holds the initial window;
+//! later ones hold as many whole segments as fit into half of the first receive window
+//! (`tcp_bound_to_half_wnd`). A full buffer carries PSH if more than half a window was written
+//! since the last end of a write or the last buffer with PSH (`forced_push`, `tcp_mark_push` in
+//! `tcp.c`).
 //! write ended or a buffer with PSH did (`forced_push`, `tcp_mark_push` in `tcp.c`).
 
 use crate::transport::tcp::config::TcpConfig;
 
-/// Bytes that the application writes at a time.
+/// Bytes per write of the application.
 const WRITE: u64 = 65_536;
 /// The largest buffer, in bytes (`GSO_LEGACY_MAX_SIZE` less headers).
 const LARGEST: u64 = 65_215;
 
-/// The buffer that the next new segment is in.
+/// The buffer of the next new segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffers {
     mss: u64,
-    /// Half of the first window, in bytes.
+    /// Half of the first receive window, in bytes.
     half: u64,
-    /// Bytes of a buffer.
+    /// Size of a buffer in bytes.
     size: u64,
-    /// Its end.
+    /// End of the current buffer.
     end: u64,
-    /// Up to where was written when PSH was set last.
+    /// End of the data written when PSH was last set.
     pushed: u64,
     carries_push: bool,
 }
@@ -42,7 +44,7 @@ impl Buffers {
         }
     }
 
-    /// Bytes from `start`, which is sent next, to the end of its buffer.
+    /// Bytes from `start`, the next byte to send, to the end of its buffer.
     pub(super) fn left(&mut self, start: u64) -> u64 {
         while self.end <= start {
             self.end += self.size;
@@ -56,7 +58,7 @@ impl Buffers {
         self.end - start
     }
 
-    /// Whether the segment from `start` is the last one of a buffer that carries PSH.
+    /// True if the segment at `start` is the last one of a buffer that carries PSH.
     pub(super) fn ends_with_push(&mut self, start: u64) -> bool {
         self.left(start) <= self.mss && self.carries_push
     }
@@ -67,10 +69,10 @@ mod tests {
     use super::*;
     use crate::transport::tcp::congestion::CongestionAlgorithm;
 
-    /// As Linux 7.2.13 sends in virtual time: buffers of 22 segments behind the first ten, of which the
-    /// fifth, 7th, ... 15th, 18th and 20th carry PSH.
+    /// As Linux 7.2.13 sends in virtual time: after the first ten segments, buffers of 22 segments,
+    /// of which the fifth, 7th, ... 15th, 18th and 20th carry PSH.
     #[test]
-    fn buffers_of_half_a_window_some_of_which_are_pushed() {
+    fn buffers_hold_half_a_window_and_some_carry_push() {
         let mut config = TcpConfig::linux(CongestionAlgorithm::CUBIC);
         config.linux.get_or_insert_default().window_growth = true;
         let mut buffers = Buffers::new(&config);

@@ -1,24 +1,25 @@
-//! SACKs that wait: beyond the third ACK that repeats an acknowledgement, those of a millisecond go
-//! as one (`__tcp_ack_snd_check` in `tcp_input.c` of Linux, `tcp_comp_sack_delay_ns` and its
-//! siblings).
+//! SACK compression: from the fourth ACK that repeats an acknowledgement on, the receiver sends one
+//! SACK per millisecond (`__tcp_ack_snd_check` in `tcp_input.c` of Linux, `tcp_comp_sack_delay_ns`
+//! and related settings).
 
 use crate::units::{Duration, Instant};
 
-/// ACKs with the same acknowledgement that leave at once.
+/// Number of ACKs with the same acknowledgement that are sent at once.
 const AT_ONCE: u32 = 3;
-/// No more than so many wait.
+/// Maximum number of compressed SACKs (`tcp_comp_sack_nr`).
 const MOST: u32 = 44;
-/// How long they wait: so long, and no more than a twentieth of the round-trip time.
+/// Compression delay: at most this, and at most a twentieth of the round-trip time.
 const DELAY: Duration = Duration::from_millis(1);
 const SHARE: u64 = 20;
-/// The timer may be late by so much, to expire together with others, and on a quiet host it is.
+/// Slack of the timer, which lets it expire together with other timers. On a quiet host it expires
+/// this late.
 const SLACK: Duration = Duration::from_micros(100);
 
-/// SACKs that wait.
+/// The compressed SACKs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compression {
     enabled: bool,
-    /// The acknowledgement that is repeated, and how often it was.
+    /// The repeated acknowledgement, and the number of repetitions.
     repeated: u64,
     repeats: u32,
     waiting: u32,
@@ -30,7 +31,8 @@ impl Compression {
         Self { enabled, repeated: 0, repeats: 0, waiting: 0, deadline: None }
     }
 
-    /// A segment beyond a gap arrived, `next` being the byte expected; says whether its ACK waits.
+    /// Handles a segment beyond a gap; `next` is the next byte expected. Returns true if its ACK
+    /// waits.
     pub(super) fn holds(&mut self, now: Instant, next: u64, smoothed: Option<Duration>) -> bool {
         if !self.enabled || self.waiting >= MOST {
             return false;
@@ -48,7 +50,7 @@ impl Compression {
         true
     }
 
-    /// An ACK leaves: nothing waits any more.
+    /// An ACK was sent, which covers all waiting SACKs.
     pub(super) fn on_ack_sent(&mut self) {
         self.waiting = 0;
         self.deadline = None;
@@ -59,7 +61,7 @@ impl Compression {
         self.deadline
     }
 
-    /// Whether those that wait have waited for long enough.
+    /// True if the waiting SACKs are due.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         self.deadline.take_if(|at| *at <= now).is_some()
     }
@@ -75,10 +77,10 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// Three at once, the fourth a millisecond later with what came since; a new acknowledgement
-    /// begins anew.
+    /// Three ACKs leave at once; the fourth leaves a millisecond later with all later SACKs. A new
+    /// acknowledgement restarts the count.
     #[test]
-    fn the_fourth_waits_for_a_millisecond() {
+    fn the_fourth_sack_waits_for_a_millisecond() {
         let mut compression = Compression::new(true);
         let held: Vec<_> =
             (0..6).map(|n| compression.holds(at(n * 100), 1000, Some(MS * 100))).collect();
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn short_round_trips_wait_for_a_twentieth() {
+    fn on_short_round_trips_sacks_wait_for_a_twentieth() {
         let mut compression = Compression::new(true);
         (0..4).for_each(|_| _ = compression.holds(at(0), 1000, Some(MS * 2)));
         assert_eq!(compression.deadline(), Some(at(200)));
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_44_wait() {
+    fn at_most_44_sacks_wait() {
         let mut compression = Compression::new(true);
         let held = (0..100).filter(|&n| compression.holds(at(n), 1000, None)).count();
         assert_eq!(held, 44);

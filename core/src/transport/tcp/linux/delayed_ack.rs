@@ -1,33 +1,33 @@
-//! When an ACK may wait (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2) in the way of Linux: the
-//! timer follows the gaps between segments, and the first segments are acknowledged at once.
+//! Delayed ACKs (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2) as in Linux: the timer adapts to
+//! the gaps between segments, and the first segments are acknowledged at once.
 
 use super::ticks::Ticks;
 use crate::units::{Duration, Instant};
 
-/// ACKs sent at once when a connection starts or something odd happened.
+/// ACKs sent at once at the start of a connection and after unusual segments.
 const QUICK: u32 = 16;
-/// ACKs sent at once after a mark.
+/// ACKs sent at once after an ECN mark.
 const QUICK_AFTER_MARK: u32 = 2;
-/// The longest that an ACK waits; a tick less on a clock with ticks (`tcp_delack_max` in
-/// `tcp_output.c`). What the gaps foretell is no longer either (`tcp_event_data_recv` in
-/// `tcp_input.c`).
+/// Maximum delay of an ACK; one tick less on a tick clock (`tcp_delack_max` in `tcp_output.c`). The
+/// delay derived from gaps has the same limit (`tcp_event_data_recv` in `tcp_input.c`).
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// The delayed-ACK timer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckTimer {
-    /// The shortest wait; `None`: no ACK waits.
+    /// Minimum delay; `None` if ACKs are not delayed.
     shortest: Option<Duration>,
     quick_mode: bool,
-    /// ACKs still to be sent at once.
+    /// Number of ACKs still to be sent at once.
     quick: u32,
-    /// This end answers what it hears, so that ACKs may wait to ride on answers (pingpong mode).
+    /// Interactive (pingpong) mode: this end answers what it receives, so that ACKs may wait for
+    /// its data.
     answers: bool,
-    /// How long an ACK waits; `None` before the first segment in order, unless an ACK was sent at once
-    /// before it: then nothing makes the first ACKs quick (`tcp_event_data_recv`).
+    /// Current delay (ATO). `None` before the first segment in order, unless an ACK was sent at
+    /// once before it: then the first ACKs are not quick (`tcp_event_data_recv`).
     wait: Option<Duration>,
     last_arrival: Instant,
-    /// Until when the ACK may wait, and when the timer expires that was set for it.
+    /// Deadline of the waiting ACK, and expiry of the timer set for it.
     until: Instant,
     deadline: Option<Instant>,
     ticks: Ticks,
@@ -48,7 +48,7 @@ impl AckTimer {
         }
     }
 
-    /// Data arrived that are new; `timeout` is the retransmission timeout of this end.
+    /// Handles new data; `timeout` is the retransmission timeout of this end.
     pub(super) fn on_data(&mut self, now: Instant, timeout: Duration) {
         let Some(shortest) = self.shortest else { return };
         let now = self.ticks.floor(now);
@@ -76,26 +76,26 @@ impl AckTimer {
         }
     }
 
-    /// This end sends data: an answer, if that is within the wait of an ACK of what it heard last
-    /// (`tcp_event_data_sent` in `tcp_output.c`).
+    /// This end sends data. They count as an answer if they leave within the ACK delay of the last
+    /// data received (`tcp_event_data_sent` in `tcp_output.c`).
     pub(super) fn on_reply(&mut self, now: Instant) {
         let gap = self.ticks.floor(now).saturating_since(self.last_arrival);
         self.answers |= self.wait.is_some_and(|wait| gap < wait);
     }
 
-    /// Whether this end answers what it hears.
+    /// True in interactive mode.
     pub(super) fn answers(&self) -> bool {
         self.answers
     }
 
-    /// Something odd arrived, a duplicate: the next ACKs are sent at once.
+    /// Handles a duplicate or another unusual segment: the next ACKs are sent at once.
     pub(super) fn on_duplicate(&mut self) {
         self.answers = false;
         self.wait = self.shortest;
         self.hurry();
     }
 
-    /// The first mark arrived (ECN): the next two ACKs are sent at once.
+    /// The first ECN mark arrived: the next two ACKs are sent at once.
     pub(super) fn on_mark(&mut self) {
         self.answers = false;
         self.wait = self.shortest;
@@ -104,16 +104,16 @@ impl AckTimer {
         }
     }
 
-    /// Whether ACKs are sent at once now.
+    /// True if ACKs are sent at once now.
     pub(super) fn is_quick(&self) -> bool {
         self.shortest.is_none() || (self.quick > 0 && !self.answers)
     }
 
-    /// The ACK may wait: sets the timer, unless one runs. Says whether it must be sent at once
-    /// since that timer is about to expire.
+    /// Delays the ACK: sets the timer, unless one is running. Returns true if the ACK must be sent
+    /// at once because that timer is about to expire.
     pub(super) fn start(&mut self, now: Instant, smoothed: Option<Duration>) -> bool {
         let wait = self.wait.unwrap_or(LONGEST);
-        // No more than the round-trip time, but 40 ms in any case.
+        // At most the round-trip time, but always at least 40 ms.
         let limit = match (smoothed, self.shortest) {
             (Some(rtt), Some(shortest)) => self.ticks.ceil(rtt).max(shortest).min(LONGEST),
             _ => LONGEST,
@@ -141,14 +141,14 @@ impl AckTimer {
         self.quick = self.quick.saturating_sub(1);
     }
 
-    /// When the ACK that waits must leave.
+    /// When the waiting ACK must leave.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Whether the timer has expired: then the next ACK waits longer, or no answer came to ride on
-    /// (`tcp_delack_timer_handler` in `tcp_timer.c`).
+    /// True if the timer has expired. Then the next ACK waits longer, or interactive mode ends
+    /// because no data were sent (`tcp_delack_timer_handler` in `tcp_timer.c`).
     pub(super) fn expire(&mut self, now: Instant, timeout: Duration) -> bool {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return false;
@@ -175,7 +175,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn timer_follows_the_gaps() {
+    fn the_delay_follows_the_gaps() {
         let mut delayed = AckTimer::new(Some(MS * 40), true, Ticks::new(false));
         let mut now = Instant::ZERO;
         delayed.on_data(now, MS * 300);
@@ -194,17 +194,18 @@ mod tests {
         }
         assert!(!delayed.expire(now + MS * 54, MS * 300));
         assert!(delayed.expire(now + MS * 55, MS * 300));
-        // It has doubled, within the round-trip time.
+        // The delay has doubled, within the round-trip time.
         delayed.start(now, Some(MS * 100));
         assert_eq!(delayed.deadline(), Some(now + MS * 100));
-        // A gap longer than a timeout makes it quick again.
+        // A gap longer than a timeout makes ACKs quick again.
         delayed.on_data(now + MS * 301, MS * 300);
         assert!(delayed.is_quick());
     }
 
-    /// On ticks of 4 ms 40 ms are up at the tick after the tenth, and gaps count in whole ticks.
+    /// On ticks of 4 ms, a 40 ms timer expires at the tick after the tenth, and gaps count in whole
+    /// ticks.
     #[test]
-    fn timer_on_ticks() {
+    fn the_delay_is_counted_in_ticks() {
         let at = |micros: u64| Instant::from_nanos(micros * 1000);
         let mut delayed = AckTimer::new(Some(MS * 40), false, Ticks::new(true));
         delayed.on_data(at(5_000), MS * 300);
@@ -217,9 +218,9 @@ mod tests {
         assert_eq!(delayed.deadline(), Some(at(32_000 + 48_000 + 4_000)));
     }
 
-    /// Timers that expire double the wait, up to 200 ms, and it comes down from there: 200, 120.
+    /// Expired timers double the delay, up to 200 ms; then it falls: 200, 120.
     #[test]
-    fn the_wait_grows_to_200_ms_and_no_further() {
+    fn the_delay_grows_to_at_most_200_ms() {
         let at = |ms: u64| Instant::ZERO + MS * ms;
         let mut delayed = AckTimer::new(Some(MS * 40), false, Ticks::new(true));
         delayed.on_data(at(0), MS * 1500);
@@ -238,13 +239,13 @@ mod tests {
         assert_eq!(delayed.deadline(), Some(at(20_012 + 124)));
     }
 
-    /// The first ACKs are quick no more once this end answers, until an ACK has waited in vain.
+    /// In interactive mode the first ACKs are not quick, until an ACK has waited in vain.
     #[test]
-    fn acks_of_an_end_that_answers_wait() {
+    fn acks_are_delayed_in_interactive_mode() {
         let at = |ms: u64| Instant::ZERO + MS * ms;
         let mut delayed = AckTimer::new(Some(MS * 40), true, Ticks::new(false));
         delayed.on_reply(at(0));
-        assert!(!delayed.answers(), "it has heard nothing");
+        assert!(!delayed.answers(), "it has received nothing");
         delayed.on_data(at(100), MS * 300);
         delayed.on_reply(at(140));
         assert!(!delayed.answers() && delayed.is_quick(), "too late for an answer");

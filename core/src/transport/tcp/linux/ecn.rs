@@ -1,20 +1,20 @@
-//! Explicit congestion notification at both ends: RFC 3168 as Linux has it, the exact echo of DCTCP (RFC
-//! 8257, section 3.2), and counts of marks (accurate ECN, RFC 9768, the ACE field without its option).
-//! Both ends are taken to agree on it, whatever the handshake says.
+//! Explicit congestion notification at both ends: RFC 3168 as in Linux, the exact echo of DCTCP
+//! (RFC 8257, section 3.2), and counted marks (accurate ECN, RFC 9768, the ACE field without its
+//! option). Both ends always agree on the scheme; the handshake does not negotiate it.
 
 use crate::transport::tcp::config::EcnMode;
 use crate::transport::{EcnFlags, Segment};
 use crate::units::Ecn;
 
-/// What an ACE field counts from (RFC 9768, section 3.2.1).
+/// Initial value of the ACE counter (RFC 9768, section 3.2.1).
 const ACE_START: u64 = 5;
-/// More segments than an ACE field can count.
+/// Modulus of the ACE counter.
 const ACE_WRAP: u64 = 8;
-/// Marks after which an ACK leaves at once (RFC 9768, section 3.2.2.5.1: n).
+/// Number of marks after which an ACK leaves at once (RFC 9768, section 3.2.2.5.1: n).
 const ACE_PATIENCE: u64 = 2;
 
 impl EcnMode {
-    /// The ECN field of what may be marked.
+    /// The ECN field of packets that may be marked.
     fn field(self) -> Ecn {
         match self {
             Self::Off => Ecn::NotEct,
@@ -23,8 +23,8 @@ impl EcnMode {
         }
     }
 
-    /// The field of what is neither new data nor, with RFC 3168, allowed to be marked (section 6.1.4
-    /// on): a congestion control that needs ECN has all of its packets marked.
+    /// The ECN field of packets other than new data. RFC 3168 does not allow marks on them (section
+    /// 6.1.4 on); a congestion control that needs ECN sends all packets as markable.
     fn field_of_control(self) -> Ecn {
         match self {
             Self::Off | Self::Classic => Ecn::NotEct,
@@ -33,8 +33,7 @@ impl EcnMode {
     }
 }
 
-/// The field of a packet of the handshake as the ACE field of its answer tells it (RFC 9768, tables 2
-/// and 3).
+/// ACE field that reports the ECN field of a handshake packet (RFC 9768, tables 2 and 3).
 fn told(field: Ecn) -> EcnFlags {
     EcnFlags::ace(match field {
         Ecn::NotEct => 2,
@@ -44,14 +43,14 @@ fn told(field: Ecn) -> EcnFlags {
     })
 }
 
-/// What the sender says and hears.
+/// ECN state of the sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SenderEcn {
     mode: EcnMode,
-    /// Marked packets at the other end, and those that arrived here.
+    /// Marked packets reported by the receiver, and marked packets that arrived here.
     there: u64,
     here: u64,
-    /// The field of the answer to the SYN.
+    /// ECN field of the SYN-ACK.
     answer: Ecn,
 }
 
@@ -60,7 +59,7 @@ impl SenderEcn {
         Self { mode, there: ACE_START, here: ACE_START, answer: Ecn::NotEct }
     }
 
-    /// A SYN leaves (`tcp_ecn_send_syn`; RFC 9768, section 3.1.1).
+    /// Sets the flags of a SYN (`tcp_ecn_send_syn`; RFC 9768, section 3.1.1).
     pub(super) fn stamp_syn(&self, segment: &mut Segment) {
         segment.ecn = self.mode.field_of_control();
         segment.flags = match self.mode {
@@ -70,7 +69,7 @@ impl SenderEcn {
         };
     }
 
-    /// The ACK of the handshake leaves.
+    /// Sets the flags of the ACK that completes the handshake.
     pub(super) fn stamp_answer(&self, segment: &mut Segment) {
         segment.ecn = self.mode.field_of_control();
         if self.mode == EcnMode::Accurate {
@@ -78,8 +77,8 @@ impl SenderEcn {
         }
     }
 
-    /// Data leave, `new` or again; `reduced`: the window was, and the other end is to hear of it
-    /// (`tcp_ecn_send`).
+    /// Sets the flags of a data segment; `new` is false for a retransmission. `reduced` is true if
+    /// the window was reduced and the receiver must be told (`tcp_ecn_send`).
     #[inline]
     pub(super) fn stamp(&self, new: bool, reduced: &mut bool, segment: &mut Segment) {
         match self.mode {
@@ -98,13 +97,13 @@ impl SenderEcn {
         }
     }
 
-    /// The SYN was answered.
+    /// Handles the SYN-ACK.
     pub(super) fn on_established(&mut self, segment: &Segment) {
         self.answer = segment.ecn;
     }
 
-    /// An ACK of `delivered` segments: how many of them were marked, as far as it tells; `None`: it tells
-    /// of no mark. `new`: it says anything new.
+    /// Handles an ACK of `delivered` segments. Returns the number of marked segments it reports, or
+    /// `None` without any. `new` is true if the ACK has news.
     #[inline]
     pub(super) fn heard(&mut self, segment: &Segment, delivered: u64, new: bool) -> Option<u64> {
         match self.mode {
@@ -123,8 +122,8 @@ impl SenderEcn {
         }
     }
 
-    /// Of more segments than the field can count, as many were marked as is possible (RFC 9768,
-    /// appendix A.2.1).
+    /// If there are more segments than the field can count, assumes the largest possible number of
+    /// marks (RFC 9768, appendix A.2.1).
     fn count(&mut self, flags: EcnFlags, delivered: u64) -> u64 {
         let least = u64::from(flags.count()).wrapping_sub(self.there) % ACE_WRAP;
         let marked = match delivered.checked_sub(ACE_WRAP) {
@@ -136,32 +135,32 @@ impl SenderEcn {
     }
 }
 
-/// What the receiver hears and echoes.
+/// ECN state of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiverEcn {
     mode: EcnMode,
-    /// ACKs carry ECN-Echo.
+    /// True while ACKs carry ECN-Echo.
     echoes: bool,
-    /// The data packet before had the mark, or any ECN field at all.
+    /// Whether the previous data packet was marked, and whether it had any ECN field.
     was_marked: bool,
     seen: bool,
-    /// Packets that arrived marked; at the ACK sent last.
+    /// Marked packets received: in total, and at the last ACK.
     count: u64,
     told: u64,
-    /// The field of the SYN.
+    /// ECN field of the SYN.
     syn: Ecn,
-    /// What the data packet before left to be expected.
+    /// Next byte expected after the previous data packet.
     prior_next: u64,
-    /// An ACK that leaves first, for what came before the state changed.
+    /// An ACK to send first, for the data before a change of the state.
     first: Option<(u64, EcnFlags)>,
 }
 
-/// What a data packet asks of the acknowledgements.
+/// Effect of a data packet on acknowledgements.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Asks {
-    /// One that leaves at once.
+pub(super) struct AckDemand {
+    /// An ACK must leave at once.
     pub(super) now: bool,
-    /// The next ones not to wait.
+    /// The next ACKs must not be delayed.
     pub(super) hurry: bool,
 }
 
@@ -184,8 +183,8 @@ impl ReceiverEcn {
         self.syn = segment.ecn;
     }
 
-    /// A data packet arrived, duplicates included: whether its ACK leaves at once, since the sender says
-    /// that it has reduced its window (`tcp_ecn_accept_cwr`).
+    /// Handles a data packet, duplicates included. Returns true if its ACK must leave at once
+    /// because the sender reports a window reduction (`tcp_ecn_accept_cwr`).
     #[inline]
     pub(super) fn hears_reduction(&mut self, segment: &Segment) -> bool {
         if self.mode == EcnMode::Off {
@@ -197,13 +196,13 @@ impl ReceiverEcn {
         reduced
     }
 
-    /// It brought something new, and `next` is what is expected now; `waits`: an ACK does
+    /// Handles new data; `next` is the next byte expected and `waits` is true if an ACK is delayed
     /// (`__tcp_ecn_check_ce`, `dctcp_ece_ack_update`).
     #[inline]
-    pub(super) fn on_new(&mut self, field: Ecn, next: u64, waits: bool) -> Asks {
+    pub(super) fn on_new(&mut self, field: Ecn, next: u64, waits: bool) -> AckDemand {
         let mark = field == Ecn::Ce;
         match self.mode {
-            EcnMode::Off => Asks::default(),
+            EcnMode::Off => AckDemand::default(),
             EcnMode::Classic => self.on_new_classic(field),
             EcnMode::Exact => {
                 if field == Ecn::NotEct {
@@ -215,33 +214,33 @@ impl ReceiverEcn {
                 }
                 (self.was_marked, self.echoes, self.seen) = (mark, mark, true);
                 self.prior_next = next;
-                Asks { now: changed, hurry: false }
+                AckDemand { now: changed, hurry: false }
             }
             EcnMode::Accurate => {
                 let first = mark && !self.was_marked;
                 self.was_marked = mark;
                 let many = mark && self.count - self.told >= ACE_PATIENCE;
-                Asks { now: first || many, hurry: false }
+                AckDemand { now: first || many, hurry: false }
             }
         }
     }
 
-    fn on_new_classic(&mut self, field: Ecn) -> Asks {
+    fn on_new_classic(&mut self, field: Ecn) -> AckDemand {
         let hurry = match field {
-            // Most likely sent again, since those go without.
+            // Probably a retransmission, because retransmissions are not ECN-capable.
             Ecn::NotEct => self.seen,
             Ecn::Ce => !std::mem::replace(&mut self.echoes, true),
             Ecn::Ect0 | Ecn::Ect1 => false,
         };
         self.seen |= field != Ecn::NotEct;
-        Asks { now: false, hurry }
+        AckDemand { now: false, hurry }
     }
 
     fn echo(&self) -> EcnFlags {
         if self.echoes { EcnFlags::ECE } else { EcnFlags::default() }
     }
 
-    /// The ACK that leaves before what else is due: what it acknowledges.
+    /// The ACK to send before any other: the byte it acknowledges.
     #[inline]
     pub(super) fn take_first(&mut self, segment: &mut Segment) -> Option<u64> {
         let (ack, flags) = self.first.take()?;
@@ -249,7 +248,7 @@ impl ReceiverEcn {
         Some(ack)
     }
 
-    /// An ACK leaves, or the answer to the SYN.
+    /// Sets the flags of an ACK or a SYN-ACK.
     #[inline]
     pub(super) fn stamp(&mut self, segment: &mut Segment) {
         if self.mode == EcnMode::Off {
@@ -276,8 +275,8 @@ mod tests {
         Segment { flags, ..Segment::default() }
     }
 
-    /// RFC 9768, appendix A.2.1: of up to 7 segments the field tells the number; of more, the most that
-    /// fits.
+    /// RFC 9768, appendix A.2.1: for up to 7 segments the field gives the exact number; for more,
+    /// the largest number that fits.
     #[test]
     fn marks_are_counted_by_three_bits() {
         let mut ecn = SenderEcn::new(EcnMode::Accurate);
@@ -288,18 +287,19 @@ mod tests {
         assert_eq!(ecn.heard(&ack(EcnFlags::ace(11)), 20, true), Some(17));
     }
 
-    /// RFC 8257, section 3.2: whenever the mark comes or goes, what waits is acknowledged as it was.
+    /// RFC 8257, section 3.2: when the mark state changes, the receiver acknowledges waiting data
+    /// with the old state.
     #[test]
     fn the_exact_echo_follows_each_change() {
         let mut ecn = ReceiverEcn::new(EcnMode::Exact);
-        let (mut segment, now) = (Segment::default(), Asks { now: true, hurry: false });
-        assert_eq!(ecn.on_new(Ecn::Ect0, 10, false), Asks::default());
+        let (mut segment, now) = (Segment::default(), AckDemand { now: true, hurry: false });
+        assert_eq!(ecn.on_new(Ecn::Ect0, 10, false), AckDemand::default());
         assert_eq!(ecn.on_new(Ecn::Ce, 20, true), now);
         assert_eq!(ecn.take_first(&mut segment), Some(10));
         assert!(!segment.flags.has(EcnFlags::ECE));
         ecn.stamp(&mut segment);
         assert!(segment.flags.has(EcnFlags::ECE));
-        assert_eq!(ecn.on_new(Ecn::Ce, 30, true), Asks::default());
+        assert_eq!(ecn.on_new(Ecn::Ce, 30, true), AckDemand::default());
         assert_eq!(ecn.on_new(Ecn::Ect0, 40, true), now);
         assert_eq!(ecn.take_first(&mut segment), Some(30));
         assert!(segment.flags.has(EcnFlags::ECE));
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(ecn.take_first(&mut segment), None, "no ACK waited");
     }
 
-    /// RFC 3168, section 6.1.3: ECN-Echo on every ACK until the sender says that it has reduced.
+    /// RFC 3168, section 6.1.3: ECN-Echo on every ACK until the sender reports its reduction.
     #[test]
     fn the_echo_lasts_until_the_window_was_reduced() {
         let mut ecn = ReceiverEcn::new(EcnMode::Classic);

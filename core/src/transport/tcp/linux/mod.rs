@@ -1,17 +1,16 @@
-//! The two ends of a connection as a Linux kernel of today has them (6.x, `tcp_input.c`,
-//! `tcp_output.c`, `tcp_recovery.c`), with the RFCs they follow.
+//! The two ends of a connection as in a current Linux kernel (6.x, `tcp_input.c`, `tcp_output.c`,
+//! `tcp_recovery.c`), with the RFCs that the kernel follows.
 //!
-//! Sender: `sender` is the connection and what leaves. It takes an ACK through four parts, each
-//! with its own state: `scoreboard` (which segments are SACKed, lost or sent again; with `rack`,
-//! `reordering`, `sent_order` and `delivery`), `recovery` (the phases Open, Disorder, Recovery and
-//! Loss; with `undo`), `congestion` (the window; with its controls), `timers`. `rtt`,
-//! `pacing` and `ticks` stand by themselves.
+//! Sender: `sender` holds the connection state and decides what to send. Each ACK passes through
+//! four parts with their own state: `scoreboard` (SACKed, lost and retransmitted segments; with
+//! `rack`, `reordering`, `sent_order` and `delivery`), `recovery` (the states Open, Disorder, Cwr,
+//! Recovery and Loss; with `undo`), `congestion` (the window; with its controls) and `timers`.
+//! `rtt`, `pacing`, `ecn`, `buffers` and `ticks` are independent helpers.
 //!
-//! Receiver: `receiver`, with `delayed_ack`, `compression` and `receive_buffer`.
+//! Receiver: `receiver`, with `delayed_ack`, `compression`, `ecn` and `receive_buffer`.
 //!
-//! Left out: what depends on the host and not on the path (small queues, what
-//! segmentation offload does to the timing of bursts), ECN, and FIN: a connection
-//! ends with the acknowledgement of its last byte.
+//! Not modelled: host-dependent parts (TCP small queues, the effect of segmentation offload on the
+//! timing of bursts), and FIN: a connection ends with the acknowledgement of its last byte.
 
 mod buffers;
 mod compression;

@@ -1,29 +1,29 @@
-//! Pacing, as `tcp_output.c` of Linux does it without a queueing discipline: segments leave spaced
-//! by what their payload takes at a rate (`tcp_update_skb_after_send`) that the congestion control
-//! names, or that follows the window: twice the window's rate in slow start, 1.2 times beyond
-//! (`tcp_update_pacing_rate` in `tcp_input.c`).
+//! Pacing as in `tcp_output.c` of Linux without a queueing discipline. Segments are spaced by the
+//! transmission time of their payload at the pacing rate (`tcp_update_skb_after_send`). The
+//! congestion control sets the rate; otherwise it is twice the window's rate in slow start and 1.2
+//! times the window's rate afterwards (`tcp_update_pacing_rate` in `tcp_input.c`).
 
 use crate::transport::tcp::congestion::{Pace, Window};
 use crate::units::{Duration, Instant};
 
-/// So many segments leave before any is held back.
+/// Number of initial segments that are not paced.
 const UNPACED: u64 = 10;
-/// At a rate that follows the window at least, and at most, so many leave at a time, a millisecond's
-/// worth (`tcp_tso_autosize`).
+/// Minimum and maximum burst size in segments at a rate that follows the window; a burst is one
+/// millisecond at that rate (`tcp_tso_autosize`).
 pub(super) const QUANTUM: (u64, u64) = (2, 44);
 
-/// When the next segment may leave.
+/// The pacer: decides when the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     pace: Option<Pace>,
     next: Instant,
-    /// A segment was refused until then.
+    /// A segment was blocked until this time.
     refused: Option<Instant>,
-    /// That time has come: one may leave.
+    /// True if that time has come: one segment may leave.
     released: bool,
-    /// Segments that may still leave together with those of this instant.
+    /// Segments of the current burst that may still leave.
     together: (Instant, u64),
-    /// By how much the last departure was late: it shortens the gap after it, at most to half.
+    /// Lateness of the last departure; it shortens the next gap, at most to half.
     credit: Duration,
 }
 
@@ -33,13 +33,13 @@ pub(super) struct Departure {
     pub(super) now: Instant,
     /// Bytes of payload.
     pub(super) len: u32,
-    /// How many segments have left, this one included and those that leave with it.
+    /// Number of segments sent so far, including this one and its burst.
     pub(super) count: u64,
-    /// How many more leave with it, built as one packet; `None`: as many as are built at a time.
+    /// Number of further segments of the same burst; `None` for a full burst.
     pub(super) along: Option<u64>,
 }
 
-/// The rate that follows the window: `outstanding` segments of `mss` bytes were sent and are not
+/// Pacing rate that follows the window. `outstanding` segments of `mss` bytes are sent and not
 /// acknowledged.
 pub(super) fn pace_of(window: &Window, mss: u32, outstanding: u64, rtt: Duration) -> Pace {
     let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
@@ -63,23 +63,23 @@ impl Pacer {
         }
     }
 
-    /// Segments leave at this rate from now on.
+    /// Turns pacing on at this rate.
     pub(super) fn set_pace(&mut self, pace: Pace) {
         self.pace = Some(pace);
     }
 
-    /// Segments leave as the window allows from now on.
+    /// Turns pacing off.
     pub(super) fn stop(&mut self) {
         self.pace = None;
         self.next = Instant::ZERO;
     }
 
-    /// When the next segment may leave.
+    /// Earliest departure of the next segment.
     pub(super) fn departure(&self, now: Instant) -> Instant {
         self.next.max(now)
     }
 
-    /// Whether the next segment has to wait; if so, until [`Pacer::deadline`].
+    /// True if the next segment must wait, until [`Pacer::deadline`].
     #[inline]
     pub(super) fn refuses(&mut self, now: Instant) -> bool {
         if self.pace.is_none() {
@@ -90,13 +90,13 @@ impl Pacer {
         self.refused.is_some()
     }
 
-    /// Until when a segment was refused.
+    /// Time until which a segment is blocked.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.refused
     }
 
-    /// Time has come to `now`; says whether a segment was refused until then.
+    /// Handles the time `now`. Returns true if a segment was blocked until then.
     pub(super) fn on_time(&mut self, now: Instant) -> bool {
         let due = self.refused.is_some_and(|at| at <= now);
         if due {
@@ -106,7 +106,7 @@ impl Pacer {
         due
     }
 
-    /// A segment leaves.
+    /// Records a departure.
     #[inline]
     pub(super) fn on_sent(&mut self, departure: Departure) {
         self.released = false;
@@ -140,7 +140,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// When 20 segments of 1000 bytes leave that want to leave at once, and again after 10 ms.
+    /// Departure times of 20 segments of 1000 bytes that are all ready at once, and again after 10
+    /// ms.
     fn departures(pace: Pace) -> Vec<u64> {
         let mut pacer = Pacer::new();
         pacer.set_pace(pace);
@@ -159,8 +160,8 @@ mod tests {
         left
     }
 
-    /// 4 ms a segment; after the pause of 10 ms the gap is half, and then half again: what is
-    /// left of the credit is lost.
+    /// 4 ms per segment. After the pause of 10 ms the gap is halved, and halved again; the rest of
+    /// the credit expires.
     #[test]
     fn a_late_departure_shortens_the_gap_after_it() {
         let pace = Pace { bytes_per_second: 250_000, quantum: 1 };
@@ -168,13 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quantum_leaves_at_once() {
+    fn a_burst_leaves_at_once() {
         let pace = Pace { bytes_per_second: 250_000, quantum: 2 };
         assert_eq!(departures(pace)[..5], [0, 0, 8, 8, 16]);
     }
 
-    /// 100 segments of 1000 bytes in 100 ms are 1 MB/s; twice that while the window is below half
-    /// of its threshold, else 1.2 times. A millisecond's worth leaves at a time, two at least.
+    /// 100 segments of 1000 bytes in 100 ms are 1 MB/s. The rate is twice that while the window is
+    /// below half of its threshold, else 1.2 times. A burst is one millisecond, at least two
+    /// segments.
     #[test]
     fn the_rate_follows_the_window() {
         let rate = |cwnd, ssthresh, outstanding, rtt| {

@@ -1,27 +1,28 @@
-//! RACK (RFC 8985 section 6) with the constants of Linux: a segment is lost once one sent later
-//! was delivered and a round trip and a reordering window have passed since it was sent.
+//! RACK (RFC 8985 section 6) with the constants of Linux (`tcp_recovery.c`). A segment is lost once
+//! a later-sent segment was delivered and a round-trip time plus the reordering window have passed
+//! since its transmission.
 
 use super::reordering::Reordering;
 use crate::units::{Duration, Instant};
 
-/// Recoveries for which a widened reordering window is kept.
+/// Number of recoveries for which a widened reordering window is kept.
 const PERSIST: u32 = 16;
-/// Most quarters of the least round-trip time in the reordering window.
+/// Maximum reordering window, in quarters of the minimum round-trip time.
 const MAX_STEPS: u64 = 255;
 
-/// What RACK remembers.
+/// State of RACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// The delivered segment that was sent last: when, and its number.
+    /// Transmission time and number of the most recently sent segment among the delivered ones.
     latest: (Instant, u64),
-    /// Round-trip time of the last delivery.
+    /// Round-trip time of that delivery.
     rtt: Duration,
-    /// Something was delivered since losses were looked for.
+    /// True if a segment was delivered since the last loss detection.
     advanced: bool,
     steps: u64,
     persist: u32,
     dsack_seen: bool,
-    /// Segments delivered when the window was widened last.
+    /// Delivered count when the window was last widened.
     widened_at: u64,
 }
 
@@ -38,9 +39,9 @@ impl Rack {
         }
     }
 
-    /// A segment sent at `sent` was delivered. One sent again within less than the least
-    /// round-trip time does not count: it may be its first transmission that arrived. Says whether
-    /// it was sent after all that were delivered before.
+    /// Records the delivery of a segment sent at `sent`. Ignores a retransmission delivered within
+    /// less than the minimum round-trip time, because its first transmission may have arrived
+    /// (`tcp_rack_advance`). Returns true if the segment was sent after all earlier delivered ones.
     #[inline]
     pub(super) fn on_delivered(
         &mut self,
@@ -63,32 +64,32 @@ impl Rack {
         is_newest
     }
 
-    /// Whether something was delivered since losses were last looked for; they are now.
+    /// Returns and clears whether a segment was delivered since the last loss detection.
     #[inline]
     pub(super) fn take_advance(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Losses are to be looked for although nothing was delivered.
-    pub(super) fn look_again(&mut self) {
+    /// Forces a loss detection without a new delivery.
+    pub(super) fn force_detection(&mut self) {
         self.advanced = true;
     }
 
-    /// Whether a segment was sent before one that was delivered.
+    /// True if the segment was sent before a delivered one.
     #[inline]
     pub(super) fn is_overtaken(&self, sent: Instant, number: u64) -> bool {
         (sent, number) < self.latest
     }
 
-    /// When a segment sent at `sent` is lost if it is overtaken.
+    /// When a segment sent at `sent` counts as lost, if it is overtaken.
     #[inline]
     pub(super) fn expiry(&self, sent: Instant, window: Duration) -> Instant {
         sent + self.rtt + window
     }
 
-    /// The reordering window: none before any reordering was seen, if losses are being repaired
-    /// or as many segments are SACKed as used to count as a loss; else a share of the least
-    /// round-trip time, no more than the smoothed one.
+    /// The reordering window (`tcp_rack_reo_wnd`). It is zero if no reordering was seen yet and
+    /// either losses are being repaired or as many segments are SACKed as the classic threshold.
+    /// Otherwise it is a fraction of the minimum round-trip time, at most the smoothed one.
     pub(super) fn window(
         &self,
         reordering: &Reordering,
@@ -105,14 +106,14 @@ impl Rack {
         window.min(smoothed.unwrap_or(Duration::ZERO))
     }
 
-    /// A D-SACK told of a retransmission that was not needed.
+    /// Records a D-SACK: a retransmission was unnecessary.
     pub(super) fn on_dsack(&mut self) {
         self.dsack_seen = true;
     }
 
-    /// An ACK was taken in; `prior` segments had been delivered when what it acknowledges was
-    /// sent (0: it acknowledges nothing), `delivered` have been now. Each round trip with a
-    /// D-SACK widens the window by a quarter.
+    /// Widens the window by a quarter after each round trip with a D-SACK. `prior` is the delivered
+    /// count when the acknowledged segment was sent (0 without one), `delivered` is the current
+    /// count.
     #[inline]
     pub(super) fn adapt(&mut self, prior: u64, delivered: u64) {
         if prior == 0 {
@@ -131,12 +132,12 @@ impl Rack {
         }
     }
 
-    /// A recovery ended without being taken back.
+    /// A recovery ended without undo.
     pub(super) fn on_recovery_over(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// A recovery was taken back because of D-SACKs.
+    /// A recovery was undone because of D-SACKs.
     pub(super) fn on_undone_by_dsack(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST);
     }
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn each_round_trip_with_a_dsack_widens_it_up_to_the_smoothed_one() {
+    fn each_round_trip_with_a_dsack_widens_the_window_up_to_the_smoothed_rtt() {
         let (mut rack, mut reordering) = (Rack::new(), Reordering::new(300));
         reordering.observe(10, 12);
         rack.on_dsack();
@@ -183,7 +184,7 @@ mod tests {
             rack.adapt(round * 100, round * 100 + 50);
         }
         assert_eq!(window(&rack, &reordering, false, 3), 120);
-        // Sixteen recoveries later it is narrow again.
+        // After sixteen recoveries the window is narrow again.
         for _ in 0..16 {
             rack.adapt(2000, 2010);
             assert_eq!(window(&rack, &reordering, false, 3), 120);
@@ -193,10 +194,10 @@ mod tests {
         assert_eq!(window(&rack, &reordering, false, 3), 25);
     }
 
-    /// Section 6.2 step 2: an ACK within less than the least round trip tells nothing of a
+    /// Section 6.2 step 2: an ACK within less than the minimum round-trip time does not count for a
     /// segment that was sent twice.
     #[test]
-    fn early_answers_to_retransmissions_are_ignored() {
+    fn early_acks_of_retransmissions_are_ignored() {
         let mut rack = Rack::new();
         rack.on_delivered(at(150), at(100), 7, true, Some(MS * 100));
         assert!(!rack.advanced);

@@ -1,46 +1,46 @@
-//! How the receive buffer grows with what arrives, because of what that does to ACKs: Linux answers
-//! at once whatever lets its window grow (`tcp_grow_window` in `tcp_input.c` makes `icsk_ack.quick`
-//! odd), so that hardly any ACK waits in slow start. With `window_growth` the window itself is announced too, else it
-//! is the configuration's.
+//! Growth of the receive buffer, which affects ACKs: Linux acknowledges at once each segment that
+//! lets its window grow (`tcp_grow_window` in `tcp_input.c` makes `icsk_ack.quick` odd), so that
+//! few ACKs are delayed in slow start. With `window_growth` the receiver announces this window;
+//! otherwise it announces the configured one.
 
 use crate::units::{Duration, Instant};
 
-/// The window of a new connection; it is announced in whole segments
-/// (`tcp_select_initial_window`).
+/// Initial window in bytes; it is announced in whole segments (`tcp_select_initial_window`).
 const INITIAL: u64 = 65_536;
-/// What the buffer of a new connection has room for, `tcp_rmem` by default, once it is known how
-/// much of a packet's memory is payload: five eighths of 131,072 bytes.
+/// Room for payload in the buffer of a new connection, `tcp_rmem` by default, once the ratio of
+/// payload to packet memory is known: five eighths of 131,072 bytes.
 const FIRST_LIMIT: u64 = 81_920;
-/// And the largest buffer: five eighths of 32 MiB.
+/// Room for payload in the largest buffer: five eighths of 32 MiB.
 const LAST_LIMIT: u64 = 20_971_520;
-/// Segments that an initial window delivers in the first round trip.
+/// Segments of an initial window, which arrive in the first round trip.
 const FIRST_ROUND: u64 = 10;
 
-/// The window that a SYN-ACK announces, in bytes, for segments that carry so many. The buffer then
-/// keeps one of them back (`tcp_init_buffer_space`).
+/// The window that a SYN-ACK announces, in bytes, for segments of `segment` bytes. The buffer then
+/// reserves one segment (`tcp_init_buffer_space`).
 pub(crate) fn first_window(segment: u32) -> u32 {
     let segment = segment.max(1);
     (INITIAL as u32 / segment * segment).max(segment)
 }
 
-/// The window that the buffer could announce, in bytes, and what it may grow to.
+/// The window that the buffer allows, in bytes, and its limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveBuffer {
     /// Payload of a full segment.
     segment: u64,
     window: u64,
     limit: u64,
-    /// Most bytes that the application took in a round trip.
+    /// Maximum number of bytes that the application read in a round trip.
     taken: u64,
-    /// Where, and when, this round trip began.
+    /// Start of this round trip, as byte and as time.
     round: (u64, Instant),
-    /// Eight times the round-trip time in nanoseconds, as echoes tell it; 0: none has.
+    /// Eight times the round-trip time in nanoseconds, measured by echoed timestamps; 0 before the
+    /// first sample.
     rtt8: u64,
     last_echo: Instant,
 }
 
 impl ReceiveBuffer {
-    /// For segments of `announced` bytes, without options, that carry `segment` bytes with them.
+    /// A buffer for segments that carry `segment` bytes with options and `announced` bytes without.
     pub(super) fn new(announced: u32, segment: u32) -> Self {
         Self {
             segment: segment.max(1).into(),
@@ -53,18 +53,19 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The window that is left while `held` bytes wait behind a gap.
+    /// The window while `held` bytes wait behind a gap.
     pub(super) fn window(&self, held: u64) -> u64 {
         self.window.min(self.limit.saturating_sub(held))
     }
 
-    /// The connection is established: the first round trip begins.
+    /// The handshake is complete: the first round trip begins.
     pub(super) fn begin(&mut self, now: Instant) {
         self.round = (0, now);
     }
 
-    /// A full segment echoes a time stamp of this end, whose clock counts milliseconds
-    /// (`tcp_rcv_rtt_measure_ts`). A shorter round trip counts at once (`tcp_rcv_rtt_update`).
+    /// Handles a full segment that echoes a timestamp of this end, whose clock counts milliseconds
+    /// (`tcp_rcv_rtt_measure_ts`). A shorter round trip replaces the estimate at once
+    /// (`tcp_rcv_rtt_update`).
     pub(super) fn on_echo(&mut self, now: Instant, echo: Instant) {
         if echo == self.last_echo {
             return;
@@ -75,23 +76,23 @@ impl ReceiveBuffer {
         self.rtt8 = if shorter { rtt * 8 } else { self.rtt8 - self.rtt8 / 8 + rtt };
     }
 
-    /// A new segment arrived, and with it `used` bytes wait for the application or behind a gap;
-    /// says whether the window grows.
+    /// Handles a new segment, with which `used` bytes wait for the application or behind a gap.
+    /// Returns true if the window grows.
     pub(super) fn grows(&mut self, used: u64) -> bool {
         let room = self.limit.saturating_sub(used + self.window);
         self.window += room.min(2 * self.segment);
         room > 0
     }
 
-    /// A segment arrived beyond a gap, `ahead` bytes being between the next byte expected and the
-    /// last one that arrived: the buffer is made large enough for all that waits
-    /// (`tcp_rcvbuf_grow`, from `tcp_data_queue_ofo`).
+    /// Handles a segment beyond a gap; `ahead` bytes lie between the next byte expected and the end
+    /// of the segment. The buffer grows to hold all waiting data (`tcp_rcvbuf_grow`, from
+    /// `tcp_data_queue_ofo`).
     pub(super) fn on_gap(&mut self, ahead: u64) {
         self.limit = self.limit.max((2 * self.taken + ahead).min(LAST_LIMIT));
     }
 
-    /// The application has taken everything below byte `next`: once a round trip the buffer is
-    /// made large enough for a sender that doubles its rate (`tcp_rcv_space_adjust`).
+    /// The application has read everything below byte `next`. Once per round trip the buffer grows
+    /// for a sender that doubles its rate (`tcp_rcv_space_adjust`).
     pub(super) fn on_taken(&mut self, now: Instant, next: u64, ahead: u64) {
         let (from, since) = self.round;
         let rtt = Duration::from_nanos(self.rtt8 / 8);
@@ -124,31 +125,31 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// The first 16,384 bytes are six steps of two segments; then nothing grows before the
-    /// application has taken more than ten segments in a round trip.
+    /// The first 16,384 bytes are six steps of two segments. After that the window grows only when
+    /// the application has read more than ten segments in a round trip.
     #[test]
-    fn six_segments_grow_a_new_window() {
+    fn the_window_of_a_new_connection_grows_in_six_steps() {
         let mut buffer = ReceiveBuffer::new(1448, 1448);
         assert_eq!((0..20).filter(|_| buffer.grows(1448)).count(), 6);
         buffer.on_taken(at(50), 14_480, 0);
-        assert!(!buffer.grows(1448), "how long a round trip takes is not known");
+        assert!(!buffer.grows(1448), "the round-trip time is unknown");
         buffer.begin(at(0));
         buffer.on_echo(at(100), at(1));
         buffer.on_taken(at(100), 14_480, 0);
         assert!(!buffer.grows(1448));
-        // 20 segments: room for 2 x 20, and twice as much again for the doubled rate.
+        // 20 segments: room for 2 x 20, and twice that for the doubled rate.
         buffer.on_taken(at(150), 30_000, 0);
         assert!(!buffer.grows(1448), "the round trip is not over");
         buffer.on_taken(at(200), 14_480 + 28_960, 0);
         assert_eq!(buffer.limit, 57_920 * 3);
-        assert!(!buffer.grows(100_000), "what waits for earlier bytes takes its room");
+        assert!(!buffer.grows(100_000), "waiting data use the room");
         assert_eq!((0..100).filter(|_| buffer.grows(1448)).count(), 32); // 91,840 bytes
     }
 
-    /// 45 segments at first, but the buffer keeps one of 65,536 bytes back; what waits behind a gap
-    /// takes room of what there is.
+    /// 45 segments at first, but the buffer reserves one of 65,536 bytes. Data behind a gap use the
+    /// remaining room.
     #[test]
-    fn the_window_is_what_the_buffer_has_room_for() {
+    fn the_window_is_the_free_room_of_the_buffer() {
         let mut buffer = ReceiveBuffer::new(1448, 1448);
         assert_eq!((buffer.window(0), first_window(1448)), (64_088, 65_160));
         buffer.grows(1448);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_rate_lets_nothing_grow() {
+    fn a_steady_rate_does_not_grow_the_buffer() {
         let mut buffer = ReceiveBuffer::new(1448, 1448);
         buffer.on_echo(at(100), at(1));
         let mut grown = 0;

@@ -14,32 +14,33 @@ use crate::units::{Duration, Ecn, Instant};
 
 /// Bytes of the headers without options.
 const HEADERS: u32 = 40;
-/// Timestamps may fall by so many milliseconds.
+/// Timestamps may decrease by this many milliseconds.
 const PAWS_WINDOW: u64 = 1;
 
-/// What leaves next.
+/// Next packet to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Due {
+enum PendingReply {
     Nothing,
     SynAck,
     Ack,
 }
 
-/// A TCP receiver: an ACK for every second segment, at once for whatever is out of order, with a
-/// D-SACK block for what arrived twice (RFC 2883).
+/// A TCP receiver. It acknowledges every second segment, acknowledges out-of-order segments at
+/// once, and reports duplicates in a D-SACK block (RFC 2883).
 #[derive(Debug)]
 pub(crate) struct LinuxReceiver {
     mss: u32,
-    /// Bytes of an ACK without SACK blocks, and of a SYN.
+    /// Bytes of an ACK without SACK blocks, and of a SYN-ACK.
     ack_size: u32,
     syn_size: u32,
-    /// Receive window that ACKs announce, in bytes, once it has grown.
+    /// Receive window that ACKs announce, in bytes, once fully grown.
     window: u32,
-    /// It grows with the buffer; the first byte beyond what was announced, which never moves back.
+    /// Set if the window grows with the buffer; holds the first byte beyond the announced window,
+    /// which never decreases.
     growth: Option<u64>,
-    /// Bytes that have filled a gap just now: the ACK leaves before the application has read them.
+    /// Bytes that just filled a gap: the ACK leaves before the application has read them.
     unread: u64,
-    /// In its place the first byte that the application will not take.
+    /// Replaces the window if set: the first byte that the application does not accept.
     edge: Option<u64>,
     timestamps: bool,
     dsack: bool,
@@ -51,18 +52,18 @@ pub(crate) struct LinuxReceiver {
     /// Round-trip time of the handshake.
     rtt: RttEstimator,
     answered: Option<Instant>,
-    /// Timestamp to be echoed (RFC 7323 section 4.3).
+    /// Timestamp to echo (RFC 7323 section 4.3).
     echo: Instant,
-    /// Acknowledgement sent last.
+    /// Last acknowledgement sent.
     last_ack: u64,
     duplicate: Option<SackBlock>,
-    due: Due,
+    due: PendingReply,
 }
 
 impl LinuxReceiver {
-    /// A receiver that waits for a SYN, or for the first byte.
+    /// A receiver that expects a SYN, or the first byte.
     pub(crate) fn new(config: &TcpConfig) -> Self {
-        // 40 bytes of options: 12 for timestamps, 4 and 8 per block for SACK.
+        // 40 bytes of options: 12 for timestamps, and 4 plus 8 per block for SACK.
         let blocks = if config.timestamps { 3 } else { 4 };
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
@@ -88,7 +89,7 @@ impl LinuxReceiver {
             echo: Instant::ZERO,
             last_ack: 0,
             duplicate: None,
-            due: Due::Nothing,
+            due: PendingReply::Nothing,
         }
     }
 
@@ -100,11 +101,11 @@ impl LinuxReceiver {
         self.arrivals.next()
     }
 
-    /// The application takes bytes below `edge` from now on.
+    /// Sets the receive window: the application accepts bytes below `edge`.
     pub(crate) fn permit(&mut self, edge: u64, tell: bool) {
         self.edge = Some(edge);
-        if tell && self.due == Due::Nothing {
-            self.due = Due::Ack;
+        if tell && self.due == PendingReply::Nothing {
+            self.due = PendingReply::Ack;
         }
     }
 
@@ -112,10 +113,10 @@ impl LinuxReceiver {
         self.ecn.on_syn(segment);
         self.echo = segment.ts_val;
         self.answered = Some(now);
-        self.due = Due::SynAck;
+        self.due = PendingReply::SynAck;
     }
 
-    /// This end opened the connection and got the answer to its SYN, `rtt` after that left if that is
+    /// This end opened the connection and received the SYN-ACK; `rtt` is the time since the SYN, if
     /// known.
     pub(crate) fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
@@ -124,15 +125,15 @@ impl LinuxReceiver {
         self.buffer.begin(now);
     }
 
-    /// This end sends data. An ACK that waits leaves with them.
+    /// This end sends data. A delayed ACK leaves with them.
     pub(crate) fn on_reply(&mut self, now: Instant) {
         self.delayed.on_reply(now);
         if self.delayed.deadline().is_some() {
-            self.due = Due::Ack;
+            self.due = PendingReply::Ack;
         }
     }
 
-    /// The first answer to the SYN-ACK tells the round-trip time.
+    /// Takes a round-trip sample from the first segment after the SYN-ACK.
     fn time_handshake(&mut self, now: Instant) {
         if let Some(answered) = self.answered.take() {
             self.rtt.sample(now.saturating_since(answered), 0, 0);
@@ -140,8 +141,8 @@ impl LinuxReceiver {
         }
     }
 
-    /// RFC 7323 section 4.3 (2). A duplicate from below the window is not acceptable, and does not
-    /// count.
+    /// RFC 7323 section 4.3 (2). A duplicate below the window is not acceptable and does not update
+    /// the echo.
     fn update_echo(&mut self, segment: &Segment) {
         let in_window = segment.seq + u64::from(segment.len) >= self.last_ack;
         if in_window && segment.seq <= self.last_ack && segment.ts_val >= self.echo {
@@ -149,20 +150,21 @@ impl LinuxReceiver {
         }
     }
 
-    /// PAWS (RFC 7323 section 5.3, R1): the segment is older than what arrived in order last, by
-    /// more than the millisecond that Linux tolerates. Meant against sequence numbers that wrap, it
-    /// also hits segments that a retransmission at the left edge has overtaken.
+    /// PAWS (RFC 7323 section 5.3, R1): the segment is older than the last one that arrived in
+    /// order by more than the millisecond that Linux tolerates. PAWS protects against wrapped
+    /// sequence numbers, but also discards segments that a retransmission at the left edge has
+    /// overtaken.
     fn is_stale(&self, segment: &Segment) -> bool {
         self.timestamps && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
     }
 
-    /// A stale segment is not taken, but answered at once: with a D-SACK if it is a duplicate.
+    /// Discards a stale segment and acknowledges at once, with a D-SACK if it is a duplicate.
     fn refuse(&mut self, segment: &Segment) {
         if self.arrivals.refuse(segment) {
             self.report_duplicate(segment);
             self.delayed.on_duplicate();
         }
-        self.due = Due::Ack;
+        self.due = PendingReply::Ack;
     }
 
     fn report_duplicate(&mut self, segment: &Segment) {
@@ -172,12 +174,12 @@ impl LinuxReceiver {
         }
     }
 
-    /// New data arrived, byte `before` having been expected; then the application takes what is in
-    /// order at once.
+    /// Handles new data; byte `before` was expected before them. The application then reads all
+    /// in-order data at once.
     fn grow_buffer(&mut self, now: Instant, before: u64) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
-        // What a gap will take counts as taken, unless the window itself grows with the buffer.
+        // Data that fill a gap count as read, unless the announced window grows with the buffer.
         let used = match self.growth {
             Some(_) => next - before + self.arrivals.held_bytes(),
             None => ahead.max(self.mss.into()),
@@ -191,10 +193,11 @@ impl LinuxReceiver {
         self.buffer.on_taken(now, next, ahead);
     }
 
-    /// Whether the segment's ACK must leave at once: more than one full segment waits for it, it
-    /// filled the last gap, ACKs do not wait now, or it is beyond a gap and not one of many. In
-    /// order, PSH asks for one too, unless this end answers: the application reads all there is, and
-    /// then an ACK leaves (`tcp_measure_rcv_mss` in `tcp_input.c`, `__tcp_cleanup_rbuf` in `tcp.c`).
+    /// True if the segment's ACK must leave at once: more than one full segment waits for an ACK,
+    /// the segment filled the last gap, ACKs are quick now, or the segment is beyond a gap and its
+    /// SACK is not compressed. In order, PSH triggers an ACK too, except in interactive mode: the
+    /// application reads all data, and an ACK follows (`tcp_measure_rcv_mss` in `tcp_input.c`,
+    /// `__tcp_cleanup_rbuf` in `tcp.c`).
     fn is_urgent(&mut self, now: Instant, had_gap: bool, push: bool) -> bool {
         let unacknowledged = self.arrivals.next() - self.last_ack;
         if unacknowledged > u64::from(self.mss) || self.delayed.is_quick() {
@@ -206,7 +209,7 @@ impl LinuxReceiver {
         !self.compression.holds(now, self.arrivals.next(), self.rtt.smoothed())
     }
 
-    /// The window that an acknowledgement of byte `next` announces.
+    /// The window to announce with an acknowledgement of byte `next`.
     fn announce(&mut self, next: u64) -> u32 {
         let window = announced(self.window, self.edge, next);
         let Some(told) = &mut self.growth else { return window };
@@ -217,7 +220,7 @@ impl LinuxReceiver {
 
     fn acknowledge(&mut self, now: Instant, urgent: bool) {
         if urgent || self.delayed.start(now, self.rtt.smoothed()) {
-            self.due = Due::Ack;
+            self.due = PendingReply::Ack;
         }
     }
 }
@@ -241,7 +244,7 @@ impl Endpoint for LinuxReceiver {
         if self.arrivals.take_in(segment) {
             let taken = self.arrivals.next() - before;
             self.unread = if had_gap { taken } else { 0 };
-            // What lies beyond a gap tells nothing of how fast data come (`tcp_data_queue_ofo`).
+            // Data beyond a gap do not affect the ACK delay estimate (`tcp_data_queue_ofo`).
             if taken > 0 {
                 self.delayed.on_data(now, self.rtt.timeout());
             }
@@ -268,7 +271,7 @@ impl Endpoint for LinuxReceiver {
 
     fn handle_timeout(&mut self, now: Instant) {
         if self.delayed.expire(now, self.rtt.timeout()) || self.compression.expire(now) {
-            self.due = Due::Ack;
+            self.due = PendingReply::Ack;
         }
     }
 
@@ -280,8 +283,8 @@ impl Endpoint for LinuxReceiver {
             self.arrivals.counters.acks_sent += 1;
             return true;
         }
-        let due = std::mem::replace(&mut self.due, Due::Nothing);
-        if due == Due::Nothing {
+        let due = std::mem::replace(&mut self.due, PendingReply::Nothing);
+        if due == PendingReply::Nothing {
             return false;
         }
         let next = self.arrivals.next();
@@ -292,7 +295,7 @@ impl Endpoint for LinuxReceiver {
             window: self.announce(next),
             ..Segment::default()
         };
-        segment.syn = due == Due::SynAck;
+        segment.syn = due == PendingReply::SynAck;
         self.ecn.stamp(segment);
         if segment.syn {
             segment.wire = self.syn_size;
@@ -324,7 +327,7 @@ impl Endpoint for LinuxReceiver {
     }
 }
 
-/// The clock of timestamps.
+/// The timestamp clock, in milliseconds.
 fn millis(time: Instant) -> u64 {
     time.as_nanos() / 1_000_000
 }

@@ -1,10 +1,10 @@
-//! Losses and their repair: the states Open, Disorder, Recovery and Loss, what leads from one to
-//! another (`tcp_fastretrans_alert` of Linux; RFC 5681, RFC 6675, RFC 8985, RFC 5682), and the
-//! probe that is to show a loss at the tail (RFC 8985 section 7).
+//! Loss recovery: the states Open, Disorder, Cwr, Recovery and Loss and their transitions
+//! (`tcp_fastretrans_alert` of Linux; RFC 5681, RFC 6675, RFC 8985, RFC 5682), and the tail loss
+//! probe (RFC 8985 section 7).
 
 use super::congestion::Congestion;
 use super::rtt::RttEstimator;
-use super::scoreboard::{Losses, Said, Scoreboard};
+use super::scoreboard::{AckOutcome, Losses, Scoreboard};
 use super::undo::Undo;
 use crate::transport::tcp::config::LinuxOptions;
 use crate::transport::tcp::congestion::Loss;
@@ -13,14 +13,14 @@ use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
 use crate::units::Instant;
 
-/// The tail loss probe.
+/// State of the tail loss probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Probe {
     None,
-    /// A new segment is to leave, whatever the window; or the last one again.
+    /// A probe is due, regardless of the window: a new segment, or the last segment again.
     NewDue,
     AgainDue,
-    /// It left; everything below `end` had been sent then.
+    /// Sent. All bytes below `end` were outstanding at that time.
     Out {
         end: u64,
         again: bool,
@@ -33,48 +33,48 @@ impl Probe {
         matches!(self, Self::NewDue | Self::AgainDue)
     }
 
-    /// Whether a probe is out that sent a segment again.
+    /// True if the probe in flight is a retransmission.
     fn is_retransmission(&self) -> bool {
         matches!(self, Self::Out { again: true, .. })
     }
 
-    /// Whether a probe is out.
+    /// True if a probe is in flight.
     #[inline]
     pub(super) fn is_out(&self) -> bool {
         matches!(self, Self::Out { .. })
     }
 
-    /// Whether a D-SACK up to segment `end` is of the probe.
+    /// True if a D-SACK up to segment `end` reports the probe.
     pub(super) fn is_duplicate_of(&self, end: u64) -> bool {
         matches!(self, Self::Out { end: probed, .. } if *probed == end)
     }
 }
 
-/// The state, and what it needs to end.
+/// The congestion state and the conditions for leaving it.
 #[derive(Debug)]
 pub(super) struct Recovery {
     may_undo: bool,
     uses_frto: bool,
     state: CongestionState,
-    /// The segment that was to be sent next when the state began.
+    /// Next new segment when the state began (`high_seq`).
     end: u64,
     undo: Undo,
-    /// The lowest byte in flight when it was armed.
+    /// Lowest byte in flight when undo was armed.
     undo_start: u64,
-    /// Timeouts since the last one that was taken back or recovered from.
+    /// Timeouts since the last undone or recovered one.
     timeouts_in_row: u32,
-    /// The timeout may prove spurious (RFC 5682).
+    /// True if the timeout may prove spurious (RFC 5682).
     frto: bool,
-    /// The other end is to hear that the window was reduced (RFC 3168, section 6.1.2).
+    /// True if the receiver must be told of the reduction (RFC 3168, section 6.1.2).
     reduced: bool,
-    /// Lost segments may be sent again (until the next ACK says otherwise).
+    /// True if lost segments may be retransmitted (until the next ACK).
     repairing: bool,
     probe: Probe,
 }
 
-/// The parts of the sender that a recovery acts on.
+/// The parts of the sender that a recovery changes.
 #[derive(Debug)]
-pub(super) struct Parts<'a> {
+pub(super) struct SenderParts<'a> {
     pub(super) now: Instant,
     pub(super) board: &'a mut Scoreboard,
     pub(super) congestion: &'a mut Congestion,
@@ -83,8 +83,8 @@ pub(super) struct Parts<'a> {
     pub(super) counters: &'a mut SenderCounters,
 }
 
-impl Parts<'_> {
-    /// A control that has a model hears of every segment that was declared lost.
+impl SenderParts<'_> {
+    /// Reports every segment declared lost to a model-based control.
     fn report_losses(&mut self) {
         if self.congestion.has_model() {
             for lost in self.board.take_lost(self.now) {
@@ -95,7 +95,7 @@ impl Parts<'_> {
 }
 
 impl Recovery {
-    /// Nothing is lost.
+    /// A recovery in state Open.
     pub(super) fn new(options: &LinuxOptions) -> Self {
         Self {
             may_undo: options.undo,
@@ -117,19 +117,19 @@ impl Recovery {
         self.state
     }
 
-    /// Whether lost segments may be sent again.
+    /// True if lost segments may be retransmitted.
     #[inline]
     pub(super) fn is_repairing(&self) -> bool {
         self.repairing
     }
 
-    /// Whether the window was reduced and the other end is to hear of it.
+    /// Whether the window was reduced and the receiver must be told.
     #[inline]
     pub(super) fn reduced(&mut self) -> &mut bool {
         &mut self.reduced
     }
 
-    /// Whether the window falls in proportion to what arrives.
+    /// True if the window falls in proportion to deliveries.
     #[inline]
     pub(super) fn is_reducing(&self) -> bool {
         matches!(self.state, CongestionState::Cwr | CongestionState::Recovery)
@@ -140,58 +140,62 @@ impl Recovery {
         &self.probe
     }
 
-    /// Whether a segment had been sent when the state began.
+    /// True if the segment had been sent when the state began.
     #[inline]
     pub(super) fn began_after(&self, number: u64) -> bool {
         number < self.end
     }
 
-    /// Whether late segments tell of reordering now.
+    /// True if late segments count as reordering in this state.
     pub(super) fn tells_reordering(&self) -> bool {
         self.state != CongestionState::Loss || self.undo.is_armed()
     }
 
-    /// A D-SACK reports a segment in flight that was sent again.
+    /// Handles a D-SACK of a retransmitted segment in flight.
     pub(super) fn on_duplicate(&mut self, number: u64) {
         self.undo.on_duplicates(number + 1, 1);
     }
 
-    /// A D-SACK reports `count` segments up to byte `end` that are out of flight. They have no
-    /// number any more, but lie below all that have.
+    /// Handles a D-SACK of `count` segments up to byte `end` that are no longer in flight. They
+    /// have no numbers any more, but lie below all segments in flight.
     pub(super) fn on_duplicates_below(&mut self, end: u64, count: u64) {
         if end > self.undo_start {
             self.undo.on_duplicates(u64::MAX, count);
         }
     }
 
-    /// A lost segment is sent again.
+    /// Records a retransmission of a lost segment.
     pub(super) fn on_retransmitted(&mut self, now: Instant) {
         self.undo.on_retransmitted(now);
     }
 
-    /// An ACK that only moves things on: nothing is sent again because of it.
+    /// Handles an ACK that only advances: it triggers no retransmission.
     #[inline]
     pub(super) fn pause(&mut self) {
         self.repairing = false;
     }
 
-    /// A segment that had to wait for its pace may leave: what is lost goes first, whatever the last
-    /// ACK asked for (`tcp_tsq_write` in `tcp_output.c`).
+    /// A segment blocked by pacing may leave. Lost segments go first, whatever the last ACK decided
+    /// (`tcp_tsq_write` in `tcp_output.c`).
     #[inline]
     pub(super) fn on_released(&mut self) {
         self.repairing = true;
     }
 
-    /// Draws the conclusions of an ACK; returns when segments will be lost that are not yet.
-    pub(super) fn on_ack(&mut self, said: &Said, mut parts: Parts<'_>) -> Option<Instant> {
+    /// Handles a processed ACK. Returns when further segments will count as lost.
+    pub(super) fn on_ack(
+        &mut self,
+        outcome: &AckOutcome,
+        mut parts: SenderParts<'_>,
+    ) -> Option<Instant> {
         let parts = &mut parts;
         self.repairing = true;
-        if said.advanced {
+        if outcome.advanced {
             // The next timeout is a new one (`icsk_retransmits` in `tcp_ack`): it lowers the
-            // threshold again, and F-RTO does not follow it.
+            // threshold again, and F-RTO does not apply to it.
             self.timeouts_in_row = 0;
         }
-        if said.marked {
+        if outcome.marked {
             self.undo.forget_prior();
         }
         if self.state == CongestionState::Open {
@@ -199,15 +203,15 @@ impl Recovery {
         } else if self.state == CongestionState::Recovery
             && parts.board.flight().first() >= self.end
         {
-            self.leave_recovery(said.echo, parts);
+            self.leave_recovery(outcome.echo, parts);
         } else if self.state == CongestionState::Cwr && parts.board.flight().first() > self.end {
-            // Something beyond it, so that the other end has heard of it.
+            // An ACK beyond `end` shows that the receiver knows of the reduction.
             parts.congestion.end_reduction(parts.now, true, parts.board.flight());
             self.state = CongestionState::Open;
         }
         let losses = match self.state {
             CongestionState::Recovery => {
-                if said.advanced && self.is_filled_by_late_one(said, parts) {
+                if outcome.advanced && self.is_filled_by_late_one(outcome, parts) {
                     self.repairing = false;
                     return None;
                 }
@@ -221,7 +225,7 @@ impl Recovery {
                 losses
             }
             CongestionState::Loss => {
-                self.repair_after_timeout(said, parts);
+                self.repair_after_timeout(outcome, parts);
                 let losses = self.find_losses(parts);
                 if self.state != CongestionState::Open && !losses.again {
                     return losses.next;
@@ -237,12 +241,12 @@ impl Recovery {
         let flight = parts.board.flight();
         if flight.lost_count() + flight.retransmitted_count() > 0 {
             self.enter_recovery(parts);
-            if said.marked {
+            if outcome.marked {
                 self.undo.forget_prior();
             }
         } else {
             self.forget_retransmissions_out(parts);
-            if said.marked && self.state < CongestionState::Cwr {
+            if outcome.marked && self.state < CongestionState::Cwr {
                 self.enter_cwr(parts);
             }
             if self.state != CongestionState::Cwr {
@@ -252,15 +256,15 @@ impl Recovery {
         losses.next
     }
 
-    fn find_losses(&self, parts: &mut Parts<'_>) -> Losses {
+    fn find_losses(&self, parts: &mut SenderParts<'_>) -> Losses {
         let repairing = self.state >= CongestionState::Recovery;
         let losses = parts.board.find_losses(parts.now, parts.rtt, repairing);
         parts.report_losses();
         losses
     }
 
-    /// D-SACKs have reported every retransmission: the reduction was spurious.
-    fn undo_if_reported(&mut self, parts: &mut Parts<'_>) -> bool {
+    /// Undoes the reduction if D-SACKs have reported every retransmission.
+    fn undo_if_reported(&mut self, parts: &mut SenderParts<'_>) -> bool {
         let reported = self.may_undo && self.undo.all_reported();
         if reported {
             parts.board.on_undone_by_dsack();
@@ -269,8 +273,8 @@ impl Recovery {
         reported
     }
 
-    /// Losses were found: the window begins to fall.
-    fn enter_recovery(&mut self, parts: &mut Parts<'_>) {
+    /// Enters recovery after losses: the window begins to fall.
+    fn enter_recovery(&mut self, parts: &mut SenderParts<'_>) {
         self.forget_retransmissions_out(parts);
         self.arm_undo(parts);
         match self.state {
@@ -285,21 +289,21 @@ impl Recovery {
         parts.counters.recovery_entries_by_dupacks += 1;
     }
 
-    /// A new threshold, and the accounts of the reduction.
-    fn begin_reduction(&mut self, parts: &mut Parts<'_>) {
+    /// Sets a new threshold and starts the reduction.
+    fn begin_reduction(&mut self, parts: &mut SenderParts<'_>) {
         self.note_reduction(parts);
         parts.congestion.begin_reduction();
     }
 
-    fn note_reduction(&mut self, parts: &mut Parts<'_>) {
+    fn note_reduction(&mut self, parts: &mut SenderParts<'_>) {
         self.end = parts.board.flight().next();
         self.probe = Probe::None;
         self.reduced = true;
         parts.counters.cwnd_reductions += 1;
     }
 
-    /// Packets came marked: the window falls, once for a window of data (`tcp_enter_cwr`).
-    fn enter_cwr(&mut self, parts: &mut Parts<'_>) {
+    /// Handles ECN marks: the window falls, once per window of data (`tcp_enter_cwr`).
+    fn enter_cwr(&mut self, parts: &mut SenderParts<'_>) {
         self.undo.disarm();
         self.note_reduction(parts);
         parts.congestion.begin_marked_reduction();
@@ -307,14 +311,14 @@ impl Recovery {
         self.state = CongestionState::Cwr;
     }
 
-    /// Everything sent before recovery is acknowledged.
-    fn leave_recovery(&mut self, echo: Option<Instant>, parts: &mut Parts<'_>) {
+    /// Leaves recovery: everything sent before it is acknowledged.
+    fn leave_recovery(&mut self, echo: Option<Instant>, parts: &mut SenderParts<'_>) {
         self.undo_if_due(echo, parts);
         parts.congestion.end_reduction(parts.now, self.undo.is_armed(), parts.board.flight());
         self.state = CongestionState::Open;
     }
 
-    fn undo_if_due(&mut self, echo: Option<Instant>, parts: &mut Parts<'_>) {
+    fn undo_if_due(&mut self, echo: Option<Instant>, parts: &mut SenderParts<'_>) {
         if self.may_undo && self.undo.is_due(echo) {
             self.undo_reduction(false, parts);
         } else {
@@ -322,13 +326,14 @@ impl Recovery {
         }
     }
 
-    /// A hole was filled by a late segment and not by its retransmission: what was declared lost
-    /// may be late as well. Says whether to wait with everything else.
-    fn is_filled_by_late_one(&mut self, said: &Said, parts: &mut Parts<'_>) -> bool {
-        if !self.may_undo || !self.undo.is_armed() || !self.undo.is_late(said.echo) {
+    /// Checks whether a reordered original, not its retransmission, filled a hole; other segments
+    /// declared lost may then be late too. Returns true if they should wait
+    /// (`tcp_try_undo_partial`).
+    fn is_filled_by_late_one(&mut self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) -> bool {
+        if !self.may_undo || !self.undo.is_armed() || !self.undo.is_late(outcome.echo) {
             return false;
         }
-        parts.board.on_filled_late(said.prior_first);
+        parts.board.on_filled_late(outcome.prior_first);
         if parts.board.flight().retransmitted_count() > 0 {
             return true;
         }
@@ -338,21 +343,22 @@ impl Recovery {
         false
     }
 
-    /// After a timeout: was it spurious, is it over?
-    fn repair_after_timeout(&mut self, said: &Said, parts: &mut Parts<'_>) {
+    /// After a timeout: checks whether it was spurious and whether its repair is complete
+    /// (`tcp_process_loss`).
+    fn repair_after_timeout(&mut self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) {
         let flight = parts.board.flight();
         let recovered = flight.first() >= self.end;
-        if said.advanced && self.may_undo && self.undo.is_due(said.echo) {
+        if outcome.advanced && self.may_undo && self.undo.is_due(outcome.echo) {
             return self.undo_timeout(parts);
         }
         if self.frto {
             // RFC 5682 section 3.1: step 3.b, then 3.a, then 2.b.
-            if said.original_delivered && self.may_undo {
+            if outcome.original_delivered && self.may_undo {
                 return self.undo_timeout(parts);
             }
             if flight.next() > self.end {
-                self.frto &= !(said.sacked || said.is_plain_duplicate());
-            } else if said.advanced && !recovered {
+                self.frto &= !(outcome.sacked || outcome.is_plain_duplicate());
+            } else if outcome.advanced && !recovered {
                 self.end = flight.next();
                 if parts.supply.segment_at(flight.nxt()).is_some() {
                     self.repairing = false;
@@ -362,25 +368,25 @@ impl Recovery {
             }
         }
         if recovered {
-            self.undo_if_due(said.echo, parts);
+            self.undo_if_due(outcome.echo, parts);
             self.leave_loss(parts);
         }
     }
 
-    fn undo_timeout(&mut self, parts: &mut Parts<'_>) {
+    fn undo_timeout(&mut self, parts: &mut SenderParts<'_>) {
         self.undo_reduction(true, parts);
         self.frto = false;
         self.leave_loss(parts);
     }
 
-    fn leave_loss(&mut self, parts: &mut Parts<'_>) {
+    fn leave_loss(&mut self, parts: &mut SenderParts<'_>) {
         self.timeouts_in_row = 0;
         self.state = CongestionState::Open;
         parts.congestion.on_repaired(Loss::Timeout, parts.board.flight());
     }
 
-    /// Remembers the window for the case that its reduction proves spurious.
-    fn arm_undo(&mut self, parts: &Parts<'_>) {
+    /// Saves the window in case its reduction proves spurious.
+    fn arm_undo(&mut self, parts: &SenderParts<'_>) {
         let flight = parts.board.flight();
         let out = flight.retransmitted_count() + u64::from(self.probe.is_retransmission());
         let (cwnd, ssthresh) = parts.congestion.prior(self.state == CongestionState::Recovery);
@@ -388,9 +394,9 @@ impl Recovery {
         self.undo_start = flight.una();
     }
 
-    /// The reduction was spurious: window and threshold are at least what they were before. With
-    /// `found`, what was declared lost is believed to be in flight.
-    fn undo_reduction(&mut self, found: bool, parts: &mut Parts<'_>) {
+    /// Undoes a spurious reduction: window and threshold become at least what they were before.
+    /// With `found`, segments declared lost count as in flight again.
+    fn undo_reduction(&mut self, found: bool, parts: &mut SenderParts<'_>) {
         if found {
             parts.board.find_lost();
         }
@@ -402,18 +408,18 @@ impl Recovery {
         parts.board.on_undone();
     }
 
-    fn try_to_open(&mut self, parts: &Parts<'_>) {
+    fn try_to_open(&mut self, parts: &SenderParts<'_>) {
         self.forget_retransmissions_out(parts);
         self.keep_open(parts.board);
     }
 
-    fn forget_retransmissions_out(&mut self, parts: &Parts<'_>) {
+    fn forget_retransmissions_out(&mut self, parts: &SenderParts<'_>) {
         if !parts.board.is_anything_sent_again() {
             self.undo.forget_retransmissions();
         }
     }
 
-    /// Open if nothing is missing, else Disorder.
+    /// Sets Open if nothing is missing, else Disorder.
     fn keep_open(&mut self, board: &Scoreboard) {
         let missing = board.flight().sacked_count() + board.flight().lost_count() > 0;
         let state = if missing || board.is_anything_sent_again() {
@@ -427,8 +433,8 @@ impl Recovery {
         }
     }
 
-    /// Nothing was heard for two round trips: a segment is to provoke an answer, a new one if
-    /// there is any. At most one probe is out; says whether this one is due.
+    /// After two round trips without an ACK, a segment must provoke one: a new segment if
+    /// available. At most one probe is in flight. Returns true if this one is due.
     pub(super) fn on_probe_timeout(&mut self, new: bool) -> bool {
         if self.probe != Probe::None {
             return false;
@@ -437,27 +443,32 @@ impl Recovery {
         true
     }
 
-    /// An ACK of everything came before the probe left.
+    /// An ACK of everything arrived before the probe left.
     pub(super) fn forget_probe(&mut self) {
         self.probe = Probe::None;
     }
 
-    /// The probe left, `next` being the segment to be sent next.
+    /// The probe was sent; `next` is the next new segment.
     pub(super) fn on_probe_sent(&mut self, next: u64) {
         let again = self.probe != Probe::NewDue;
         self.probe = Probe::Out { end: next, again };
     }
 
-    /// What an ACK up to byte `ack` says of the probe: if it repaired a loss, the window falls
-    /// (RFC 8985 section 7.4). True: it acknowledges what the probe sent again, and which of the
-    /// two arrived is not known yet.
-    pub(super) fn conclude_probe(&mut self, ack: u64, said: &Said, mut parts: Parts<'_>) -> bool {
+    /// Handles an ACK up to byte `ack` while a probe is in flight. If the probe repaired a loss,
+    /// the window falls (RFC 8985 section 7.4). Returns true if the ACK covers the retransmitted
+    /// probe and it is unknown yet which of the two transmissions arrived.
+    pub(super) fn conclude_probe(
+        &mut self,
+        ack: u64,
+        outcome: &AckOutcome,
+        mut parts: SenderParts<'_>,
+    ) -> bool {
         let Probe::Out { end, again } = self.probe else { return false };
         let first = parts.board.flight().first();
         if first < end || ack < parts.board.flight().una() {
             return false;
         }
-        if !again || said.dsack_of_probe {
+        if !again || outcome.dsack_of_probe {
             self.probe = Probe::None;
         } else if first > end {
             if let Some(lost) = parts.board.probed(parts.now) {
@@ -466,7 +477,7 @@ impl Recovery {
             self.begin_reduction(&mut parts);
             parts.congestion.end_reduction(parts.now, true, parts.board.flight());
             self.keep_open(parts.board);
-        } else if !said.advanced && !said.sacked {
+        } else if !outcome.advanced && !outcome.sacked {
             self.probe = Probe::None;
         } else {
             return true;
@@ -474,8 +485,8 @@ impl Recovery {
         false
     }
 
-    /// Segments waited for long enough: what is lost by now is sent again.
-    pub(super) fn on_reordering_timeout(&mut self, mut parts: Parts<'_>) {
+    /// Handles the reordering timeout: retransmits segments that now count as lost.
+    pub(super) fn on_reordering_timeout(&mut self, mut parts: SenderParts<'_>) {
         let in_flight = parts.board.flight().outstanding();
         let repairing = self.state >= CongestionState::Recovery;
         parts.board.declare_expired_lost(parts.now, parts.rtt, repairing);
@@ -490,9 +501,9 @@ impl Recovery {
         self.repairing = true;
     }
 
-    /// Retransmission timeout (RFC 6298 section 5.4 on): everything not heard of for a round trip
-    /// is lost; the window is cut once for a window of data.
-    pub(super) fn on_retransmission_timeout(&mut self, mut parts: Parts<'_>) {
+    /// Handles a retransmission timeout (RFC 6298 section 5.4 on): every segment not acknowledged
+    /// within a round trip is lost. The window is reduced once per window of data.
+    pub(super) fn on_retransmission_timeout(&mut self, mut parts: SenderParts<'_>) {
         let new_episode = self.state < CongestionState::Recovery;
         parts.board.declare_silent_lost(parts.now);
         parts.report_losses();

@@ -1,10 +1,11 @@
-//! The reordering degree: how many segments may overtake one that is not lost. It starts at three
-//! and rises to what is seen (RFC 8985 section 3.3.2, RFC 4653; Linux: `tcp_reordering`).
+//! The reordering degree: the number of segments that may overtake a segment that is not lost. It
+//! starts at three and rises to the observed value (RFC 8985 section 3.3.2, RFC 4653; Linux:
+//! `tcp_reordering`).
 
-/// The degree that is assumed at first.
+/// Initial reordering degree.
 const INITIAL: u32 = 3;
 
-/// How far segments were seen to overtake each other.
+/// Estimator of the reordering degree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reordering {
     degree: u32,
@@ -17,8 +18,8 @@ impl Reordering {
         Self { degree: INITIAL, max: max.max(INITIAL), seen: false }
     }
 
-    /// Segment `low`, sent once, was delivered after segment `high`. Says whether that was out of
-    /// order.
+    /// Records that segment `low`, sent once, was delivered after segment `high`. Returns true if
+    /// they were out of order.
     pub(super) fn observe(&mut self, low: u64, high: u64) -> bool {
         if low >= high {
             return false;
@@ -29,24 +30,25 @@ impl Reordering {
         true
     }
 
-    /// A timeout although duplicates had proved the loss: the degree is too high.
+    /// A timeout occurred although duplicates had proved the loss: the degree is too high.
     pub(super) fn on_timeout(&mut self, sacked: u64) {
         if sacked >= u64::from(INITIAL) {
             self.degree = INITIAL;
         }
     }
 
-    /// The degree, at least three.
+    /// The reordering degree, at least three.
     pub(super) fn degree(&self) -> u32 {
         self.degree
     }
 
-    /// Whether any reordering was seen.
+    /// True if any reordering was seen.
     pub(super) fn seen(&self) -> bool {
         self.seen
     }
 
-    /// Whether the degree has risen: then the window grows with every delivery, in order or not.
+    /// True if the degree has risen. The window then grows with every delivery, in order or not
+    /// (`tcp_may_raise_cwnd`).
     pub(super) fn is_high(&self) -> bool {
         self.degree > INITIAL
     }
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn degree_rises_to_what_is_seen_and_no_further_than_its_limit() {
+    fn the_degree_rises_to_the_observed_value_up_to_its_limit() {
         let mut reordering = Reordering::new(300);
         assert!(!reordering.observe(5, 5));
         assert!(!reordering.seen());

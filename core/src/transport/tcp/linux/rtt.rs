@@ -1,25 +1,25 @@
-//! Round-trip estimate and retransmission timeout as Linux keeps them (RFC 6298 but for these):
-//! a fall of the round-trip time below the estimate by more than the deviation enters it with
-//! gain 1/32; the variance is the largest deviation of the last round trip, never below 200 ms,
-//! so that the timeout is at least the estimate and 200 ms; the first timeout is 1 s.
+//! Round-trip estimate and retransmission timeout as in Linux. Differences from RFC 6298: a sample
+//! below the estimate by more than the deviation has gain 1/32; the variance is the largest
+//! deviation of the last round trip and at least 200 ms, so that the timeout is at least the
+//! estimate plus 200 ms; the initial timeout is 1 s.
 
 use crate::units::{Duration, Instant};
 
 const INITIAL: i64 = 1_000_000_000; // nanoseconds
 const MIN_VARIANCE: i64 = 200_000_000;
 const MAXIMUM: i64 = 120_000_000_000;
-/// Half of the time for which a least round-trip time counts.
+/// Half of the lifetime of a minimum round-trip time.
 const HALF_WINDOW: Duration = Duration::from_secs(150);
 
-/// The least value of the last 150 to 300 s.
+/// The minimum of the last 150 to 300 s.
 #[derive(Clone, Copy, Debug, Default)]
-struct LeastRtt {
+struct MinRttFilter {
     previous: Option<Duration>,
     current: Option<Duration>,
     since: Instant,
 }
 
-impl LeastRtt {
+impl MinRttFilter {
     #[inline]
     fn sample(&mut self, now: Instant, rtt: Duration) {
         if now.saturating_since(self.since) >= HALF_WINDOW {
@@ -38,24 +38,24 @@ impl LeastRtt {
     }
 }
 
-/// Smoothed round-trip time and timeout.
+/// Smoothed round-trip time and retransmission timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
-    /// Eight times the smoothed round-trip time in nanoseconds; 0: no sample yet.
+    /// Eight times the smoothed round-trip time in nanoseconds; 0 before the first sample.
     srtt8: i64,
     /// Four times the mean deviation.
     deviation4: i64,
-    /// The largest of this round trip.
+    /// Largest deviation of this round trip.
     largest: i64,
     variance: i64,
-    /// The segment that ends this round trip.
+    /// The segment whose ACK ends this round trip.
     round_end: u64,
     rto: i64,
-    least: LeastRtt,
+    least: MinRttFilter,
 }
 
 impl RttEstimator {
-    /// No sample yet.
+    /// An estimator without samples.
     pub(super) fn new() -> Self {
         Self {
             srtt8: 0,
@@ -64,11 +64,11 @@ impl RttEstimator {
             variance: 0,
             round_end: 0,
             rto: INITIAL,
-            least: LeastRtt::default(),
+            least: MinRttFilter::default(),
         }
     }
 
-    /// A round-trip sample while segments `first..next` are in flight; ends any back-off.
+    /// Adds a sample while segments `first..next` are in flight. Ends any back-off.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Duration, first: u64, next: u64) {
         let rtt = (rtt.as_nanos() as i64).max(1);
@@ -96,30 +96,30 @@ impl RttEstimator {
         self.rto = ((self.srtt8 >> 3) + self.variance).min(MAXIMUM);
     }
 
-    /// A sample for the least round-trip time.
+    /// Adds a sample for the minimum round-trip time.
     #[inline]
     pub(super) fn sample_least(&mut self, now: Instant, rtt: Duration) {
         self.least.sample(now, rtt);
     }
 
-    /// A timeout: the next one waits twice as long.
+    /// Doubles the timeout after an expiry.
     pub(super) fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(MAXIMUM);
     }
 
-    /// The timeout in force.
+    /// The current retransmission timeout.
     #[inline]
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_nanos(self.rto as u64)
     }
 
-    /// The smoothed round-trip time, once there is a sample.
+    /// Smoothed round-trip time; `None` before the first sample.
     #[inline]
     pub(super) fn smoothed(&self) -> Option<Duration> {
         (self.srtt8 > 0).then(|| Duration::from_nanos(self.srtt8 as u64 / 8))
     }
 
-    /// The least round-trip time of the last minutes, once there is a sample.
+    /// Minimum round-trip time of the last minutes; `None` before the first sample.
     #[inline]
     pub(super) fn least(&self) -> Option<Duration> {
         self.least.get()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_at_first_and_three_round_trips_after_one_sample() {
+    fn the_timeout_is_a_second_at_first_and_three_round_trips_after_a_sample() {
         let mut rtt = RttEstimator::new();
         assert_eq!(timeout_ms(&rtt), 1000);
         rtt.back_off();
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(timeout_ms(&rtt), 1500);
     }
 
-    /// The variance stays for the round trip, then comes down to 200 ms by quarters of the gap:
-    /// 1000, 800, 650, ...
+    /// The variance is constant for a round trip, then falls to 200 ms by quarters of the
+    /// difference: 1000, 800, 650, ...
     #[test]
-    fn variance_falls_once_a_round_trip_and_not_below_200_ms() {
+    fn the_variance_falls_once_per_round_trip_to_200_ms() {
         let mut rtt = RttEstimator::new();
         rtt.sample(MS * 500, 0, 10);
-        // The first round carries its own largest deviation.
+        // The first round trip keeps its own largest deviation.
         rtt.sample(MS * 500, 11, 20);
         assert_eq!(timeout_ms(&rtt), 1500);
         rtt.sample(MS * 500, 21, 30); // largest of the round: 562.5
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn never_above_two_minutes() {
+    fn the_timeout_is_at_most_two_minutes() {
         let mut rtt = RttEstimator::new();
         (0..20).for_each(|_| rtt.back_off());
         assert_eq!(timeout_ms(&rtt), 120_000);
     }
 
     #[test]
-    fn least_round_trip_is_forgotten_after_five_minutes() {
+    fn the_minimum_round_trip_time_expires_after_five_minutes() {
         let mut rtt = RttEstimator::new();
         for second in 0..1000 {
             let now = Instant::ZERO + Duration::from_secs(second);

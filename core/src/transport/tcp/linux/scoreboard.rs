@@ -1,8 +1,8 @@
-//! What is known of the segments in flight: which are SACKed, lost or sent again, and when each
-//! left. ACKs are taken in here and losses found, by time of sending (RACK, RFC 8985) or by the
-//! number of segments SACKed above (RFC 6675).
+//! The scoreboard of the segments in flight: which are SACKed, lost or retransmitted, and when each
+//! was last sent. It processes ACKs and detects losses, by transmission time (RACK, RFC 8985) or by
+//! the number of segments SACKed above (RFC 6675).
 
-use super::delivery::{DeliveryRate, Level};
+use super::delivery::{DeliveryRate, SendTotals};
 use super::rack::Rack;
 use super::recovery::Recovery;
 use super::reordering::Reordering;
@@ -17,78 +17,80 @@ use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::{SackBlock, Segment};
 use crate::units::{Duration, Instant};
 
-/// The segments in flight, and how losses among them show.
+/// The segments in flight and their loss detection.
 #[derive(Debug)]
 pub(super) struct Scoreboard {
     mss: u32,
     timestamps: bool,
-    /// RACK finds losses.
+    /// True if RACK detects losses.
     uses_rack: bool,
-    /// D-SACKs are made use of.
+    /// True if D-SACKs are used.
     uses_dsacks: bool,
     flight: Flight,
     order: SentOrder,
-    /// The blocks of the last ACK that had any.
+    /// SACK blocks of the last ACK that had any.
     covered: Blocks,
     last_blocks: LastBlocks,
     highest_sacked: u64,
-    /// Segments delivered, and declared lost, since the start.
+    /// Segments delivered, and segments declared lost, since the start.
     delivered: u64,
     declared_lost: u64,
     /// Duplicates reported by D-SACKs.
     duplicates: u64,
     rack: Rack,
     reordering: Reordering,
-    /// Without RACK: segments below were looked at.
+    /// Without RACK: segments below this one have been examined.
     examined: u64,
-    /// Measured for a congestion control that has a model.
+    /// Delivery rate estimator, for a model-based control.
     rate: Option<Box<DeliveryRate>>,
 }
 
-/// What an ACK said.
+/// Result of processing one ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Said {
-    /// It advanced the cumulative acknowledgement.
+pub(super) struct AckOutcome {
+    /// The ACK advanced the cumulative acknowledgement.
     pub(super) advanced: bool,
-    /// Its acknowledgement is below what was acknowledged before.
+    /// The ACK is below an earlier acknowledgement.
     pub(super) old: bool,
-    /// A segment was SACKed that had not been before.
+    /// A segment was SACKed for the first time.
     pub(super) sacked: bool,
-    /// It reports a duplicate (RFC 2883); of a probe's segment.
+    /// The ACK reports a duplicate (RFC 2883); the duplicate is a tail loss probe.
     pub(super) dsack: bool,
     pub(super) dsack_of_probe: bool,
-    /// A segment from before the phase, sent once, was delivered.
+    /// A segment sent once, before the current phase began, was delivered.
     pub(super) original_delivered: bool,
-    /// The timer starts anew.
+    /// The retransmission timer must restart.
     pub(super) restarts_timer: bool,
-    /// Segments in flight before it.
+    /// Segments in flight before the ACK.
     pub(super) prior_in_flight: u64,
-    /// It acknowledges nothing but one short segment: the receiver may have held it back.
+    /// The ACK covers only one short segment, so that the receiver may have delayed it.
     pub(super) maybe_delayed: bool,
-    /// The lowest segment in flight before it.
+    /// Lowest segment in flight before the ACK.
     pub(super) prior_first: u64,
-    /// It tells of marks (ECN).
+    /// The ACK reports ECN marks.
     pub(super) marked: bool,
-    /// When the segment left that it echoes; `None` without timestamps.
+    /// Transmission time of the segment whose timestamp the ACK echoes; `None` without timestamps.
     pub(super) echo: Option<Instant>,
-    /// Round-trip time of the newest segment that it delivers.
+    /// Round-trip time of the newest segment delivered.
     pub(super) rtt: Option<Duration>,
-    /// Segments delivered when the newest of what it delivers was sent; 0: it delivers nothing.
+    /// Segments delivered before the newest delivered segment was sent; 0 if the ACK delivers
+    /// nothing.
     prior_delivered: u64,
-    /// First and last segment newly SACKed, and acknowledged, that were sent once: when.
+    /// Transmission times of the first and last newly SACKed segment, and of the first and last
+    /// newly acknowledged one, counting segments that were sent once.
     sacked_sent: Option<(Instant, Instant)>,
     acked_sent: Option<(Instant, Instant)>,
-    /// It acknowledges a segment that was sent again.
+    /// The ACK acknowledges a retransmitted segment.
     ambiguous: bool,
 }
 
-impl Said {
-    /// Whether it asks for more than sending on.
+impl AckOutcome {
+    /// True if the ACK needs loss processing (`tcp_ack_is_dubious`).
     pub(super) fn is_dubious(&self) -> bool {
         !self.advanced || self.sacked || self.dsack || self.marked
     }
 
-    /// Whether it says nothing new: a duplicate.
+    /// True if the ACK is a duplicate without news.
     pub(super) fn is_plain_duplicate(&self) -> bool {
         !self.advanced && !self.old && !self.dsack
     }
@@ -98,25 +100,25 @@ impl Said {
     }
 }
 
-/// What an ACK is entered into beside the scoreboard.
+/// Parts of the sender, other than the scoreboard, that an ACK changes.
 #[derive(Debug)]
-pub(super) struct Books<'a> {
+pub(super) struct AckContext<'a> {
     pub(super) recovery: &'a mut Recovery,
     pub(super) rtt: &'a mut RttEstimator,
     pub(super) counters: &'a mut SenderCounters,
 }
 
-/// What a search for losses found.
+/// Result of loss detection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     /// A retransmission was declared lost.
     pub(super) again: bool,
-    /// When those that are not lost yet will be.
+    /// When the remaining overtaken segments count as lost.
     pub(super) next: Option<Instant>,
 }
 
 impl Scoreboard {
-    /// Nothing in flight; delivery rates are measured if `measures_rate`.
+    /// An empty scoreboard. It measures delivery rates if `measures_rate`.
     pub(super) fn new(config: &TcpConfig, measures_rate: bool) -> Self {
         let (mss, options) = (config.mss().0, config.options());
         Self {
@@ -145,13 +147,13 @@ impl Scoreboard {
         &self.flight
     }
 
-    /// The lowest lost segment.
+    /// Lowest lost segment.
     #[inline]
     pub(super) fn lowest_lost(&mut self) -> Option<u64> {
         self.flight.lowest_lost()
     }
 
-    /// When the lowest segment in flight left last.
+    /// Time of the last transmission of the lowest segment in flight.
     #[inline]
     pub(super) fn head_sent(&self) -> Instant {
         self.order.transmission(self.flight.first()).sent
@@ -169,24 +171,24 @@ impl Scoreboard {
         self.declared_lost
     }
 
-    /// What was delivered and lost since the start.
+    /// Totals of segments delivered and lost.
     #[inline]
     pub(super) fn totals(&self) -> Totals {
         let delivered_at = self.rate.as_ref().map_or(Instant::ZERO, |it| it.delivered_at());
         Totals { delivered: self.delivered, lost: self.declared_lost, delivered_at }
     }
 
-    /// Whether the reordering degree has risen.
+    /// True if the reordering degree has risen.
     pub(super) fn is_reordered(&self) -> bool {
         self.reordering.is_high()
     }
 
-    /// Whether the application limits the delivery rate.
+    /// True if the application limits the delivery rate.
     pub(super) fn is_app_limited(&self) -> bool {
         self.rate.as_ref().is_some_and(|it| it.is_app_limited())
     }
 
-    /// What is in flight now is limited by something else than the network.
+    /// Marks the segments in flight as limited by the application, not the network.
     pub(super) fn limit_rate_sample(&mut self) {
         let in_flight = self.flight.outstanding();
         if let Some(rate) = &mut self.rate {
@@ -194,30 +196,30 @@ impl Scoreboard {
         }
     }
 
-    /// The delivery rate that an ACK of `acked` segments shows.
+    /// Delivery rate sample of an ACK of `acked` segments.
     pub(super) fn rate_sample(&mut self, now: Instant, acked: u64, rtt: &RttEstimator) -> Rate {
         let totals = self.totals();
         let rate = self.rate.as_mut();
         rate.map_or_else(Rate::default, |it| it.finish(now, totals, acked, rtt.least()))
     }
 
-    /// What was declared lost since this was asked last, for a control that has a model.
+    /// Segments declared lost since the last call, for a model-based control.
     pub(super) fn take_lost(&mut self, now: Instant) -> Vec<LostSegment> {
         let totals = self.totals();
         self.rate.as_mut().map_or_else(Vec::new, |it| it.take_lost(now, totals))
     }
 
-    /// The segment whose loss a probe has repaired, for a control that has a model.
+    /// The segment whose loss a probe repaired, for a model-based control.
     pub(super) fn probed(&self, now: Instant) -> Option<LostSegment> {
         self.rate.as_ref().map(|it| it.probed(now, self.totals()))
     }
 
-    /// The SYN was delivered.
+    /// Counts the SYN as delivered.
     pub(super) fn on_established(&mut self) {
         self.delivered = 1;
     }
 
-    /// A new segment of `len` bytes leaves.
+    /// Adds a new segment of `len` bytes.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Instant, len: u32) {
         let (first, next) = (self.flight.first(), self.flight.next());
@@ -226,13 +228,13 @@ impl Scoreboard {
         self.flight.push(now, len);
     }
 
-    /// A lost segment leaves again.
+    /// Records the retransmission of a lost segment.
     pub(super) fn on_retransmitted(&mut self, now: Instant, number: u64) {
         self.flight.mark_retransmitted(number, 0);
         self.send_again(now, number);
     }
 
-    /// A segment leaves again that is not lost.
+    /// Records the retransmission of a segment that is not lost (a probe).
     pub(super) fn on_probed(&mut self, now: Instant, number: u64) {
         if let Some(rate) = &mut self.rate {
             rate.on_probing(number);
@@ -251,48 +253,52 @@ impl Scoreboard {
         if let Some(rate) = &mut self.rate {
             let (first, idle) = (self.flight.first(), self.flight.is_empty());
             let in_flight = self.flight.outstanding() + new;
-            let level = Level { delivered: self.delivered, lost: self.declared_lost, in_flight };
+            let level =
+                SendTotals { delivered: self.delivered, lost: self.declared_lost, in_flight };
             rate.on_sent(now, first, number, idle, level);
         }
     }
 
-    /// Takes in an ACK.
+    /// Processes an ACK.
     #[inline(always)] // called in one place: what it says is written where it is read
     pub(super) fn take_in(
         &mut self,
         now: Instant,
         segment: &Segment,
-        mut books: Books<'_>,
-    ) -> Said {
-        let mut said = Said {
+        mut context: AckContext<'_>,
+    ) -> AckOutcome {
+        let mut outcome = AckOutcome {
             old: segment.ack < self.flight.una(),
             prior_in_flight: self.flight.outstanding(),
             prior_first: self.flight.first(),
             echo: self.timestamps.then_some(segment.ts_ecr),
-            ..Said::default()
+            ..AckOutcome::default()
         };
         let highest_before = self.highest_or_first();
         if !segment.sack.is_empty() {
-            self.take_in_sacks(now, segment, &mut books, &mut said);
+            self.take_in_sacks(now, segment, &mut context, &mut outcome);
         }
-        let late =
-            if said.old { None } else { self.advance(now, segment.ack, &mut books, &mut said) };
+        let late = if outcome.old {
+            None
+        } else {
+            self.advance(now, segment.ack, &mut context, &mut outcome)
+        };
         if let Some(low) = late.filter(|&low| low < highest_before) {
-            // A hole was filled by a segment sent once: it was late.
+            // A segment sent once filled a hole: it was reordered, not lost.
             let highest = self.highest_or_first();
             self.reordering.observe(low, highest);
         }
-        self.sample_rtt(now, books.rtt, &mut said);
-        said
+        self.sample_rtt(now, context.rtt, &mut outcome);
+        outcome
     }
 
-    /// The ACK that was taken in is not the first one of a new flight: RACK's window follows.
+    /// Adapts RACK's reordering window to an ACK; not called for the first ACK of a new flight.
     #[inline]
-    pub(super) fn adapt_window(&mut self, said: &Said) {
-        self.rack.adapt(said.prior_delivered, self.delivered);
+    pub(super) fn adapt_window(&mut self, outcome: &AckOutcome) {
+        self.rack.adapt(outcome.prior_delivered, self.delivered);
     }
 
-    /// The highest SACKed segment, or the lowest in flight if there is none.
+    /// Highest SACKed segment, or the lowest in flight without SACKs.
     #[inline]
     fn highest_or_first(&self) -> u64 {
         match self.flight.sacked_count() {
@@ -305,8 +311,8 @@ impl Scoreboard {
         &mut self,
         now: Instant,
         segment: &Segment,
-        books: &mut Books<'_>,
-        said: &mut Said,
+        context: &mut AckContext<'_>,
+        outcome: &mut AckOutcome,
     ) {
         let una = self.flight.una().max(segment.ack);
         let mut blocks = Blocks::default();
@@ -316,7 +322,7 @@ impl Scoreboard {
             && self.uses_dsacks
             && let Some(block) = iter.next()
         {
-            late = self.take_in_duplicate(block, books, said);
+            late = self.take_in_duplicate(block, context, outcome);
         }
         for (index, mut block) in iter.enumerate() {
             if block.end <= una || block.end > self.flight.nxt() {
@@ -331,33 +337,33 @@ impl Scoreboard {
         for &(start, end) in blocks.as_slice() {
             let mut from = self.covered.beyond(start);
             while let Some(number) = self.flight.next_not_sacked(from, end) {
-                late = late.min(self.on_sacked(now, number, books, said));
+                late = late.min(self.on_sacked(now, number, context, outcome));
                 from = number + 1;
             }
         }
         self.covered = blocks;
-        if late != u64::MAX && books.recovery.tells_reordering() {
+        if late != u64::MAX && context.recovery.tells_reordering() {
             self.reordering.observe(late, self.highest_or_first());
         }
     }
 
-    /// A segment is SACKed for the first time; returns it if that shows it was late.
+    /// Records the first SACK of a segment. Returns the segment if it was reordered.
     fn on_sacked(
         &mut self,
         now: Instant,
         number: u64,
-        books: &mut Books<'_>,
-        said: &mut Said,
+        context: &mut AckContext<'_>,
+        outcome: &mut AckOutcome,
     ) -> u64 {
         let sends = self.flight.sends(number);
         let mut late = u64::MAX;
-        let sent = self.on_delivered(now, number, sends, true, books.rtt, said);
+        let sent = self.on_delivered(now, number, sends, true, context.rtt, outcome);
         if sends == 1 {
             if self.flight.sacked_count() > 0 && number < self.highest_sacked {
                 late = number;
             }
-            said.original_delivered |= books.recovery.began_after(number);
-            Said::widen(&mut said.sacked_sent, sent);
+            outcome.original_delivered |= context.recovery.began_after(number);
+            AckOutcome::widen(&mut outcome.sacked_sent, sent);
         }
         if self.flight.sacked_count() == 0 {
             self.highest_sacked = number;
@@ -365,15 +371,15 @@ impl Scoreboard {
         self.flight.mark_sacked(number);
         self.order.remove(number);
         self.highest_sacked = self.highest_sacked.max(number);
-        said.sacked = true;
+        outcome.sacked = true;
         late
     }
 
-    /// RACK and the rate hear of a delivery; returns when the segment was sent last.
+    /// Passes a delivery to RACK and the rate estimator. Returns when the segment was last sent.
     ///
-    /// A cumulative ACK that echoes a time before the retransmission acknowledges an earlier one, of
-    /// which RACK hears nothing (`tcp_skb_spurious_retrans` in `tcp_clean_rtx_queue`). What a SACK
-    /// echoes says nothing: above a hole it is older than any retransmission
+    /// A cumulative ACK that echoes a time before the retransmission acknowledges an earlier
+    /// transmission, which RACK ignores (`tcp_skb_spurious_retrans` in `tcp_clean_rtx_queue`). The
+    /// echo of a SACK is not used: above a hole it is older than any retransmission
     /// (`tcp_sacktag_one`).
     #[inline]
     fn on_delivered(
@@ -383,16 +389,16 @@ impl Scoreboard {
         sends: u16,
         is_sacked: bool,
         rtt: &RttEstimator,
-        said: &mut Said,
+        outcome: &mut AckOutcome,
     ) -> Instant {
         let Transmission { sent, delivered } = self.order.transmission(number);
         self.delivered += 1;
         if let Some(rate) = &mut self.rate {
             rate.on_delivered(number);
         }
-        said.prior_delivered = said.prior_delivered.max(delivered);
+        outcome.prior_delivered = outcome.prior_delivered.max(delivered);
         let again = sends > 1;
-        if again && !is_sacked && said.echo.is_some_and(|echo| is_before(echo, sent)) {
+        if again && !is_sacked && outcome.echo.is_some_and(|echo| is_before(echo, sent)) {
             return sent;
         }
         let least = if again { rtt.least() } else { None };
@@ -402,12 +408,13 @@ impl Scoreboard {
         sent
     }
 
-    /// A D-SACK block. Returns a segment still in flight that it shows to have been late.
+    /// Processes a D-SACK block. Returns a segment in flight that was reordered, if the block
+    /// reveals one.
     fn take_in_duplicate(
         &mut self,
         block: SackBlock,
-        books: &mut Books<'_>,
-        said: &mut Said,
+        context: &mut AckContext<'_>,
+        outcome: &mut AckOutcome,
     ) -> u64 {
         if block.start >= block.end || block.end > self.flight.nxt() {
             return u64::MAX;
@@ -416,25 +423,25 @@ impl Scoreboard {
         let end = self.flight.at_or_after(block.end);
         let below = block.end <= self.flight.una();
         let count = if below { 1 } else { (end - start).max(1) };
-        said.dsack_of_probe = books.recovery.probe().is_duplicate_of(end);
+        outcome.dsack_of_probe = context.recovery.probe().is_duplicate_of(end);
         self.duplicates += count;
-        // More duplicates than retransmissions: the network made them.
-        if self.duplicates > books.counters.retransmissions {
+        // More duplicates than retransmissions: the network duplicated packets (`tcp_check_dsack`).
+        if self.duplicates > context.counters.retransmissions {
             return u64::MAX;
         }
-        said.dsack = true;
+        outcome.dsack = true;
         self.delivered += count;
-        if self.reordering.seen() && !said.dsack_of_probe {
+        if self.reordering.seen() && !outcome.dsack_of_probe {
             self.rack.on_dsack();
         }
         if below {
-            books.recovery.on_duplicates_below(block.end, count);
+            context.recovery.on_duplicates_below(block.end, count);
             return u64::MAX;
         }
         let mut late = u64::MAX;
         for number in start..end {
             if self.flight.sends(number) > 1 {
-                books.recovery.on_duplicate(number);
+                context.recovery.on_duplicate(number);
                 if self.flight.state(number) == State::Sacked {
                     late = late.min(number);
                 }
@@ -443,75 +450,76 @@ impl Scoreboard {
         late
     }
 
-    /// Takes out what is acknowledged; returns the lowest segment of it that was sent once and
-    /// had not been SACKed.
+    /// Removes acknowledged segments. Returns the lowest of them that was sent once and had not
+    /// been SACKed.
     #[inline(always)] // called in one place
     fn advance(
         &mut self,
         now: Instant,
         ack: u64,
-        books: &mut Books<'_>,
-        said: &mut Said,
+        context: &mut AckContext<'_>,
+        outcome: &mut AckOutcome,
     ) -> Option<u64> {
         let una = self.flight.una();
         let (mut late, delivered) = (None, self.delivered);
         loop {
             let number = self.flight.first();
             let Some(segment) = self.flight.pop_acknowledged(ack) else { break };
-            said.advanced = true;
+            outcome.advanced = true;
             if segment.state != State::Sacked {
-                let sent = self.on_delivered(now, number, segment.sends, false, books.rtt, said);
+                let sent =
+                    self.on_delivered(now, number, segment.sends, false, context.rtt, outcome);
                 if segment.sends == 1 {
-                    Said::widen(&mut said.acked_sent, sent);
+                    AckOutcome::widen(&mut outcome.acked_sent, sent);
                     late = late.or(Some(number));
-                    said.original_delivered |= books.recovery.began_after(number);
+                    outcome.original_delivered |= context.recovery.began_after(number);
                 }
             }
-            said.ambiguous |= segment.sends > 1;
+            outcome.ambiguous |= segment.sends > 1;
             self.order.remove(number);
-            books.counters.on_acknowledged(segment.sends);
+            context.counters.on_acknowledged(segment.sends);
         }
         let acked = self.flight.una() - una;
-        books.counters.bytes_acked += acked;
-        said.maybe_delayed = said.acked_sent.is_some()
+        context.counters.bytes_acked += acked;
+        outcome.maybe_delayed = outcome.acked_sent.is_some()
             && self.delivered == delivered + 1
             && acked < u64::from(self.mss)
-            && !said.sacked;
-        said.restarts_timer |= said.advanced;
+            && !outcome.sacked;
+        outcome.restarts_timer |= outcome.advanced;
         late
     }
 
-    /// Samples come from segments sent once; else from timestamps, if data were acknowledged, whose
-    /// clock counts milliseconds (`tcp_rtt_tsopt_us`).
+    /// Takes round-trip samples from segments sent once; otherwise from timestamps, if data were
+    /// acknowledged. The timestamp clock counts milliseconds (`tcp_rtt_tsopt_us`).
     #[inline(always)] // called in one place
-    fn sample_rtt(&mut self, now: Instant, rtt: &mut RttEstimator, said: &mut Said) {
+    fn sample_rtt(&mut self, now: Instant, rtt: &mut RttEstimator, outcome: &mut AckOutcome) {
         let since = |sent| now.saturating_since(sent);
-        let acked = said.acked_sent.filter(|_| !said.ambiguous);
+        let acked = outcome.acked_sent.filter(|_| !outcome.ambiguous);
         let mut sample = acked.map(|(first, _)| since(first));
         let mut newest = acked.map(|(_, last)| since(last));
-        let sacked = said.sacked_sent.map(|(first, _)| since(first));
-        if let Some((_, last)) = said.sacked_sent {
+        let sacked = outcome.sacked_sent.map(|(first, _)| since(first));
+        if let Some((_, last)) = outcome.sacked_sent {
             newest = Some(since(last));
         }
         sample = sample.or(sacked);
-        if sample.is_none() && said.advanced {
-            sample = said.echo.map(|echo| by_clock(echo, now));
+        if sample.is_none() && outcome.advanced {
+            sample = outcome.echo.map(|echo| by_clock(echo, now));
             newest = sample;
         }
-        said.rtt = newest;
+        outcome.rtt = newest;
         let Some(sample) = sample else { return };
         if let Some(newest) = newest {
             rtt.sample_least(now, newest);
         }
         rtt.sample(sample, self.flight.first(), self.flight.next());
-        // A SACK of something sent after the lowest segment in flight tells nothing of that one.
-        if !said.advanced && !self.flight.is_empty() {
+        // A SACK of a segment sent after the lowest one in flight does not time the lowest one.
+        if !outcome.advanced && !self.flight.is_empty() {
             let head = self.head_sent();
-            said.restarts_timer = sacked.is_some_and(|rtt| rtt > since(head));
+            outcome.restarts_timer = sacked.is_some_and(|rtt| rtt > since(head));
         }
     }
 
-    /// Declares lost what must be after an ACK; `repairing`: losses are being repaired.
+    /// Declares segments lost after an ACK. `repairing` is true during loss repair.
     pub(super) fn find_losses(
         &mut self,
         now: Instant,
@@ -533,9 +541,9 @@ impl Scoreboard {
         Losses { again: self.flight.retransmitted_count() < retransmitted, next }
     }
 
-    /// RACK (RFC 8985 section 6.2 step 5); returns when all that were overtaken will be lost, if
-    /// some are not yet. Segments are visited in the order of their last transmission until one is
-    /// not due: the work is what is found.
+    /// RACK (RFC 8985 section 6.2 step 5; `tcp_rack_detect_loss`). Returns when all remaining
+    /// overtaken segments count as lost, if there are any. Visits segments in order of their last
+    /// transmission until one is not due, so that the cost is proportional to the segments found.
     pub(super) fn declare_expired_lost(
         &mut self,
         now: Instant,
@@ -559,7 +567,8 @@ impl Scoreboard {
         None
     }
 
-    /// RFC 6675: lost is what has as many SACKed segments above as the reordering degree says.
+    /// RFC 6675: a segment is lost once as many segments above it are SACKed as the reordering
+    /// degree.
     fn declare_overtaken_lost(&mut self) {
         let degree = u64::from(self.reordering.degree());
         let Some(limit) = self.flight.sacked_from_top(degree) else { return };
@@ -573,7 +582,7 @@ impl Scoreboard {
         self.examined = self.examined.max(limit);
     }
 
-    /// A timeout: the lowest segment is lost, and so is everything that was not sent within the
+    /// After a timeout, declares the lowest segment lost, and every segment not sent within the
     /// last round trip.
     pub(super) fn declare_silent_lost(&mut self, now: Instant) {
         let first = self.flight.first();
@@ -599,7 +608,7 @@ impl Scoreboard {
         }
     }
 
-    /// What was declared lost is believed to be in flight.
+    /// Reverts all segments declared lost to in flight.
     pub(super) fn find_lost(&mut self) {
         let mut found = Vec::new();
         while let Some(number) = self.flight.lowest_lost() {
@@ -616,34 +625,35 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a segment is out that was sent again.
+    /// True if a retransmitted segment is in flight.
     pub(super) fn is_anything_sent_again(&self) -> bool {
         self.flight.retransmitted_count() > 0
             || (!self.flight.is_empty() && self.flight.sends(self.flight.first()) > 1)
     }
 
-    /// A hole whose lowest segment was `low` was filled by a late segment.
+    /// Records that a reordered segment filled the hole whose lowest segment was `low`.
     pub(super) fn on_filled_late(&mut self, low: u64) {
         let highest = self.highest_sacked.max(self.flight.first());
         self.reordering.observe(low, highest);
     }
 
-    /// A reduction was taken back: losses are looked for anew.
+    /// A reduction was undone: loss detection runs again.
     pub(super) fn on_undone(&mut self) {
-        self.rack.look_again();
+        self.rack.force_detection();
     }
 
-    /// D-SACKs are why a reduction is taken back.
+    /// A reduction was undone because of D-SACKs.
     pub(super) fn on_undone_by_dsack(&mut self) {
         self.rack.on_undone_by_dsack();
     }
 
-    /// A recovery ended without being taken back.
+    /// A recovery ended without undo.
     pub(super) fn on_recovery_over(&mut self) {
         self.rack.on_recovery_over();
     }
 
-    /// The first timeout of an episode: duplicates that did not prove the loss lower the degree.
+    /// The first timeout of an episode. If duplicates did not prove the loss, the reordering degree
+    /// falls.
     pub(super) fn on_timeout(&mut self) {
         self.reordering.on_timeout(self.flight.sacked_count());
     }

@@ -1,4 +1,5 @@
-//! The sending end of a TCP connection as in Linux: the connection, and what leaves next.
+//! The sending end of a TCP connection as in Linux: connection state and choice of the next
+//! segment.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -6,11 +7,11 @@ use super::buffers::Buffers;
 use super::congestion::Congestion;
 use super::ecn::SenderEcn;
 use super::pacing::{Departure, Pacer, QUANTUM, pace_of};
-use super::recovery::{Parts, Probe, Recovery};
+use super::recovery::{Probe, Recovery, SenderParts};
 use super::rtt::RttEstimator;
-use super::scoreboard::{Books, Said, Scoreboard};
+use super::scoreboard::{AckContext, AckOutcome, Scoreboard};
 use super::ticks::Ticks;
-use super::timers::{Purpose, Timer};
+use super::timers::{Timer, TimerPurpose};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{Ack, Pace, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
@@ -19,27 +20,27 @@ use crate::transport::tcp::shared::supply::Supply;
 use crate::transport::{Endpoint, Segment};
 use crate::units::{Duration, Instant};
 
-/// How far the connection has come.
+/// Handshake state of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Connection {
-    /// No data yet.
+enum Handshake {
+    /// No data and no SYN yet.
     Closed,
-    /// A SYN must leave.
+    /// The SYN must be sent.
     SynDue,
-    /// It left then, for the `attempts`-th time.
+    /// The SYN was sent at `at`, for the `attempts`-th time.
     SynSent { at: Instant, attempts: u32 },
-    /// The SYN was answered.
+    /// The SYN-ACK has arrived.
     Established,
 }
 
-/// A burst that the window cuts short waits for an ACK that is due so soon, if the last one left no
-/// longer ago (`tcp_tso_should_defer` in `tcp_output.c`), unless it is a third of the window.
+/// A burst that the window cuts short waits for an ACK that is due within this time, unless the
+/// burst is a third of the window (`tcp_tso_should_defer` in `tcp_output.c`).
 const DEFERRAL: Duration = Duration::from_millis(1);
 const DEFERRAL_SHARE: u64 = 3;
 
-/// Segments that Linux builds as one packet and cuts on the way out (`tcp_write_xmit`): as many as
-/// a millisecond's worth, within half the window and what is left of it. The last of several
-/// carries PSH (`__tcp_transmit_skb`), whoever wrote them.
+/// A group of segments that Linux builds as one packet and splits on output (`tcp_write_xmit`): one
+/// millisecond at the pacing rate, within half of the window and its free part. The last segment of
+/// a group carries PSH (`__tcp_transmit_skb`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Burst {
     at: Instant,
@@ -53,22 +54,22 @@ pub(crate) struct LinuxSender {
     tail_loss_probe: bool,
     headers: u32,
     syn_size: u32,
-    connection: Connection,
-    /// The answer to the SYN is to be acknowledged by a packet of its own.
+    connection: Handshake,
+    /// True if the SYN-ACK must be acknowledged by a packet without data.
     answer_due: bool,
-    /// Segments leave paced by the window.
+    /// True if segments are paced by the window.
     paced: bool,
-    /// A burst that the window cuts short may wait, unless a buffer ends there.
+    /// Set if a burst that the window cuts short may wait; it does not wait at the end of a buffer.
     defers: Option<Buffers>,
-    /// The control paces at times: while it resumes an earlier connection's window.
+    /// True if the control paces at times, during Careful Resume.
     resumes: bool,
     mss: u32,
     burst: Burst,
-    /// Time stamp of the other end, to be echoed.
+    /// Timestamp of the peer, to be echoed.
     heard: Instant,
     ecn: SenderEcn,
     supply: Supply,
-    /// The receive window that was heard of last.
+    /// Receive window announced last.
     window: u32,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -76,7 +77,7 @@ pub(crate) struct LinuxSender {
     recovery: Recovery,
     timer: Timer,
     pacer: Pacer,
-    /// Something was sent since the window's use was looked at.
+    /// True if segments were sent since the last check of the window's usage.
     sent_some: bool,
     last_sent: Instant,
     counters: SenderCounters,
@@ -90,7 +91,7 @@ impl LinuxSender {
             tail_loss_probe: options.tail_loss_probe,
             headers: config.headers(),
             syn_size: config.syn_size(),
-            connection: Connection::Closed,
+            connection: Handshake::Closed,
             answer_due: false,
             paced: options.pacing,
             defers: options.burst_deferral.then(|| Buffers::new(config)),
@@ -114,7 +115,7 @@ impl LinuxSender {
     }
 
     pub(crate) fn supply(&mut self, bytes: u64) {
-        let short = self.connection == Connection::Established && self.next_new().is_none();
+        let short = self.connection == Handshake::Established && self.next_new().is_none();
         if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
@@ -124,21 +125,21 @@ impl LinuxSender {
         self.open();
     }
 
-    /// Opens the connection, unless it is open: data do it by themselves.
+    /// Opens the connection, unless it is open. New data do so too.
     pub(crate) fn open(&mut self) {
-        if self.connection == Connection::Closed {
+        if self.connection == Handshake::Closed {
             if self.handshake {
-                self.connection = Connection::SynDue;
+                self.connection = Handshake::SynDue;
             } else {
                 self.begin(Instant::ZERO);
             }
         }
     }
 
-    /// The other end has opened the connection, and its answer to the SYN-ACK is in: `rtt` after
-    /// that left, if it left once (`tcp_synack_rtt_meas` in `tcp_input.c`).
+    /// Handles the ACK that completes a passive handshake. `rtt` is the time since the SYN-ACK, if
+    /// that was sent once (`tcp_synack_rtt_meas` in `tcp_input.c`).
     pub(crate) fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
-        if self.connection != Connection::Closed {
+        if self.connection != Handshake::Closed {
             return;
         }
         self.board.on_established();
@@ -152,12 +153,12 @@ impl LinuxSender {
         self.begin(now);
     }
 
-    /// Whether data may leave.
+    /// True if data may be sent.
     pub(crate) fn is_established(&self) -> bool {
-        self.connection == Connection::Established
+        self.connection == Handshake::Established
     }
 
-    /// Bytes handed over that have never left.
+    /// Bytes supplied and not sent yet.
     pub(crate) fn unsent(&self) -> u64 {
         self.supply.beyond(self.board.flight().nxt())
     }
@@ -206,16 +207,16 @@ impl LinuxSender {
         self.board.flight().una()
     }
 
-    /// Bytes of the next new segment, if it may leave.
+    /// Size of the next new segment, if it may be sent.
     #[inline]
     fn next_new(&self) -> Option<u32> {
         self.supply.segment_at(self.board.flight().nxt())
     }
 
-    /// The recovery and what it acts on.
+    /// The recovery and the parts that it changes.
     #[inline]
-    fn recovery(&mut self, now: Instant) -> (&mut Recovery, Parts<'_>) {
-        let parts = Parts {
+    fn recovery(&mut self, now: Instant) -> (&mut Recovery, SenderParts<'_>) {
+        let parts = SenderParts {
             now,
             board: &mut self.board,
             congestion: &mut self.congestion,
@@ -226,10 +227,10 @@ impl LinuxSender {
         (&mut self.recovery, parts)
     }
 
-    /// The SYN was answered: that is the first round-trip sample. The answer is acknowledged before
-    /// any data leave (`tcp_rcv_synsent_state_process` in `tcp_input.c`).
+    /// Handles the SYN-ACK, which gives the first round-trip sample. It is acknowledged before any
+    /// data leave (`tcp_rcv_synsent_state_process` in `tcp_input.c`).
     fn establish(&mut self, now: Instant) {
-        let Connection::SynSent { at, attempts } = self.connection else { return };
+        let Handshake::SynSent { at, attempts } = self.connection else { return };
         self.timer.stop();
         self.answer_due = true;
         self.rtt = RttEstimator::new();
@@ -244,16 +245,17 @@ impl LinuxSender {
         self.begin(now);
     }
 
-    /// Data may leave from now on.
+    /// Starts the data transfer.
     fn begin(&mut self, now: Instant) {
-        self.connection = Connection::Established;
+        self.connection = Handshake::Established;
         self.note_shortage();
         let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
         self.congestion.on_established(now, smoothed, delivered);
         self.update_pace();
     }
 
-    /// The application had nothing left to send although more could have been in flight.
+    /// Marks the connection as application-limited if the window allows more than the supplied data
+    /// (`tcp_rate_check_app_limited`).
     fn note_shortage(&mut self) {
         let flight = self.board.flight();
         if flight.outstanding() < u64::from(self.cwnd()) && flight.lost_count() == 0 {
@@ -273,32 +275,32 @@ impl LinuxSender {
         }
     }
 
-    /// What an ACK delivered makes the window grow or fall.
+    /// Grows or reduces the window after an ACK.
     #[inline]
-    fn update_window(&mut self, ack: &mut Ack, said: &Said, lost: u64, of_probe: bool) {
+    fn update_window(&mut self, ack: &mut Ack, outcome: &AckOutcome, lost: u64, of_probe: bool) {
         if self.congestion.has_model() {
-            return self.update_model(ack, said, lost, of_probe);
+            return self.update_model(ack, outcome, lost, of_probe);
         }
         ack.state = self.recovery.state();
         if self.recovery.is_reducing() {
             let (delivered, in_flight) = (u64::from(ack.segments), self.in_flight());
-            self.congestion.fall(delivered, in_flight, said.advanced && lost == 0);
-        } else if said.advanced || (said.sacked && self.board.is_reordered()) {
+            self.congestion.fall(delivered, in_flight, outcome.advanced && lost == 0);
+        } else if outcome.advanced || (outcome.sacked && self.board.is_reordered()) {
             self.congestion.grow(ack);
         }
     }
 
-    /// What an ACK says becomes part of the control's model, which sets window and pace.
-    fn update_model(&mut self, ack: &Ack, said: &Said, lost: u64, of_probe: bool) {
+    /// Passes an ACK to a model-based control, which sets window and pacing rate.
+    fn update_model(&mut self, ack: &Ack, outcome: &AckOutcome, lost: u64, of_probe: bool) {
         let (now, acked) = (ack.now, u64::from(ack.segments));
         let sample = Sample {
             now,
             rate: self.board.rate_sample(now, acked, &self.rtt),
-            rtt: said.rtt,
-            delayed: said.maybe_delayed,
+            rtt: outcome.rtt,
+            delayed: outcome.maybe_delayed,
             acked,
             lost,
-            prior_in_flight: said.prior_in_flight,
+            prior_in_flight: outcome.prior_in_flight,
             in_flight: self.in_flight(),
             totals: self.board.totals(),
             state: self.recovery.state(),
@@ -315,52 +317,52 @@ impl LinuxSender {
     }
 
     #[inline]
-    fn conclude_probe(&mut self, now: Instant, ack: u64, said: &Said) -> bool {
+    fn conclude_probe(&mut self, now: Instant, ack: u64, outcome: &AckOutcome) -> bool {
         if !self.recovery.probe().is_out() {
             return false;
         }
         let (recovery, parts) = self.recovery(now);
-        recovery.conclude_probe(ack, said, parts)
+        recovery.conclude_probe(ack, outcome, parts)
     }
 
-    /// An ACK with nothing in flight: a D-SACK may still say that what was sent again was not lost.
-    fn conclude_late(&mut self, now: Instant, ack: u64, said: &Said) {
-        if said.dsack {
+    /// Handles an ACK with nothing in flight: a D-SACK may still prove a retransmission spurious.
+    fn conclude_late(&mut self, now: Instant, ack: u64, outcome: &AckOutcome) {
+        if outcome.dsack {
             let (recovery, parts) = self.recovery(now);
-            recovery.on_ack(said, parts);
+            recovery.on_ack(outcome, parts);
         }
-        self.conclude_probe(now, ack, said);
+        self.conclude_probe(now, ack, outcome);
     }
 
-    /// What the congestion control is told of an ACK.
+    /// Builds the ACK event for the congestion control.
     #[inline]
-    fn ack(&self, now: Instant, segment: &Segment, said: &Said, delivered: u64) -> Ack {
+    fn ack(&self, now: Instant, segment: &Segment, outcome: &AckOutcome, delivered: u64) -> Ack {
         let flight = self.board.flight();
         Ack {
             now,
             segments: u32::try_from(delivered).unwrap_or(u32::MAX),
-            prior_in_flight: said.prior_in_flight,
+            prior_in_flight: outcome.prior_in_flight,
             una: flight.una(),
             first: flight.first(),
             next: flight.next(),
-            echo: said.echo,
-            rtt: said.rtt,
+            echo: outcome.echo,
+            rtt: outcome.rtt,
             srtt: self.rtt.smoothed(),
             state: self.recovery.state(),
-            undisturbed: said.advanced && segment.sack.is_empty(),
+            undisturbed: outcome.advanced && segment.sack.is_empty(),
             marked: 0,
             limited: None,
         }
     }
 
-    /// Whether a tail loss probe may follow what is in flight: not while losses are repaired.
+    /// True if a tail loss probe may be scheduled: not during loss repair.
     #[inline]
     fn may_probe(&self) -> bool {
         let state = self.recovery.state();
         self.tail_loss_probe && matches!(state, CongestionState::Open | CongestionState::Cwr)
     }
 
-    /// Sends what is next, if anything may leave: a probe, a repair, new data.
+    /// Sends the next segment, if any: a probe, a retransmission or new data.
     fn send_next(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if self.recovery.probe().is_due() {
             if !self.board.flight().is_empty() {
@@ -401,10 +403,10 @@ impl LinuxSender {
 
     fn write_syn(&mut self, now: Instant, segment: &mut Segment) {
         let attempts = match self.connection {
-            Connection::SynSent { attempts, .. } => attempts + 1,
+            Handshake::SynSent { attempts, .. } => attempts + 1,
             _ => 1,
         };
-        self.connection = Connection::SynSent { at: now, attempts };
+        self.connection = Handshake::SynSent { at: now, attempts };
         self.timer.start(now, &self.rtt);
         self.counters.bytes_sent += u64::from(self.syn_size);
         *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
@@ -429,12 +431,12 @@ impl LinuxSender {
         self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
     }
 
-    /// Bytes that the congestion window leaves.
+    /// Free part of the congestion window, in bytes.
     fn room(&self) -> u64 {
         u64::from(self.cwnd()).saturating_sub(self.in_flight()) * u64::from(self.mss)
     }
 
-    /// Whether the next burst waits for an ACK, since it would be short and the ACK is near.
+    /// True if the next burst waits for an ACK because it would be short and the ACK is near.
     fn is_deferred(&mut self, now: Instant) -> bool {
         let Some(buffers) = &mut self.defers else { return false };
         let left = buffers.left(self.board.flight().nxt());
@@ -451,7 +453,7 @@ impl LinuxSender {
         }
         let room = self.room().min(self.supply.permitted_beyond(flight.nxt()));
         let window = (u64::from(self.cwnd()) * mss).min(self.window.into());
-        // All that its buffer still has may leave, and the next buffer cannot join it.
+        // All data of its buffer may leave, and the next buffer cannot be merged into it.
         let whole = room >= left && self.supply.beyond(flight.nxt()) > left;
         if whole || room >= self.quantum() * mss || room >= window / DEFERRAL_SHARE {
             return false;
@@ -461,7 +463,7 @@ impl LinuxSender {
         flight.last_sent(flight.first()) + rtt <= now + near
     }
 
-    /// A new segment is about to leave; says whether it is the last one of several.
+    /// Accounts for a new segment about to leave. Returns true if it is the last of a group.
     #[inline]
     fn continue_burst(&mut self, now: Instant) -> bool {
         if self.burst.at == now && self.burst.left > 0 {
@@ -475,7 +477,7 @@ impl LinuxSender {
         false
     }
 
-    /// Segments that are built as one.
+    /// Segments per group.
     fn quantum(&self) -> u64 {
         if let Some(pace) = self.congestion.pace() {
             return pace.quantum;
@@ -489,7 +491,7 @@ impl LinuxSender {
         pace_of(self.congestion.window(), self.mss, outstanding, rtt)
     }
 
-    /// A lost segment, again.
+    /// Retransmits a lost segment.
     fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
         let sends = self.board.flight().sends(number);
         self.board.on_retransmitted(now, number);
@@ -503,7 +505,7 @@ impl LinuxSender {
         }
     }
 
-    /// A probe: a new segment, or the segment sent last again.
+    /// Sends a tail loss probe: a new segment, or the last segment again (RFC 8985 section 7.3).
     fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
         match (self.recovery.probe(), self.next_new()) {
             (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
@@ -525,7 +527,7 @@ impl LinuxSender {
         self.write(now, first_sent, start, (end - start) as u32, sends, segment);
     }
 
-    /// After a pause longer than a timeout the window starts small again.
+    /// After an idle period longer than a timeout the window restarts small.
     fn end_idle(&mut self, now: Instant) {
         let idle = now.saturating_since(self.last_sent);
         if self.last_sent == Instant::ZERO || idle == Duration::ZERO {
@@ -568,7 +570,7 @@ impl LinuxSender {
         self.ecn.stamp(sends == 0, self.recovery.reduced(), segment);
     }
 
-    /// Nothing leaves now: was the window the reason?
+    /// Nothing more to send now; `limited` tells whether the window is the reason.
     #[inline]
     fn stop(&mut self, now: Instant, limited: bool) {
         if std::mem::take(&mut self.sent_some) || limited {
@@ -577,7 +579,7 @@ impl LinuxSender {
         }
     }
 
-    /// Whether anything waits to leave once the window allows.
+    /// True if data or retransmissions wait for the window.
     fn has_something(&self) -> bool {
         (self.recovery.is_repairing() && self.board.flight().lost_count() > 0)
             || self.next_new().is_some()
@@ -592,54 +594,54 @@ impl Endpoint for LinuxSender {
             return self.establish(now);
         }
         let flight = self.board.flight();
-        if self.connection != Connection::Established || segment.ack > flight.nxt() {
+        if self.connection != Handshake::Established || segment.ack > flight.nxt() {
             return;
         }
         let opens = self.supply.on_ack(segment);
         let (was_empty, had_gaps) = (flight.is_empty(), flight.sacked_count() > 0);
-        // What only tells of a larger window is no duplicate (RFC 5681 section 2).
+        // A window update is not a duplicate ACK (RFC 5681 section 2).
         if segment.ack == flight.una() && !was_empty && !opens {
             self.counters.duplicate_acks += 1;
         }
         let (delivered, lost) = (self.board.delivered(), self.board.lost());
-        let books = Books {
+        let context = AckContext {
             recovery: &mut self.recovery,
             rtt: &mut self.rtt,
             counters: &mut self.counters,
         };
-        let mut said = self.board.take_in(now, segment, books);
+        let mut outcome = self.board.take_in(now, segment, context);
         let delivered = self.board.delivered() - delivered;
-        let marked = self.ecn.heard(segment, delivered, said.advanced || said.sacked);
-        said.marked = marked.is_some();
+        let marked = self.ecn.heard(segment, delivered, outcome.advanced || outcome.sacked);
+        outcome.marked = marked.is_some();
         if was_empty {
-            return self.conclude_late(now, segment.ack, &said);
+            return self.conclude_late(now, segment.ack, &outcome);
         }
-        self.board.adapt_window(&said);
-        let mut ack = self.ack(now, segment, &said, delivered);
+        self.board.adapt_window(&outcome);
+        let mut ack = self.ack(now, segment, &outcome, delivered);
         ack.marked = u32::try_from(marked.unwrap_or(0)).unwrap_or(u32::MAX);
-        // What fills a gap still waits for the application when its ACK leaves: the window that this
-        // ACK announces is another one, and the header was not predicted.
+        // Data that fill a gap still wait for the application when their ACK leaves, so that this
+        // ACK announces a different window and misses the kernel's header prediction.
         let same_window = segment.window == std::mem::replace(&mut self.window, segment.window);
         ack.undisturbed &= same_window && !had_gaps;
         self.congestion.on_ack(&ack);
-        let of_probe = self.conclude_probe(now, segment.ack, &said);
+        let of_probe = self.conclude_probe(now, segment.ack, &outcome);
         self.recovery.pause();
-        let losses_due = if said.is_dubious() || self.recovery.state() != CongestionState::Open {
+        let losses_due = if outcome.is_dubious() || self.recovery.state() != CongestionState::Open {
             let (recovery, parts) = self.recovery(now);
-            recovery.on_ack(&said, parts)
+            recovery.on_ack(&outcome, parts)
         } else {
             None
         };
         match losses_due {
             Some(at) => self.timer.await_reordering(now, at),
-            None if said.restarts_timer => {
+            None if outcome.restarts_timer => {
                 let probes = self.may_probe();
                 self.timer.restart(now, probes, &self.board, &self.rtt);
             }
             None => {}
         }
-        if !said.old {
-            self.update_window(&mut ack, &said, self.board.lost() - lost, of_probe);
+        if !outcome.old {
+            self.update_window(&mut ack, &outcome, self.board.lost() - lost, of_probe);
         }
         if self.paced || self.resumes {
             self.update_pace();
@@ -654,7 +656,7 @@ impl Endpoint for LinuxSender {
             self.recovery.on_released();
         }
         let Some(purpose) = self.timer.expire(now) else { return };
-        if self.connection != Connection::Established {
+        if self.connection != Handshake::Established {
             self.rtt.back_off();
             self.counters.timeouts += 1;
             return;
@@ -663,19 +665,19 @@ impl Endpoint for LinuxSender {
             return;
         }
         match purpose {
-            Purpose::Retransmission => {
+            TimerPurpose::Retransmission => {
                 let (recovery, parts) = self.recovery(now);
                 recovery.on_retransmission_timeout(parts);
                 self.rtt.back_off();
                 self.timer.start(now, &self.rtt);
             }
-            Purpose::Probe => {
+            TimerPurpose::Probe => {
                 let new = self.next_new().is_some();
                 if !self.recovery.on_probe_timeout(new) {
                     self.timer.resume(now, &self.board, &self.rtt);
                 }
             }
-            Purpose::Reordering => {
+            TimerPurpose::Reordering => {
                 let (recovery, parts) = self.recovery(now);
                 recovery.on_reordering_timeout(parts);
                 self.timer.resume(now, &self.board, &self.rtt);
@@ -685,17 +687,17 @@ impl Endpoint for LinuxSender {
 
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         match self.connection {
-            Connection::Established if std::mem::take(&mut self.answer_due) => {
+            Handshake::Established if std::mem::take(&mut self.answer_due) => {
                 self.counters.bytes_sent += u64::from(self.headers);
                 let (wire, ts_ecr) = (self.headers, self.heard);
                 *segment = Segment { wire, ts_val: now, ts_ecr, ..Segment::default() };
                 self.ecn.stamp_answer(segment);
                 true
             }
-            Connection::Established => self.send_next(now, segment),
-            Connection::Closed => false,
-            Connection::SynSent { .. } if self.timer.deadline().is_some() => false,
-            Connection::SynDue | Connection::SynSent { .. } => {
+            Handshake::Established => self.send_next(now, segment),
+            Handshake::Closed => false,
+            Handshake::SynSent { .. } if self.timer.deadline().is_some() => false,
+            Handshake::SynDue | Handshake::SynSent { .. } => {
                 self.write_syn(now, segment);
                 true
             }

@@ -1,24 +1,24 @@
-//! Segments in flight in the order of their last transmission: what RACK walks (RFC 8985
-//! section 7.2). A doubly linked list by segment number, so that a segment that was SACKed,
-//! declared lost or sent again is moved at once.
+//! Segments in flight in order of their last transmission, as RACK visits them (RFC 8985 section
+//! 7.2). A doubly linked list indexed by segment number, so that SACKed, lost or retransmitted
+//! segments are moved in constant time.
 
 use crate::units::Instant;
 
 /// No segment.
 const NONE: u64 = u64::MAX;
 
-/// A segment's last transmission.
+/// The last transmission of a segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmission {
     pub(super) sent: Instant,
-    /// Segments delivered by then.
+    /// Segments delivered before it.
     pub(super) delivered: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     transmission: Transmission,
-    /// Neighbours sent before and after; a segment that is not listed is its own neighbour.
+    /// Neighbours in transmission order; an unlisted segment is its own neighbour.
     before: u64,
     after: u64,
 }
@@ -26,13 +26,13 @@ struct Node {
 const EMPTY: Node =
     Node { transmission: Transmission { sent: Instant::ZERO, delivered: 0 }, before: 0, after: 0 };
 
-/// Segments `first..` by number, some of them listed in the order of their last transmission.
+/// Segments `first..` by number; some are listed in order of their last transmission.
 #[derive(Clone, Debug)]
 pub(super) struct SentOrder {
     nodes: Box<[Node]>,
     oldest: u64,
     newest: u64,
-    /// The last listed one that was sent before the newest segment delivered.
+    /// Last listed segment sent before the most recently sent delivered segment.
     overtaken: u64,
 }
 
@@ -42,7 +42,7 @@ impl SentOrder {
         Self { nodes, oldest: NONE, newest: NONE, overtaken: NONE }
     }
 
-    /// Segment `next`, the lowest in flight being `first`, is sent for the first time.
+    /// Adds segment `next`, sent for the first time; `first` is the lowest in flight.
     pub(super) fn push(&mut self, first: u64, next: u64, transmission: Transmission) {
         if next - first >= self.nodes.len() as u64 {
             self.grow(first, next);
@@ -51,32 +51,32 @@ impl SentOrder {
         self.append(next);
     }
 
-    /// A segment in flight is sent again.
+    /// Records the retransmission of a segment in flight.
     pub(super) fn send_again(&mut self, number: u64, transmission: Transmission) {
         self.remove(number);
         self.node_mut(number).transmission = transmission;
         self.append(number);
     }
 
-    /// The segment's last transmission.
+    /// Last transmission of the segment.
     #[inline]
     pub(super) fn transmission(&self, number: u64) -> Transmission {
         self.node(number).transmission
     }
 
-    /// The listed segment that was sent first.
+    /// The listed segment sent earliest.
     #[inline]
     pub(super) fn oldest(&self) -> Option<u64> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The listed segment sent last of those that a delivered one has overtaken.
+    /// The listed segment sent last among those that a delivered segment has overtaken.
     #[inline]
     pub(super) fn last_overtaken(&self) -> Option<u64> {
         (self.overtaken != NONE).then_some(self.overtaken)
     }
 
-    /// A segment is delivered that was sent after every one delivered before.
+    /// Records the delivery of a segment sent after all other delivered segments.
     #[inline]
     pub(super) fn overtake(&mut self, number: u64) {
         let before = self.node(number).before;
@@ -85,7 +85,7 @@ impl SentOrder {
         }
     }
 
-    /// Lists a segment no longer.
+    /// Removes a segment from the list.
     #[inline]
     pub(super) fn remove(&mut self, number: u64) {
         let Node { before, after, .. } = *self.node(number);
@@ -107,7 +107,7 @@ impl SentOrder {
         (node.before, node.after) = (number, number);
     }
 
-    /// Lists segments again that were sent before every listed one.
+    /// Puts segments back that were sent before every listed one.
     pub(super) fn restore(&mut self, mut numbers: Vec<u64>) {
         numbers.sort_unstable_by_key(|&number| (self.transmission(number).sent, number));
         for number in numbers.into_iter().rev() {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain vector.
+        /// Compared with a plain vector.
         #[test]
         fn agrees_with_a_vector(actions in proptest::collection::vec((0u8..4, 0u64..200), 1..400)) {
             let mut order = SentOrder::new();
@@ -198,7 +198,7 @@ mod tests {
                 }
                 prop_assert_eq!(listed(&order), reference.clone());
             }
-            // The older half is taken out and put back.
+            // Removes the older half and puts it back.
             let half: Vec<u64> = reference[..reference.len() / 2].to_vec();
             half.iter().for_each(|&number| order.remove(number));
             order.restore(half);

@@ -1,18 +1,18 @@
-//! The ticks on which a kernel's timers expire. Linux counts them in `jiffies`, and its timer wheel
-//! never fires early: a timer goes off at the tick after the one that it asked for, and those further
-//! ahead on coarser ones (`calc_index` and `calc_wheel_index` in `kernel/time/timer.c`). Pacing and
-//! the compression of SACKs use timers of high resolution and know nothing of it.
+//! Kernel ticks and the timer wheel. Linux counts timers in `jiffies`, and its timer wheel never
+//! fires early: a timer fires on the tick after the requested one, and distant timers fire on
+//! coarser ticks (`calc_index` and `calc_wheel_index` in `kernel/time/timer.c`). Pacing and SACK
+//! compression use high-resolution timers and are not affected.
 
 use crate::units::{Duration, Instant};
 
 /// A tick in nanoseconds: `CONFIG_HZ` is 250.
 const TICK: u64 = 4_000_000;
-/// The wheel has 64 buckets a level, and each level is eight times as coarse as the one before.
+/// The wheel has 64 buckets per level; each level is eight times as coarse as the previous one.
 const BUCKETS: u64 = 64;
 const COARSER: u32 = 3;
 const LEVELS: u32 = 9;
 
-/// Whether time goes by in ticks.
+/// The tick clock, if timers run on ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     on: bool,
@@ -23,18 +23,18 @@ impl Ticks {
         Self { on }
     }
 
-    /// How long a tick takes for what counts in them, in milliseconds: one where time does not go
-    /// by in ticks, as in a kernel whose `CONFIG_HZ` is 1000.
+    /// Duration of a tick in milliseconds. Without ticks it is 1 ms, as in a kernel with
+    /// `CONFIG_HZ` 1000.
     pub(super) fn millis(self) -> u64 {
         if self.on { TICK / 1_000_000 } else { 1 }
     }
 
-    /// A time less a tick.
+    /// A duration less one tick.
     pub(super) fn less_one(self, time: Duration) -> Duration {
         if self.on { Duration::from_nanos(time.as_nanos().saturating_sub(TICK)) } else { time }
     }
 
-    /// When a timer expires that is set at `now` for `at`.
+    /// When a timer set at `now` for `at` expires.
     #[inline]
     pub(super) fn expiry(self, now: Instant, at: Instant) -> Instant {
         if !self.on {
@@ -47,19 +47,19 @@ impl Ticks {
         Instant::from_nanos((((wanted >> shift) + 1) << shift) * TICK)
     }
 
-    /// The tick that a time belongs to.
+    /// The start of the tick that contains `time`.
     #[inline]
     pub(super) fn floor(self, time: Instant) -> Instant {
         if self.on { Instant::from_nanos(time.as_nanos() / TICK * TICK) } else { time }
     }
 
-    /// A time in whole ticks, rounded down.
+    /// A duration in whole ticks, rounded down.
     #[inline]
     pub(super) fn whole(self, time: Duration) -> Duration {
         if self.on { Duration::from_nanos(time.as_nanos() / TICK * TICK) } else { time }
     }
 
-    /// A time in whole ticks, rounded up (`usecs_to_jiffies`).
+    /// A duration in whole ticks, rounded up (`usecs_to_jiffies`).
     #[inline]
     pub(super) fn ceil(self, time: Duration) -> Duration {
         if self.on { Duration::from_nanos(time.as_nanos().div_ceil(TICK) * TICK) } else { time }
@@ -74,9 +74,10 @@ mod tests {
         Instant::from_nanos(micros * 1000)
     }
 
-    /// Up to 62 ticks ahead on every tick, up to 503 on every eighth, and never early.
+    /// Up to 62 ticks ahead timers fire on any tick, up to 503 ticks on every eighth, and never
+    /// early.
     #[test]
-    fn the_wheel_rounds_up() {
+    fn the_timer_wheel_rounds_up() {
         let expiry = |now, wait| Ticks::new(true).expiry(at(now), at(now + wait)).as_nanos() / 1000;
         assert_eq!(expiry(0, 4_000), 8_000);
         assert_eq!(expiry(3_999, 4_000), 8_000);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ticks_nothing_is_rounded() {
+    fn without_ticks_times_are_exact() {
         let ticks = Ticks::new(false);
         assert_eq!(ticks.expiry(at(0), at(1)), at(1));
         assert_eq!(

@@ -1,22 +1,22 @@
-//! The timer of a sender, one for three purposes: retransmission timeout (RFC 6298), tail loss
-//! probe (RFC 8985 section 7), reordering timeout (section 6.3).
+//! The timer of a sender. One timer serves three purposes: retransmission timeout (RFC 6298), tail
+//! loss probe (RFC 8985 section 7), reordering timeout (section 6.3).
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::ticks::Ticks;
 use crate::units::{Duration, Instant};
 
-/// A timeout that has passed while the timer was used for something else is set this far ahead.
+/// A timeout that passed while the timer served another purpose is set this far ahead.
 const SOON: Duration = Duration::from_millis(1);
-/// What is added to the reordering window, and to a probe's two round trips with more than one
-/// segment out.
+/// Added to the reordering window, and to a probe's two round trips if more than one segment is in
+/// flight.
 const SLACK: Duration = Duration::from_millis(2);
-/// And with one: its ACK may be delayed.
+/// With one segment in flight, its ACK may be delayed (`TCP_RTO_MIN` in `tcp_schedule_loss_probe`).
 const ONE_OUT: Duration = Duration::from_millis(200);
 
-/// What the timer is set for.
+/// Purpose for which the timer is set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Purpose {
+pub(super) enum TimerPurpose {
     Retransmission,
     Probe,
     Reordering,
@@ -25,7 +25,7 @@ pub(super) enum Purpose {
 /// The timer.
 #[derive(Debug)]
 pub(super) struct Timer {
-    set: Option<(Instant, Purpose)>,
+    set: Option<(Instant, TimerPurpose)>,
     ticks: Ticks,
 }
 
@@ -43,26 +43,28 @@ impl Timer {
         self.set = None;
     }
 
-    /// What for the timer has expired; it is off then.
+    /// Returns the purpose if the timer has expired, and turns it off.
     #[inline]
-    pub(super) fn expire(&mut self, now: Instant) -> Option<Purpose> {
+    pub(super) fn expire(&mut self, now: Instant) -> Option<TimerPurpose> {
         let (_, purpose) = self.set.take_if(|(at, _)| *at <= now)?;
         Some(purpose)
     }
 
-    /// A full timeout from now.
+    /// Sets a full timeout from now.
     #[inline]
     pub(super) fn start(&mut self, now: Instant, rtt: &RttEstimator) {
-        self.set_for(now, now + rtt.timeout(), Purpose::Retransmission);
+        self.set_for(now, now + rtt.timeout(), TimerPurpose::Retransmission);
     }
 
-    /// A timeout since the lowest segment in flight left: the timer was used for something else.
+    /// Sets a timeout from the transmission of the lowest segment in flight, after the timer served
+    /// another purpose.
     pub(super) fn resume(&mut self, now: Instant, board: &Scoreboard, rtt: &RttEstimator) {
         let at = (board.head_sent() + rtt.timeout()).max(now + SOON);
-        self.set_for(now, at, Purpose::Retransmission);
+        self.set_for(now, at, TimerPurpose::Retransmission);
     }
 
-    /// New data left, `first` into an empty flight. `probes`: a probe may follow.
+    /// New data were sent, `first` if nothing was in flight before. `probes` is true if a probe may
+    /// follow.
     #[inline]
     pub(super) fn on_new_data(
         &mut self,
@@ -72,7 +74,7 @@ impl Timer {
         board: &Scoreboard,
         rtt: &RttEstimator,
     ) {
-        let probing = matches!(self.set, Some((_, Purpose::Probe)));
+        let probing = matches!(self.set, Some((_, TimerPurpose::Probe)));
         if probes {
             let timeout = board.head_sent() + rtt.timeout();
             self.arm_probe(now, timeout, board, rtt);
@@ -81,14 +83,14 @@ impl Timer {
         }
     }
 
-    /// The lowest segment in flight was sent again.
+    /// The lowest segment in flight was retransmitted.
     pub(super) fn on_head_retransmitted(&mut self, now: Instant, rtt: &RttEstimator) {
-        if !matches!(self.set, Some((_, Purpose::Reordering))) {
+        if !matches!(self.set, Some((_, TimerPurpose::Reordering))) {
             self.start(now, rtt);
         }
     }
 
-    /// An ACK brought something new. `probes`: a probe may follow.
+    /// An ACK had news. `probes` is true if a probe may follow.
     #[inline]
     pub(super) fn restart(
         &mut self,
@@ -106,22 +108,24 @@ impl Timer {
         }
     }
 
-    /// Segments will be lost at `at`; Linux looks a little later.
+    /// Segments will count as lost at `at`; Linux checks a little later.
     pub(super) fn await_reordering(&mut self, now: Instant, at: Instant) {
-        self.set_for(now, at + SLACK, Purpose::Reordering);
+        self.set_for(now, at + SLACK, TimerPurpose::Reordering);
     }
 
-    /// A timeout from now, or from when the lowest segment left if the timer was used for
-    /// something else in between.
+    /// Sets a timeout from now, or from the transmission of the lowest segment if the timer served
+    /// another purpose in between (`tcp_rearm_rto`).
     #[inline]
     fn rearm(&mut self, now: Instant, board: &Scoreboard, rtt: &RttEstimator) {
         match self.set {
-            Some((_, Purpose::Probe | Purpose::Reordering)) => self.resume(now, board, rtt),
+            Some((_, TimerPurpose::Probe | TimerPurpose::Reordering)) => {
+                self.resume(now, board, rtt)
+            }
             _ => self.start(now, rtt),
         }
     }
 
-    /// Two round trips without an answer, but no later than `timeout`.
+    /// Sets a probe after two round trips, but no later than `timeout`.
     #[inline]
     fn arm_probe(
         &mut self,
@@ -138,11 +142,11 @@ impl Timer {
         };
         let at = now + after;
         let at = if timeout > now { at.min(timeout) } else { at };
-        self.set_for(now, at, Purpose::Probe);
+        self.set_for(now, at, TimerPurpose::Probe);
     }
 
     #[inline]
-    fn set_for(&mut self, now: Instant, at: Instant, purpose: Purpose) {
+    fn set_for(&mut self, now: Instant, at: Instant, purpose: TimerPurpose) {
         self.set = Some((self.ticks.expiry(now, at), purpose));
     }
 }

@@ -1,93 +1,96 @@
-//! Was the reduction spurious? By D-SACK: every retransmission of the episode was reported as a
-//! duplicate (RFC 3708). By timestamps: an ACK echoes something sent before the first
+//! Detection and undo of spurious reductions. By D-SACK: every retransmission of the episode was
+//! reported as a duplicate (RFC 3708). By timestamps: an ACK echoes a segment sent before the first
 //! retransmission (Eifel, RFC 3522).
 
 use crate::units::{Duration, Instant};
 
-/// What is needed to take a reduction back.
+/// State for undoing a reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The lowest segment in flight when the window was reduced; `None`: nothing to take back.
+    /// Lowest segment in flight at the reduction (`undo_marker`); `None` if there is nothing to
+    /// undo.
     marker: Option<u64>,
-    /// Retransmissions not yet reported as duplicates; `None`: there was none so far.
+    /// Retransmissions not reported as duplicates yet (`undo_retrans`); `None` before the first
+    /// one.
     unreported: Option<u64>,
-    /// Window and threshold before.
+    /// Window and threshold before the reduction.
     prior: Option<(u32, u32)>,
-    /// First retransmission of the episode.
+    /// Time of the first retransmission of the episode.
     first_retransmission: Option<Instant>,
 }
 
 impl Undo {
-    /// The window is about to be reduced; `out` retransmissions are under way already.
+    /// A reduction is about to begin; `out` retransmissions are already in flight.
     pub(super) fn start(&mut self, first: u64, out: u64, cwnd: u32, ssthresh: u32) {
         self.marker = Some(first);
         self.unreported = (out > 0).then_some(out);
         self.prior = Some((cwnd, ssthresh));
     }
 
-    /// There is no window to return to: marks asked for a reduction.
+    /// Clears the window to restore: ECN marks caused the reduction.
     pub(super) fn forget_prior(&mut self) {
         self.prior = None;
     }
 
-    /// Marks make the window fall: nothing of it is taken back.
+    /// Turns undo off: a reduction caused by marks is never undone.
     pub(super) fn disarm(&mut self) {
         (self.marker, self.prior) = (None, None);
     }
 
-    /// Whether there is a reduction that may be taken back.
+    /// True if a reduction may be undone.
     pub(super) fn is_armed(&self) -> bool {
         self.marker.is_some()
     }
 
-    /// A segment is sent again.
+    /// Records a retransmission.
     pub(super) fn on_retransmitted(&mut self, now: Instant) {
         self.first_retransmission.get_or_insert(now);
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
     }
 
-    /// A D-SACK reports the segments up to `end` as duplicates, `count` of them.
+    /// Records a D-SACK for `count` segments up to `end`.
     pub(super) fn on_duplicates(&mut self, end: u64, count: u64) {
         if self.marker.is_some_and(|marker| end > marker) {
             self.unreported = self.unreported.map(|left| left.saturating_sub(count));
         }
     }
 
-    /// No retransmission is out any more.
+    /// No retransmission is in flight any more.
     pub(super) fn forget_retransmissions(&mut self) {
         self.first_retransmission = None;
     }
 
-    /// Whether D-SACKs have reported every retransmission.
+    /// True if D-SACKs have reported every retransmission.
     pub(super) fn all_reported(&self) -> bool {
         self.is_armed() && self.unreported == Some(0)
     }
 
-    /// Whether what an ACK acknowledges was only late: it echoes a segment sent before the first
-    /// retransmission, by the clock of timestamps (1 ms), or nothing was retransmitted at all.
+    /// True if the acknowledged segments were only late: the ACK echoes a segment sent before the
+    /// first retransmission, by the timestamp clock (1 ms), or there was no retransmission
+    /// (`tcp_packet_delayed`).
     pub(super) fn is_late(&self, echo: Option<Instant>) -> bool {
         let Some(first) = self.first_retransmission else { return true };
         echo.is_some_and(|echo| is_before(echo, first))
     }
 
-    /// Whether the reduction was spurious.
+    /// True if the reduction was spurious (`tcp_may_undo`).
     pub(super) fn is_due(&self, echo: Option<Instant>) -> bool {
         self.is_armed() && (self.unreported == Some(0) || self.is_late(echo))
     }
 
-    /// Takes the reduction back, once: window and threshold before it.
+    /// Returns window and threshold to restore, once.
     pub(super) fn take(&mut self) -> Option<(u32, u32)> {
         self.marker = None;
         self.prior.take()
     }
 }
 
-/// Whether one time stamp is before another: they are in milliseconds.
+/// True if one timestamp is before another. Timestamps are in milliseconds.
 pub(super) fn is_before(earlier: Instant, later: Instant) -> bool {
     millis(earlier) < millis(later)
 }
 
-/// From one time stamp to another: a millisecond at least.
+/// Time between two timestamps, at least a millisecond.
 pub(super) fn by_clock(from: Instant, to: Instant) -> Duration {
     Duration::from_millis(millis(to).saturating_sub(millis(from)).max(1))
 }
@@ -105,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn due_once_every_retransmission_is_reported() {
+    fn undo_is_due_once_every_retransmission_is_reported() {
         let mut undo = Undo::default();
         assert!(!undo.is_due(None));
         undo.start(10, 0, 20, 100);
         undo.on_duplicates(12, 1);
-        assert!(!undo.all_reported(), "nothing was sent again yet");
+        assert!(!undo.all_reported(), "no retransmission yet");
         undo.on_retransmitted(at(5));
         undo.on_retransmitted(at(6));
         undo.on_duplicates(12, 1);
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn due_by_an_echo_from_before_the_first_retransmission() {
+    fn undo_is_due_on_an_echo_from_before_the_first_retransmission() {
         let mut undo = Undo::default();
         undo.start(10, 0, 20, 100);
         undo.on_retransmitted(at(500));

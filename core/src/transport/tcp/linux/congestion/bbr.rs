@@ -1,9 +1,9 @@
-//! BBR version 1 as Linux has it (`tcp_bbr.c`): draft-cardwell-iccrg-bbr-congestion-control-00,
-//! whose sections are named below, with what Linux added: long-term bandwidth (policers), ACK
+//! BBR version 1 as in Linux (`tcp_bbr.c`). Section numbers refer to
+//! draft-cardwell-iccrg-bbr-congestion-control-00. Linux adds long-term bandwidth (policers), ACK
 //! aggregation, a pacing margin of 1 %, and gains rounded to 1/256.
 //!
-//! A model of the path, the most bandwidth of ten round trips and the least round-trip time of
-//! ten seconds, says how fast segments leave and how many may be in flight; losses hardly matter.
+//! A path model of the maximum bandwidth over ten round trips and the minimum round-trip time over
+//! ten seconds sets the pacing rate and the window. Losses have little effect.
 
 pub(super) mod aggregation;
 mod long_term;
@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use self::aggregation::Aggregation;
-use self::long_term::{LongTerm, Look};
+use self::long_term::{LongTerm, PolicerSample};
 use self::max_filter::MaxFilter;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Reduction, Sample, Totals, Window,
@@ -24,35 +24,35 @@ use crate::units::{Duration, Instant};
 /// Segments per microsecond, times 2^24.
 pub(super) type Bandwidth = u64;
 pub(super) const BW_UNIT: Bandwidth = 1 << 24;
-/// Gains are in 1/256.
+/// Fixed-point one of gains: 1/256.
 pub(super) const UNIT: u64 = 256;
-/// 2/ln 2, the least gain that doubles the rate each round trip (4.3.2.1), rounded up.
+/// 2/ln 2, the smallest gain that doubles the rate each round trip (4.3.2.1), rounded up.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
-/// Round trips of the bandwidth's maximum (4.1.1.3).
+/// Window of the bandwidth filter, in round trips (4.1.1.3).
 const BANDWIDTH_ROUNDS: u64 = 10;
-/// Percent of the bandwidth at which segments leave, so that queues drain.
+/// Pacing rate in percent of the bandwidth; below 100 so that queues drain.
 const PACED: u64 = 99;
-/// Below this rate in bytes/s a single segment leaves at a time (1.2 Mbit/s), else two.
+/// Below this rate in bytes/s (1.2 Mbit/s) a burst has one segment, otherwise two.
 const SINGLE_RATE: u64 = 1_200_000 / 8;
-/// At most so many leave at a time.
+/// Maximum burst size in segments.
 const MAX_QUANTUM: u64 = 127;
 
-/// The inverse of [`HIGH_GAIN`] empties in a round trip the queue that it made (4.3.3).
+/// The inverse of [`HIGH_GAIN`]: drains in one round trip the queue that Startup built (4.3.3).
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
-/// Window in ProbeBW: twice the bandwidth-delay product, for delayed ACKs (4.2.3.2).
+/// Window gain in ProbeBW: twice the bandwidth-delay product, to allow for delayed ACKs (4.2.3.2).
 const CWND_GAIN: u64 = 2 * UNIT;
-/// Pacing gains of ProbeBW, one for each least round-trip time (4.3.4.1).
+/// Pacing gains of ProbeBW; each applies for one minimum round-trip time (4.3.4.1).
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// The pipe is full after so many round trips without growth by a quarter (4.3.2.2).
+/// The pipe counts as full after this many round trips without growth by a quarter (4.3.2.2).
 const FULL_ROUNDS: u32 = 3;
-/// How long a least round-trip time counts (4.1.2.3), and how long ProbeRTT lasts (4.3.5).
+/// Lifetime of a minimum round-trip time (4.1.2.3), and duration of ProbeRTT (4.3.5).
 pub(super) const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 pub(super) const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// Least window (4.2.3.3), and the window before there is a model.
+/// Minimum window (4.2.3.3), and the window before the first model.
 pub(super) const MIN_CWND: u32 = 4;
 const INITIAL_CWND: u64 = 10;
 
-/// Section 4.3.1.
+/// The states of section 4.3.1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mode {
     Startup,
@@ -61,7 +61,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// The model and what is done with it.
+/// BBR: the path model and the state machine.
 #[derive(Debug)]
 pub(crate) struct Bbr {
     mss: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Bbr {
     bandwidth: MaxFilter,
     long_term: LongTerm,
     aggregation: Aggregation,
-    /// Round trips so far, and the count of deliveries that ends this one (4.1.1.4).
+    /// Number of round trips, and the delivered count that ends the current one (4.1.1.4).
     rounds: u64,
     round_end: u64,
     round_start: bool,
@@ -78,12 +78,14 @@ pub(crate) struct Bbr {
     min_rtt_at: Instant,
     probe_rtt_until: Option<Instant>,
     probe_rtt_round: bool,
-    /// The window that ProbeRTT and recoveries give back (4.2.3.4), and the state at the last ACK.
+    /// Window to restore after ProbeRTT and recoveries (4.2.3.4), and the congestion state at the
+    /// last ACK.
     prior_cwnd: u32,
     prior_state: CongestionState,
     conserving: bool,
     idle_restart: bool,
-    /// The pipe is full; if not, what bandwidth must outgrow, and round trips in which it did not.
+    /// Full-pipe detection: whether the pipe is full, the bandwidth to exceed, and the number of
+    /// round trips that did not exceed it.
     full: bool,
     full_bandwidth: Bandwidth,
     full_rounds: u32,
@@ -91,13 +93,13 @@ pub(crate) struct Bbr {
     cwnd_gain: u64,
     cycle: usize,
     cycle_at: Instant,
-    /// Bytes/s at which segments leave.
+    /// Pacing rate in bytes/s.
     rate: u64,
     seen_rtt: bool,
 }
 
 impl Bbr {
-    /// For segments of `mss` bytes.
+    /// A control for segments of `mss` bytes.
     pub(crate) fn new(mss: u32, rng: ChaCha8Rng) -> Self {
         Self {
             mss,
@@ -129,12 +131,14 @@ impl Bbr {
         }
     }
 
-    /// The bandwidth that counts.
+    /// Bandwidth in use: the policer's rate if one was detected, else the filter's maximum
+    /// (`bbr_bw`).
     fn model(&self) -> Bandwidth {
         self.long_term.get().unwrap_or_else(|| self.bandwidth.get())
     }
 
-    /// Section 4.2.1: the rate follows the model; before the pipe is full it only rises.
+    /// Section 4.2.1: sets the pacing rate from the model. Until the pipe is full the rate only
+    /// rises (`bbr_set_pacing_rate`).
     fn set_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
         if !self.seen_rtt && smoothed.is_some() {
             self.guess_rate(window, smoothed);
@@ -145,7 +149,8 @@ impl Bbr {
         }
     }
 
-    /// Before the first delivery: the window over the round-trip time, or over a millisecond.
+    /// Initial rate: the window divided by the round-trip time, or by 1 ms without a sample
+    /// (`bbr_init_pacing_rate_from_rtt`).
     fn guess_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
         self.seen_rtt = smoothed.is_some();
         let rtt = smoothed.map_or(1000, |rtt| micros(rtt).max(1));
@@ -156,24 +161,25 @@ impl Bbr {
         bytes_per_second(bandwidth, self.mss, gain)
     }
 
-    /// Section 4.2.2: segments that leave at a time, a millisecond's worth.
+    /// Section 4.2.2: burst size in segments, one millisecond at the pacing rate.
     fn quantum(&self) -> u64 {
         let least = if self.rate < SINGLE_RATE { 1 } else { 2 };
         (self.rate / 1024 / u64::from(self.mss)).max(least).min(MAX_QUANTUM)
     }
 
-    fn look(&self, totals: Totals, losses: bool, app_limited: bool) -> Look {
-        Look { totals, losses, app_limited, round_start: self.round_start, mss: self.mss }
+    fn policer_sample(&self, totals: Totals, losses: bool, app_limited: bool) -> PolicerSample {
+        PolicerSample { totals, losses, app_limited, round_start: self.round_start, mss: self.mss }
     }
 
-    /// Takes in an ACK: bandwidth and round-trip time, then what they say of the mode.
+    /// Updates the model on an ACK: bandwidth, round-trip time, then the state machine
+    /// (`bbr_update_model`).
     fn update_model(&mut self, sample: &Sample, window: &mut Window) {
         self.update_bandwidth(sample);
         self.update_aggregation(sample, window);
         if self.mode == Mode::ProbeBw && self.is_phase_over(sample) {
             self.advance_cycle(sample.totals.delivered_at);
         }
-        self.look_for_full_pipe(sample);
+        self.check_full_pipe(sample);
         self.drain(sample, window);
         self.update_min_rtt(sample, window);
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
@@ -185,8 +191,8 @@ impl Bbr {
         };
     }
 
-    /// Sections 4.1.1.3 and 4.1.1.4: the most of ten round trips; what the application limited
-    /// counts only if it is more.
+    /// Sections 4.1.1.3 and 4.1.1.4: updates the maximum over ten round trips. An
+    /// application-limited sample counts only if it exceeds the maximum (`bbr_update_bw`).
     fn update_bandwidth(&mut self, sample: &Sample) {
         self.round_start = false;
         let Some((delivered, interval)) = valid(sample) else { return };
@@ -196,8 +202,8 @@ impl Bbr {
             self.round_start = true;
             self.conserving = false;
         }
-        let look = self.look(sample.totals, sample.lost > 0, sample.rate.app_limited);
-        self.sample_long_term(&look);
+        let policer = self.policer_sample(sample.totals, sample.lost > 0, sample.rate.app_limited);
+        self.sample_long_term(&policer);
         let bandwidth = u128::from(delivered) * u128::from(BW_UNIT) / u128::from(interval);
         let bandwidth = Bandwidth::try_from(bandwidth).unwrap_or(Bandwidth::MAX);
         if !sample.rate.app_limited || bandwidth >= self.bandwidth.get() {
@@ -205,10 +211,10 @@ impl Bbr {
         }
     }
 
-    fn sample_long_term(&mut self, look: &Look) {
-        if self.long_term.expires(look, self.mode == Mode::ProbeBw) {
-            self.enter_probe_bw(look.totals.delivered_at);
-        } else if self.long_term.sample(look) {
+    fn sample_long_term(&mut self, sample: &PolicerSample) {
+        if self.long_term.expires(sample, self.mode == Mode::ProbeBw) {
+            self.enter_probe_bw(sample.totals.delivered_at);
+        } else if self.long_term.sample(sample) {
             self.pacing_gain = UNIT;
         }
     }
@@ -224,8 +230,9 @@ impl Bbr {
         self.aggregation.on_delivered(at, sample.acked, bandwidth, window.cwnd());
     }
 
-    /// Section 4.3.4.3: a phase lasts a least round-trip time; probing up goes on until losses or
-    /// a queue show that it had an effect, going down ends as soon as the queue is gone.
+    /// Section 4.3.4.3: a phase lasts one minimum round-trip time. Probing up continues until a
+    /// loss or a queue shows its effect; draining ends as soon as the queue is gone
+    /// (`bbr_is_next_cycle_phase`).
     fn is_phase_over(&self, sample: &Sample) -> bool {
         let lasted = sample.totals.delivered_at.saturating_since(self.cycle_at);
         let full_length = self.min_rtt.is_some_and(|rtt| lasted > rtt);
@@ -241,7 +248,7 @@ impl Bbr {
         full_length || in_network <= self.inflight(bandwidth, UNIT)
     }
 
-    /// What is left in flight when the next segment leaves.
+    /// Segments left in the network when the next segment departs (`bbr_packets_in_net_at_edt`).
     fn in_network(&self, sample: &Sample, in_flight: u64) -> u64 {
         let wait = micros(sample.departure.saturating_since(sample.now));
         let delivered = u128::from(self.model()) * u128::from(wait) / u128::from(BW_UNIT);
@@ -254,15 +261,15 @@ impl Bbr {
         self.cycle_at = now;
     }
 
-    /// Section 4.3.4.2: in any phase but the one that drains.
+    /// Section 4.3.4.2: starts in a random phase other than the draining one.
     fn enter_probe_bw(&mut self, now: Instant) {
         self.mode = Mode::ProbeBw;
         self.cycle = CYCLE.len() - 1 - self.rng.random_range(0..CYCLE.len() - 1);
         self.advance_cycle(now);
     }
 
-    /// Section 4.3.2.2.
-    fn look_for_full_pipe(&mut self, sample: &Sample) {
+    /// Section 4.3.2.2 (`bbr_check_full_bw_reached`).
+    fn check_full_pipe(&mut self, sample: &Sample) {
         if self.full || !self.round_start || sample.rate.app_limited {
             return;
         }
@@ -276,7 +283,7 @@ impl Bbr {
         self.full = self.full_rounds >= FULL_ROUNDS;
     }
 
-    /// Section 4.3.3.
+    /// Section 4.3.3 (`bbr_check_drain`).
     fn drain(&mut self, sample: &Sample, window: &mut Window) {
         let product = self.inflight(self.bandwidth.get(), UNIT);
         if self.mode == Mode::Startup && self.full {
@@ -288,8 +295,9 @@ impl Bbr {
         }
     }
 
-    /// Sections 4.1.2.3 and 4.3.5: the least of ten seconds; if nothing was as low for so long,
-    /// the window goes down to four for 200 ms and a round trip, to see behind the queue.
+    /// Sections 4.1.2.3 and 4.3.5: tracks the minimum over ten seconds. If the minimum is older,
+    /// the window falls to four segments for 200 ms and one round trip, so that the queue empties
+    /// and the true minimum shows (`bbr_update_min_rtt`).
     fn update_min_rtt(&mut self, sample: &Sample, window: &mut Window) {
         let now = sample.now;
         let expired = self.min_rtt.is_some() && now > self.min_rtt_at + MIN_RTT_WINDOW;
@@ -340,15 +348,16 @@ impl Bbr {
         }
     }
 
-    /// Section 4.2.3.2: `gain` times the bandwidth-delay product.
+    /// Section 4.2.3.2: `gain` times the bandwidth-delay product, in segments.
     fn product(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
         let Some(rtt) = self.min_rtt else { return INITIAL_CWND };
         let product = (u128::from(bandwidth) * u128::from(micros(rtt)) * u128::from(gain)) >> 8;
         u64::try_from(product.div_ceil(u128::from(BW_UNIT))).unwrap_or(u64::MAX)
     }
 
-    /// Room for what stands in the sender's and the receiver's offload: three quanta, an even
-    /// number, and two more while bandwidth is probed for, lest a small window hinder that.
+    /// Adds an allowance for bursts in the offload of sender and receiver: three quanta, rounded up
+    /// to an even number, and two more while probing, because a small window would prevent the
+    /// probe (`bbr_quantization_budget`).
     fn with_quanta(&self, segments: u64) -> u64 {
         let even = segments.saturating_add(3 * self.quantum() + 1) & !1;
         even.saturating_add(if self.mode == Mode::ProbeBw && self.cycle == 0 { 2 } else { 0 })
@@ -392,8 +401,9 @@ impl Bbr {
         cwnd.max(MIN_CWND)
     }
 
-    /// Section 4.2.3.4: packet conservation in the first round trip of a recovery (`Ok`), and what
-    /// the window was once it is over (`Err`: it then follows the model).
+    /// Section 4.2.3.4: packet conservation in the first round trip of a recovery (`Ok`). `Err`
+    /// holds the window to continue from: the saved one after the recovery
+    /// (`bbr_set_cwnd_to_recover_or_restore`).
     fn recover(&mut self, sample: &Sample, cwnd: u32) -> Result<u32, u32> {
         let conserved = narrow(sample.in_flight + sample.acked);
         let mut cwnd =
@@ -410,7 +420,7 @@ impl Bbr {
         if self.conserving { Ok(cwnd.max(conserved)) } else { Err(cwnd) }
     }
 
-    /// A recovery or ProbeRTT begins.
+    /// Saves the window at the start of a recovery or of ProbeRTT.
     fn save_cwnd(&mut self, window: &Window) {
         let reduced = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if reduced { self.prior_cwnd.max(window.cwnd()) } else { window.cwnd() };
@@ -444,13 +454,13 @@ impl CongestionControl for Bbr {
 
     fn grow(&mut self, _: &Ack, _: &mut Window) {}
 
-    /// A loss does not move the threshold, which nothing here looks at.
+    /// Leaves the threshold unchanged: BBR does not use it.
     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
         self.save_cwnd(window);
         Reduction { ssthresh: window.ssthresh(), cwnd: window.cwnd() }
     }
 
-    /// The loss was none: growth is watched, and a policer looked for, from anew.
+    /// A spurious loss: restarts full-pipe detection and policer detection.
     fn on_undo(&mut self, totals: Totals) {
         self.full_bandwidth = 0;
         self.full_rounds = 0;
@@ -461,11 +471,12 @@ impl CongestionControl for Bbr {
         self.prior_state = CongestionState::Loss;
         self.full_bandwidth = 0;
         self.round_start = true; // as if a round trip ended
-        let look = self.look(totals, true, false);
-        self.sample_long_term(&look);
+        let policer = self.policer_sample(totals, true, false);
+        self.sample_long_term(&policer);
     }
 
-    /// Section 4.3.4.4: after idling, segments leave at the bandwidth and no faster.
+    /// Section 4.3.4.4: after an idle period, segments leave at the estimated bandwidth and no
+    /// faster.
     fn on_idle(&mut self, now: Instant, _: Duration, app_limited: bool, window: &mut Window) {
         if !app_limited {
             return;
@@ -483,7 +494,7 @@ impl CongestionControl for Bbr {
         Some(Pace { bytes_per_second: self.rate.max(1), quantum: self.quantum() })
     }
 
-    /// ProbeRTT sends less than the network takes, which says nothing of its bandwidth.
+    /// ProbeRTT sends less than the capacity, so that its rate samples do not show the bandwidth.
     fn is_limiting_itself(&self) -> bool {
         self.mode == Mode::ProbeRtt
     }
@@ -493,7 +504,7 @@ pub(super) fn micros(time: Duration) -> u64 {
     time.as_nanos() / 1000
 }
 
-/// Segments delivered, and the microseconds that took, of a valid sample.
+/// Segments delivered and the sampling interval in microseconds, if the sample is valid.
 pub(super) fn valid(sample: &Sample) -> Option<(u64, u64)> {
     let delivered = sample.rate.delivered?;
     let interval = micros(sample.rate.interval?);
@@ -504,9 +515,9 @@ pub(super) fn narrow(segments: u64) -> u32 {
     u32::try_from(segments).unwrap_or(u32::MAX)
 }
 
-/// What a bandwidth times a gain is in bytes of payload per second, paced: payload is what counts
-/// against a pacing rate too (`bbr_rate_bytes_per_sec`, which takes `mss_cache`, in `tcp_bbr.c`;
-/// `tcp_update_skb_after_send` in `tcp_output.c`).
+/// Pacing rate in bytes of payload per second for a bandwidth and a gain, with the pacing margin.
+/// Linux counts payload against a pacing rate too (`bbr_rate_bytes_per_sec`, which takes
+/// `mss_cache`, in `tcp_bbr.c`; `tcp_update_skb_after_send` in `tcp_output.c`).
 pub(super) fn bytes_per_second(bandwidth: Bandwidth, mss: u32, gain: u64) -> u64 {
     let rate = (u128::from(bandwidth) * u128::from(mss) * u128::from(gain)) >> 8;
     let rate = (rate * u128::from(1_000_000 / 100 * PACED)) >> 24;

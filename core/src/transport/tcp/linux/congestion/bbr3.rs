@@ -1,14 +1,14 @@
-//! BBR version 3 as its authors' Linux tree has it (github.com/google/bbr, branch `v3`,
-//! `tcp_bbr.c`); draft-ietf-ccwg-bbr describes it too, and its sections (of version 04) are named
-//! below. Where the two differ the tree counts.
+//! BBR version 3 as in its authors' Linux tree (github.com/google/bbr, branch `v3`, `tcp_bbr.c`).
+//! Section numbers refer to draft-ietf-ccwg-bbr-04. Where the draft and the tree differ, this
+//! module follows the tree.
 //!
-//! Beside version 1's model (bandwidth and least round-trip time) it keeps bounds (`bounds`): what
-//! the path bore without losing more than 2 % (`inflight_hi`), and, from a loss to the next probe
-//! for bandwidth, what it delivered of late (`bw_lo`, `inflight_lo`). Bandwidth is probed for every
-//! two or three seconds, or as often as Reno would (`cycle`).
+//! Besides version 1's model (bandwidth and minimum round-trip time) it keeps bounds (`bounds`):
+//! the data in flight that the path carried without losing more than 2 % (`inflight_hi`), and, from
+//! a loss to the next bandwidth probe, the recent deliveries (`bw_lo`, `inflight_lo`). It probes
+//! for bandwidth every two or three seconds, or as often as Reno would (`cycle`).
 //!
-//! Left out: ECN, rehashing of flow labels (PLB), which needs ECN, and what depends on the host
-//! (`fast_ack_mode`; the shortcut for ACKs of a connection that the application limits).
+//! Not modelled: ECN, rehashing of flow labels (PLB), which needs ECN, and host-dependent parts
+//! (`fast_ack_mode`; the shortcut for ACKs of an application-limited connection).
 
 mod bounds;
 mod cycle;
@@ -19,7 +19,7 @@ mod plateau;
 use rand_chacha::ChaCha8Rng;
 
 use self::bounds::{Bounds, UNBOUNDED};
-use self::cycle::{Cycle, Phase};
+use self::cycle::{Cycle, ProbePhase};
 use self::min_rtt::MinRtt;
 use self::plateau::Plateau;
 use super::bbr::aggregation::{Aggregation, ROUNDS};
@@ -30,43 +30,42 @@ use crate::transport::tcp::congestion::{
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
-/// 4 ln 2, the least gain that doubles the rate each round trip (5.3.1), rounded up.
+/// 4 ln 2, the smallest gain that doubles the rate each round trip (5.3.1), rounded up.
 const STARTUP_GAIN: u64 = UNIT * 277 / 100 + 1;
-/// Empties in a round trip the queue that Startup made (5.3.2).
+/// Drains in one round trip the queue that Startup built (5.3.2).
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
-/// Window: twice the bandwidth-delay product, for delayed ACKs (5.6.1); while bandwidth is probed
-/// for, a quarter of the product more.
+/// Window gain: twice the bandwidth-delay product, to allow for delayed ACKs (5.6.1); a quarter of
+/// the product more in the Up phase.
 const CWND_GAIN: u64 = 2 * UNIT;
 const CWND_GAIN_UP: u64 = CWND_GAIN + UNIT / 4;
-/// Losses that end Startup: more than the threshold of `loss`, told of by so many ACKs of a round
-/// trip (5.3.1.3).
+/// Startup ends on losses above the threshold of `loss` that this many ACKs of a round trip report
+/// (5.3.1.3).
 const FULL_LOSSES: u32 = 6;
-/// What a burst may have beyond a millisecond's worth: so many bytes, halved for every 512 µs of
-/// the least round-trip time.
+/// Burst allowance beyond one millisecond at the pacing rate: this many bytes, halved for every 512
+/// µs of the minimum round-trip time.
 const BURST: u64 = 65_536;
 const BURST_SHIFT: u64 = 9;
-/// Segments that leave at a time: at least, and in bytes at most (`GSO_LEGACY_MAX_SIZE`, less
-/// headers).
+/// Burst size: minimum in segments, and maximum in bytes (`GSO_LEGACY_MAX_SIZE` less headers).
 const LEAST_QUANTUM: u64 = 2;
 const MOST_BYTES: u64 = BURST - 1 - 320;
 
-/// Section 5.1.1.
+/// The states of section 5.1.1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mode {
     Startup,
     Drain,
-    ProbeBw(Phase),
+    ProbeBw(ProbePhase),
     ProbeRtt,
 }
 
-/// The connection's clock and its count of deliveries, as of the last event.
+/// Time and delivered count at the last event.
 #[derive(Clone, Copy, Debug, Default)]
 struct Present {
     now: Instant,
     delivered: u64,
 }
 
-/// The model and what is done with it.
+/// BBRv3: the path model and the state machine.
 #[derive(Debug)]
 pub(crate) struct Bbr3 {
     mss: u32,
@@ -79,28 +78,28 @@ pub(crate) struct Bbr3 {
     cycle: Cycle,
     min_rtt: MinRtt,
     aggregation: Aggregation,
-    /// The count of deliveries that ends this round trip, and whether an ACK begins one (5.5.1).
+    /// Delivered count that ends this round trip, and whether the current ACK begins one (5.5.1).
     round_end: u64,
     round_start: bool,
-    /// The same for the round trips by which losses are looked at.
+    /// The same for the round trips of loss detection.
     loss_round_end: u64,
     loss_round_start: bool,
-    /// ACKs of Startup's round trip that told of losses.
+    /// ACKs with losses in the current round trip of Startup.
     losses_in_round: u32,
-    /// The window that ProbeRTT and recoveries give back, and the state at the last ACK.
+    /// Window to restore after ProbeRTT and recoveries, and the congestion state at the last ACK.
     prior_cwnd: u32,
     prior_state: CongestionState,
-    /// A reduction was spurious: the next ACK gives the window back.
+    /// True after a spurious reduction: the next ACK restores the window.
     undone: bool,
     idle_restart: bool,
     pacing_gain: u64,
-    /// Bytes/s at which segments leave.
+    /// Pacing rate in bytes/s.
     rate: u64,
     seen_rtt: bool,
 }
 
 impl Bbr3 {
-    /// For segments of `mss` bytes.
+    /// A control for segments of `mss` bytes.
     pub(crate) fn new(mss: u32, rng: ChaCha8Rng) -> Self {
         Self {
             mss,
@@ -128,7 +127,8 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.6.2: the rate follows the model; before the pipe is full it only rises.
+    /// Section 5.6.2: sets the pacing rate from the model. Until the pipe is full the rate only
+    /// rises.
     fn set_rate(&mut self, window: &Window, smoothed: Option<Duration>, gain: u64) {
         if !self.seen_rtt && smoothed.is_some() {
             self.guess_rate(window, smoothed);
@@ -139,7 +139,7 @@ impl Bbr3 {
         }
     }
 
-    /// Before the first delivery: the window over the round-trip time, or over a millisecond.
+    /// Initial rate: the window divided by the round-trip time, or by 1 ms without a sample.
     fn guess_rate(&mut self, window: &Window, smoothed: Option<Duration>) {
         self.seen_rtt = smoothed.is_some();
         let rtt = smoothed.map_or(1000, |rtt| micros(rtt).max(1));
@@ -147,7 +147,7 @@ impl Bbr3 {
         self.rate = bytes_per_second(bandwidth, self.mss, STARTUP_GAIN);
     }
 
-    /// Section 5.6.3: segments that leave at a time, a millisecond's worth, and more where the
+    /// Section 5.6.3: burst size in segments, one millisecond at the pacing rate, and more if the
     /// round-trip time is short (`bbr_tso_segs_generic`).
     fn quantum(&self) -> u64 {
         let halvings = self.min_rtt.get().map_or(u64::MAX, |rtt| micros(rtt) >> BURST_SHIFT);
@@ -156,7 +156,7 @@ impl Bbr3 {
         (bytes / u64::from(self.mss)).clamp(LEAST_QUANTUM, 127)
     }
 
-    /// An ACK: whether it begins a round trip (5.5.1), and what was delivered in it of late.
+    /// Updates the round trips on an ACK (5.5.1) and the latest deliveries.
     fn begin_rounds(&mut self, sample: &Sample, bandwidth: Bandwidth) {
         (self.round_start, self.loss_round_start) = (false, false);
         let Some((delivered, _)) = valid(sample) else { return };
@@ -175,23 +175,23 @@ impl Bbr3 {
         }
     }
 
-    /// Takes in an ACK: the model first, then what it says of the mode (5.2.3).
+    /// Updates the model on an ACK, then the state machine (5.2.3).
     fn update_model(&mut self, sample: &Sample, bandwidth: Bandwidth, window: &mut Window) {
         self.update_bounds(sample, bandwidth, window);
         self.update_aggregation(sample, window);
-        self.look_for_losses_in_startup(sample);
-        let look = plateau::Look {
+        self.check_losses_in_startup(sample);
+        let bandwidth_sample = plateau::PlateauSample {
             bandwidth,
             round_start: self.round_start,
             app_limited: sample.rate.app_limited,
         };
-        self.plateau.look(look);
+        self.plateau.update(bandwidth_sample);
         self.drain(sample, window);
         self.update_cycle(sample, bandwidth, window);
         self.update_min_rtt(sample, window);
     }
 
-    /// Section 5.5.10: what the application limited counts only if it is more.
+    /// Section 5.5.10: an application-limited sample counts only if it exceeds the maximum.
     fn update_bounds(&mut self, sample: &Sample, bandwidth: Bandwidth, window: &Window) {
         if valid(sample).is_none() || sample.acked == 0 {
             return;
@@ -208,9 +208,10 @@ impl Bbr3 {
         }
     }
 
-    /// In these phases a loss tells of the probe; else it lowers the short-term bounds.
+    /// True in the phases in which a loss is attributed to the probe; otherwise a loss lowers the
+    /// short-term bounds.
     fn is_probing(&self) -> bool {
-        matches!(self.mode, Mode::Startup | Mode::ProbeBw(Phase::Refill | Phase::Up))
+        matches!(self.mode, Mode::Startup | Mode::ProbeBw(ProbePhase::Refill | ProbePhase::Up))
     }
 
     fn update_aggregation(&mut self, sample: &Sample, window: &Window) {
@@ -225,7 +226,7 @@ impl Bbr3 {
     }
 
     /// Section 5.3.1.3: a round trip of a recovery with too many losses ends Startup.
-    fn look_for_losses_in_startup(&mut self, sample: &Sample) {
+    fn check_losses_in_startup(&mut self, sample: &Sample) {
         if self.plateau.reached {
             return;
         }
@@ -260,7 +261,7 @@ impl Bbr3 {
         }
     }
 
-    /// What is left in flight when the next segment leaves.
+    /// Segments left in the network when the next segment departs (`bbr_packets_in_net_at_edt`).
     fn in_network(&self, sample: &Sample, in_flight: u64) -> u64 {
         let wait = micros(sample.departure.saturating_since(sample.now));
         let delivered =
@@ -269,17 +270,18 @@ impl Bbr3 {
         (in_flight + rising).saturating_sub(u64::try_from(delivered).unwrap_or(u64::MAX))
     }
 
-    /// Section 5.6.4.2: `gain` times the bandwidth-delay product.
+    /// Section 5.6.4.2: `gain` times the bandwidth-delay product, in segments.
     fn product(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
         let Some(rtt) = self.min_rtt.get() else { return u64::from(self.initial_cwnd) };
         let product = (u128::from(bandwidth) * u128::from(micros(rtt)) * u128::from(gain)) >> 8;
         u64::try_from(product.div_ceil(u128::from(BW_UNIT))).unwrap_or(u64::MAX)
     }
 
-    /// At least three bursts (at the sender, in the network, at the receiver) and the least window;
-    /// two more while bandwidth is probed for, lest a small window hinder that.
+    /// At least three bursts (at the sender, in the network, at the receiver) and the minimum
+    /// window; two segments more while probing, because a small window would prevent the probe
+    /// (`bbr_quantization_budget`).
     fn with_budget(&self, segments: u64) -> u64 {
-        let up = self.mode == Mode::ProbeBw(Phase::Up);
+        let up = self.mode == Mode::ProbeBw(ProbePhase::Up);
         let least = (3 * self.quantum()).max(u64::from(MIN_CWND));
         segments.max(least).saturating_add(if up { 2 } else { 0 })
     }
@@ -288,7 +290,8 @@ impl Bbr3 {
         self.with_budget(self.product(bandwidth, gain))
     }
 
-    /// What is wanted in flight: the product, unless losses cut the window.
+    /// Target for the data in flight: the product, or the window if losses reduced it
+    /// (`bbr_target_inflight`).
     fn target_inflight(&self, window: &Window) -> u64 {
         self.inflight(self.bounds.bandwidth(), UNIT).min(u64::from(window.cwnd()))
     }
@@ -297,7 +300,7 @@ impl Bbr3 {
         match self.mode {
             Mode::Startup => (STARTUP_GAIN, CWND_GAIN),
             Mode::Drain => (DRAIN_GAIN, CWND_GAIN),
-            Mode::ProbeBw(Phase::Up) => (Phase::Up.gain(), CWND_GAIN_UP),
+            Mode::ProbeBw(ProbePhase::Up) => (ProbePhase::Up.gain(), CWND_GAIN_UP),
             Mode::ProbeBw(phase) => (phase.gain(), CWND_GAIN),
             Mode::ProbeRtt => (UNIT, UNIT),
         }
@@ -327,10 +330,10 @@ impl Bbr3 {
         self.bound_cwnd(window);
     }
 
-    /// Section 5.6.4.7: the bounds that hold in a phase.
+    /// Section 5.6.4.7: applies the bounds of the current phase to the window.
     fn bound_cwnd(&self, window: &mut Window) {
         let upper = match self.mode {
-            Mode::ProbeRtt | Mode::ProbeBw(Phase::Cruise) => self.bounds.with_headroom(),
+            Mode::ProbeRtt | Mode::ProbeBw(ProbePhase::Cruise) => self.bounds.with_headroom(),
             Mode::ProbeBw(_) => self.bounds.inflight_hi,
             Mode::Startup | Mode::Drain => UNBOUNDED,
         };
@@ -338,13 +341,13 @@ impl Bbr3 {
         window.set_cwnd(window.cwnd().min(narrow(bound)));
     }
 
-    /// A recovery or ProbeRTT begins.
+    /// Saves the window at the start of a recovery or of ProbeRTT.
     fn save_cwnd(&mut self, window: &Window) {
         let reduced = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if reduced { self.prior_cwnd.max(window.cwnd()) } else { window.cwnd() };
     }
 
-    /// The window comes back after a timeout's repairs, or once a reduction proved spurious.
+    /// Restores the window after the repairs of a timeout, or after a spurious reduction.
     fn give_back(&mut self, state: CongestionState, window: &mut Window) {
         let repaired = self.prior_state == CongestionState::Loss && state != CongestionState::Loss;
         if std::mem::take(&mut self.undone) || repaired {
@@ -395,15 +398,15 @@ impl CongestionControl for Bbr3 {
 
     fn grow(&mut self, _: &Ack, _: &mut Window) {}
 
-    /// A loss does not move the threshold, which nothing here looks at.
+    /// Leaves the threshold unchanged: BBR does not use it.
     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
         self.save_cwnd(window);
         self.bounds.save();
         Reduction { ssthresh: window.ssthresh(), cwnd: window.cwnd() }
     }
 
-    /// Section 5.5.10.2: losses begin a round trip over which deliveries are looked at; while
-    /// bandwidth is probed for, too many of them end the probe.
+    /// Section 5.5.10.2: a loss starts a round trip in which deliveries are observed. While
+    /// probing, too many losses end the probe.
     fn on_segment_lost(&mut self, lost: &LostSegment, window: &Window) {
         self.present = Present { now: lost.now, delivered: lost.totals.delivered };
         if !std::mem::replace(&mut self.bounds.loss_in_round, true) {
@@ -428,8 +431,8 @@ impl CongestionControl for Bbr3 {
         self.undone = true;
     }
 
-    /// The path may be another one: bandwidth may grow again. The window has been cut by now; what
-    /// [`CongestionControl::reduce`] saved is what it was.
+    /// The path may have changed: bandwidth may grow again. The window has been reduced by now;
+    /// [`CongestionControl::reduce`] saved its former value.
     fn on_timeout(&mut self, _: Instant, _: u64, _: Totals) {
         self.prior_state = CongestionState::Loss;
         self.plateau.restart(0);
@@ -438,7 +441,8 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// Section 5.4.1: after idling, segments leave at the bandwidth and no faster.
+    /// Section 5.4.1: after an idle period, segments leave at the estimated bandwidth and no
+    /// faster.
     fn on_idle(&mut self, now: Instant, _: Duration, app_limited: bool, window: &mut Window) {
         if !app_limited {
             return;
@@ -457,7 +461,7 @@ impl CongestionControl for Bbr3 {
         Some(Pace { bytes_per_second: self.rate.max(1), quantum: self.quantum() })
     }
 
-    /// ProbeRTT sends less than the network takes, which says nothing of its bandwidth.
+    /// ProbeRTT sends less than the capacity, so that its rate samples do not show the bandwidth.
     fn is_limiting_itself(&self) -> bool {
         self.mode == Mode::ProbeRtt
     }

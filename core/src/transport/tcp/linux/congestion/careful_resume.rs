@@ -1,9 +1,9 @@
-//! Careful Resume (RFC 9959, draft-ietf-tsvwg-careful-resume) around a congestion control: a
-//! connection that knows what the path bore earlier jumps to half of it after its first round trip,
-//! paced, and retreats if that shows losses.
+//! Careful Resume (RFC 9959, draft-ietf-tsvwg-careful-resume) around another congestion control: a
+//! connection with saved path parameters jumps to half of the saved window after its first round
+//! trip, with pacing, and retreats if the jump causes losses.
 //!
-//! Left out: everything about how the parameters are kept (their lifetime, who may use them); a
-//! configuration gives them. What is beyond the text is said where it is.
+//! Not modelled: storage of the parameters (their lifetime, who may use them); a configuration
+//! gives them. Comments mark each rule that goes beyond the RFC's text.
 
 use crate::transport::tcp::config::{SavedPath, TcpConfig};
 use crate::transport::tcp::congestion::{
@@ -11,20 +11,21 @@ use crate::transport::tcp::congestion::{
 };
 use crate::units::{Duration, Instant};
 
-/// Segments that leave at a time while the window is not validated: no more than an initial window.
+/// Burst size while the window is not validated, in segments: at most an initial window.
 const QUANTUM: (u64, u64) = (2, 10);
 
-/// The phases of section 3 (and what each has to remember).
+/// The phases of section 3, with their state.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Phase {
+enum ResumePhase {
     Reconnaissance,
-    /// The jump: the first segment sent after it, when, and the round-trip time that paces it.
+    /// The jump: the first segment sent after it, its time, and the round-trip time used for
+    /// pacing.
     Unvalidated {
         first: u64,
         began: Instant,
         rtt: Duration,
     },
-    /// Until everything below `end` is acknowledged.
+    /// Lasts until all segments below `end` are acknowledged.
     Validating {
         end: u64,
     },
@@ -34,7 +35,7 @@ enum Phase {
     Normal,
 }
 
-/// A congestion control with parameters from an earlier connection.
+/// A congestion control with parameters saved from an earlier connection.
 #[derive(Debug)]
 pub(crate) struct CarefulResume {
     inner: Box<dyn CongestionControl>,
@@ -42,13 +43,13 @@ pub(crate) struct CarefulResume {
     saved_rtt: Duration,
     mss: u32,
     initial_window: u32,
-    phase: Phase,
+    phase: ResumePhase,
     least_rtt: Option<Duration>,
-    /// Segments that are known to have passed (PipeSize).
+    /// Segments known to have passed the path (PipeSize).
     pipe: u64,
-    /// The segment to be sent next, as of the last ACK.
+    /// Next new segment to send, as of the last ACK.
     next: u64,
-    /// The window may not exceed this until a recovery is over.
+    /// Upper limit of the window until a recovery ends.
     most: Option<u32>,
 }
 
@@ -64,7 +65,7 @@ impl CarefulResume {
             saved_rtt: saved.rtt,
             mss: config.mss().0,
             initial_window: config.initial_window(),
-            phase: Phase::Reconnaissance,
+            phase: ResumePhase::Reconnaissance,
             least_rtt: None,
             pipe: 0,
             next: 0,
@@ -78,61 +79,63 @@ impl CarefulResume {
         }
     }
 
-    /// Whether the path is the saved one by its round-trip time: above half and up to ten times.
+    /// True if the round-trip time confirms the saved path: above half of it and at most ten times
+    /// it.
     fn is_confirmed(&self, rtt: Duration) -> bool {
         rtt + rtt > self.saved_rtt && rtt <= self.saved_rtt * 10
     }
 
-    /// The initial data are acknowledged: the jump, unless the path is another one. It waits while
-    /// the application sends less than the window allows.
+    /// Jumps once the initial data are acknowledged, unless the path is a different one. Waits
+    /// while the application sends less than the window allows.
     fn jump_if_due(&mut self, ack: &Ack, window: &mut Window) {
         if ack.first < u64::from(self.initial_window) || !ack.fills(window) {
             return;
         }
         let Some(rtt) = self.least_rtt else { return };
         if !self.is_confirmed(rtt) || self.jump <= window.cwnd() {
-            self.phase = Phase::Normal;
+            self.phase = ResumePhase::Normal;
             return;
         }
         self.pipe = flight_after(ack);
         window.set_cwnd(self.jump);
-        self.phase = Phase::Unvalidated { first: ack.next, began: ack.now, rtt };
+        self.phase = ResumePhase::Unvalidated { first: ack.next, began: ack.now, rtt };
     }
 
-    /// The jump is sent, or a round trip is over: the window is what is in flight, and no more than
-    /// what passed if the jump was not used.
+    /// Ends the unvalidated phase when the jump is sent or a round trip is over. The window becomes
+    /// the data in flight, or PipeSize if the jump was not used.
     fn validate(&mut self, ack: &Ack, window: &mut Window) {
         let flight = flight_after(ack);
         if flight <= self.pipe {
             window.set_cwnd(narrow(self.pipe).max(2));
-            self.phase = Phase::Normal;
+            self.phase = ResumePhase::Normal;
         } else {
             window.set_cwnd(narrow(flight));
-            self.phase = Phase::Validating { end: ack.next };
+            self.phase = ResumePhase::Validating { end: ack.next };
         }
     }
 
     fn follow(&mut self, ack: &Ack, window: &mut Window) {
         self.pipe += u64::from(ack.segments);
         match self.phase {
-            Phase::Unvalidated { first, began, rtt } => {
+            ResumePhase::Unvalidated { first, began, rtt } => {
                 let sent = flight_after(ack) + u64::from(ack.segments) >= window.cwnd().into();
                 if ack.first > first || sent || ack.now > began + rtt {
                     self.validate(ack, window);
                 }
             }
-            Phase::Validating { end } if ack.first >= end => self.phase = Phase::Normal,
-            // "no larger than PipeSize * Beta": Beta is 0.5 unless a control has another.
-            Phase::SafeRetreat { end } if ack.first >= end => {
+            ResumePhase::Validating { end } if ack.first >= end => self.phase = ResumePhase::Normal,
+            // The RFC: "no larger than PipeSize * Beta". Beta is 0.5 unless the control has a
+            // different value.
+            ResumePhase::SafeRetreat { end } if ack.first >= end => {
                 window.set_ssthresh(narrow(self.pipe / 2).max(2));
-                self.phase = Phase::Normal;
+                self.phase = ResumePhase::Normal;
             }
             _ => {}
         }
     }
 }
 
-/// In flight after an ACK.
+/// Segments in flight after an ACK.
 fn flight_after(ack: &Ack) -> u64 {
     ack.prior_in_flight.saturating_sub(ack.segments.into())
 }
@@ -144,20 +147,22 @@ fn narrow(segments: u64) -> u32 {
 impl CongestionControl for CarefulResume {
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         match self.phase {
-            Phase::Unvalidated { .. } | Phase::SafeRetreat { .. } => {}
+            ResumePhase::Unvalidated { .. } | ResumePhase::SafeRetreat { .. } => {}
             _ => self.inner.grow(ack, window),
         }
     }
 
-    /// Losses of unvalidated segments: half of what passed. The control hears of a loss at that
-    /// window.
+    /// A loss of unvalidated segments reduces the window to half of PipeSize. The inner control
+    /// then handles a loss at that window.
     fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction {
         let (next, phase) = (self.next, self.phase);
-        self.phase = Phase::Normal;
+        self.phase = ResumePhase::Normal;
         let end = match phase {
-            Phase::Unvalidated { .. } => next,
-            Phase::Validating { end } | Phase::SafeRetreat { end } => end,
-            Phase::Reconnaissance | Phase::Normal => return self.inner.reduce(loss, window),
+            ResumePhase::Unvalidated { .. } => next,
+            ResumePhase::Validating { end } | ResumePhase::SafeRetreat { end } => end,
+            ResumePhase::Reconnaissance | ResumePhase::Normal => {
+                return self.inner.reduce(loss, window);
+            }
         };
         if loss == Loss::Timeout {
             return self.inner.reduce(loss, window);
@@ -165,30 +170,30 @@ impl CongestionControl for CarefulResume {
         let mut passed = *window;
         passed.set_cwnd(narrow(self.pipe).max(2));
         self.inner.reduce(loss, &passed);
-        self.phase = Phase::SafeRetreat { end };
+        self.phase = ResumePhase::SafeRetreat { end };
         let half = narrow(self.pipe / 2).max(2);
         self.most = Some(half);
         Reduction::to(half)
     }
 
-    /// Proportional rate reduction is too slow where a jump overshot (section 4.5).
+    /// Proportional rate reduction is too slow after an overshooting jump (section 4.5).
     fn falls_at_once(&self) -> bool {
-        matches!(self.phase, Phase::SafeRetreat { .. })
+        matches!(self.phase, ResumePhase::SafeRetreat { .. })
     }
 
     fn watches(&self) -> bool {
-        self.phase != Phase::Normal || self.inner.watches()
+        self.phase != ResumePhase::Normal || self.inner.watches()
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         if self.inner.watches() {
             self.inner.on_ack(ack, window);
         }
-        if self.phase == Phase::Normal {
+        if self.phase == ResumePhase::Normal {
             return;
         }
         self.next = ack.next;
-        if self.phase == Phase::Reconnaissance {
+        if self.phase == ResumePhase::Reconnaissance {
             self.note_rtt(ack.rtt);
             self.jump_if_due(ack, window);
         } else {
@@ -208,7 +213,7 @@ impl CongestionControl for CarefulResume {
     }
 
     fn on_timeout(&mut self, now: Instant, next: u64, totals: Totals) {
-        (self.phase, self.most) = (Phase::Normal, None);
+        (self.phase, self.most) = (ResumePhase::Normal, None);
         self.inner.on_timeout(now, next, totals);
     }
 
@@ -220,7 +225,7 @@ impl CongestionControl for CarefulResume {
     }
 
     fn on_undo(&mut self, totals: Totals) {
-        (self.phase, self.most) = (Phase::Normal, None);
+        (self.phase, self.most) = (ResumePhase::Normal, None);
         self.inner.on_undo(totals);
     }
 
@@ -228,9 +233,9 @@ impl CongestionControl for CarefulResume {
         self.inner.on_idle(now, idle, app_limited, window);
     }
 
-    /// The jump over the round-trip time while it is not validated.
+    /// Paces the jump over one round trip until it is validated.
     fn pace(&self) -> Option<Pace> {
-        let Phase::Unvalidated { rtt, .. } = self.phase else { return self.inner.pace() };
+        let ResumePhase::Unvalidated { rtt, .. } = self.phase else { return self.inner.pace() };
         let bytes = u128::from(self.jump) * u128::from(self.mss) * 1_000_000_000;
         let rate = bytes / u128::from(rtt.as_nanos().max(1));
         let bytes_per_second = u64::try_from(rate).unwrap_or(u64::MAX).max(1);
@@ -248,15 +253,15 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A connection of window 10 that knows a path of 400 segments and 600 ms.
-    struct Connection {
+    /// A connection with initial window 10 and a saved path of 400 segments and 600 ms.
+    struct TestConnection {
         control: CarefulResume,
         window: Window,
         now: Instant,
         first: u64,
     }
 
-    impl Connection {
+    impl TestConnection {
         fn new() -> Self {
             let config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
             let saved = SavedPath { cwnd: Packets::new(400).unwrap(), rtt: MS * 600 };
@@ -265,8 +270,8 @@ mod tests {
             Self { control, window: Window::of(10, u32::MAX), now, first: 0 }
         }
 
-        /// After so many ms an ACK of `segments`, with `prior` in flight before it and
-        /// `next` to be sent next; the window grows by it if it may.
+        /// Handles an ACK of `segments` after this many ms, with `prior` in flight before it and
+        /// `next` as next new segment. The window grows if the ACK allows it.
         fn ack(&mut self, after: u64, segments: u32, prior: u64, next: u64, rtt: u64) {
             self.now = self.now + MS * after;
             self.first += u64::from(segments);
@@ -283,7 +288,8 @@ mod tests {
             self.control.grow(&Ack { limited: Some(true), ..ack }, &mut self.window);
         }
 
-        /// The initial window was acknowledged in two halves; 20 are in flight.
+        /// State after the jump: two halves of the initial window are acknowledged; 20 segments are
+        /// in flight.
         fn jumped(rtt: u64) -> Self {
             let mut connection = Self::new();
             connection.ack(rtt, 5, 10, 10, rtt);
@@ -292,12 +298,13 @@ mod tests {
         }
     }
 
-    /// By hand: half of 400 after the initial window, at 200 segments a round trip of 600 ms.
+    /// By hand: after the initial window half of 400 segments, paced at 200 segments per round trip
+    /// of 600 ms.
     #[test]
-    fn half_of_the_saved_window_paced_over_a_round_trip() {
-        let connection = Connection::jumped(600);
+    fn the_window_jumps_to_half_of_the_saved_one_paced_over_a_round_trip() {
+        let connection = TestConnection::jumped(600);
         assert_eq!(connection.window.cwnd(), 200);
-        let expected = Phase::Unvalidated { first: 20, began: connection.now, rtt: MS * 600 };
+        let expected = ResumePhase::Unvalidated { first: 20, began: connection.now, rtt: MS * 600 };
         assert_eq!(connection.control.phase, expected);
         let pace = connection.control.pace().unwrap();
         assert_eq!(pace.bytes_per_second, 200 * 1448 * 10 / 6);
@@ -305,57 +312,61 @@ mod tests {
     }
 
     #[test]
-    fn another_path_by_its_round_trip_time_is_left_alone() {
+    fn a_different_round_trip_time_prevents_the_jump() {
         for (rtt, jumps) in [(299, false), (300, false), (301, true), (6_000, true), (6_001, false)]
         {
-            let connection = Connection::jumped(rtt);
+            let connection = TestConnection::jumped(rtt);
             assert_eq!(connection.window.cwnd() == 200, jumps, "{rtt} ms");
-            assert_eq!(connection.control.phase == Phase::Normal, !jumps, "{rtt} ms");
+            assert_eq!(connection.control.phase == ResumePhase::Normal, !jumps, "{rtt} ms");
         }
     }
 
     #[test]
-    fn a_loss_in_reconnaissance_ends_it() {
-        let mut connection = Connection::new();
+    fn a_loss_in_reconnaissance_prevents_the_jump() {
+        let mut connection = TestConnection::new();
         connection.ack(600, 5, 10, 10, 600);
         assert_eq!(connection.control.reduce(Loss::Detected, &connection.window).ssthresh, 7);
         connection.ack(1, 5, 15, 20, 600);
-        assert_eq!(connection.control.phase, Phase::Normal);
+        assert_eq!(connection.control.phase, ResumePhase::Normal);
         assert_eq!(connection.window.cwnd(), 20);
     }
 
-    /// The first unvalidated segment is acknowledged: the window is what is in flight, grows as
-    /// slow start does, and once all of the jump is acknowledged nothing is special.
+    /// When the first unvalidated segment is acknowledged, the window is the data in flight and
+    /// grows as in slow start. When the whole jump is acknowledged, the connection is in the normal
+    /// phase.
     #[test]
     fn an_acknowledged_jump_is_validated() {
-        let mut connection = Connection::jumped(600);
+        let mut connection = TestConnection::jumped(600);
         connection.ack(600, 10, 180, 190, 600); // what had been in flight before the jump
         assert_eq!((connection.window.cwnd(), connection.control.pipe), (200, 20));
-        assert!(matches!(connection.control.phase, Phase::Unvalidated { .. }));
+        assert!(matches!(connection.control.phase, ResumePhase::Unvalidated { .. }));
         connection.ack(1, 2, 182, 200, 600);
-        assert_eq!(connection.control.phase, Phase::Validating { end: 200 });
+        assert_eq!(connection.control.phase, ResumePhase::Validating { end: 200 });
         assert_eq!(connection.window.cwnd(), 180 + 2);
         assert_eq!(connection.control.pace(), None);
         connection.ack(300, 177, 182, 250, 600);
-        assert_eq!(connection.control.phase, Phase::Validating { end: 200 });
+        assert_eq!(connection.control.phase, ResumePhase::Validating { end: 200 });
         connection.ack(1, 1, 182, 260, 600);
-        assert_eq!(connection.control.phase, Phase::Normal);
+        assert_eq!(connection.control.phase, ResumePhase::Normal);
         assert_eq!(connection.window.cwnd(), 182 + 178);
     }
 
-    /// A jump that the application did not use leaves what passed.
+    /// If the application did not use the jump, the window returns to PipeSize.
     #[test]
     fn an_unused_jump_is_given_back() {
-        let mut connection = Connection::jumped(600);
+        let mut connection = TestConnection::jumped(600);
         connection.ack(601, 10, 15, 25, 600);
-        assert_eq!((connection.control.phase, connection.window.cwnd()), (Phase::Normal, 20 + 10));
+        assert_eq!(
+            (connection.control.phase, connection.window.cwnd()),
+            (ResumePhase::Normal, 20 + 10)
+        );
     }
 
-    /// Losses: half of what passed until then, no growth, and half of all that passed as threshold
-    /// once the jump is acknowledged.
+    /// Losses: the window is half of what had passed by then and does not grow. Once the jump is
+    /// acknowledged, ssthresh is half of all that passed.
     #[test]
     fn losses_lead_to_a_safe_retreat() {
-        let mut connection = Connection::jumped(600);
+        let mut connection = TestConnection::jumped(600);
         connection.ack(600, 10, 180, 190, 600);
         connection.ack(1, 2, 182, 200, 600);
         connection.ack(1, 38, 182, 240, 600);
@@ -368,7 +379,7 @@ mod tests {
         connection.ack(100, 40, 140, 240, 600);
         assert_eq!(connection.window.cwnd(), 30);
         connection.ack(100, 100, 100, 240, 600);
-        assert_eq!(connection.control.phase, Phase::Normal);
+        assert_eq!(connection.control.phase, ResumePhase::Normal);
         assert_eq!(connection.window.ssthresh(), 100);
         connection.window.set_cwnd(100); // what a recovery's end does
         connection.control.on_repaired(Loss::Detected, 240, &mut connection.window);
@@ -376,10 +387,10 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_ends_it() {
-        let mut connection = Connection::jumped(600);
+    fn a_timeout_ends_careful_resume() {
+        let mut connection = TestConnection::jumped(600);
         connection.control.reduce(Loss::Timeout, &connection.window);
         connection.control.on_timeout(connection.now, 200, Totals::default());
-        assert_eq!(connection.control.phase, Phase::Normal);
+        assert_eq!(connection.control.phase, ResumePhase::Normal);
     }
 }

@@ -17,9 +17,9 @@ const CSS_ROUNDS: u32 = 5;
 /// Limit of the growth per ACK, in segments; with pacing there is no limit.
 const L: u32 = 8;
 
-/// Phase of the first slow start.
+/// SlowStartPhase of the first slow start.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Phase {
+enum SlowStartPhase {
     SlowStart,
     /// Conservative slow start: the increased round-trip time, and the number of rounds begun.
     Conservative {
@@ -33,7 +33,7 @@ enum Phase {
 pub(crate) struct HyStartPlus {
     inner: Box<dyn CongestionControl>,
     paced: bool,
-    phase: Phase,
+    phase: SlowStartPhase,
     /// The segment whose ACK ends the round (windowEnd).
     end: u64,
     last_least: Option<Duration>,
@@ -49,7 +49,7 @@ impl HyStartPlus {
         Self {
             inner,
             paced,
-            phase: Phase::SlowStart,
+            phase: SlowStartPhase::SlowStart,
             end: 0,
             last_least: None,
             least: None,
@@ -69,7 +69,7 @@ impl HyStartPlus {
             self.end = ack.next;
             self.last_least = self.least.take();
             self.samples = 0;
-            if let Phase::Conservative { rounds, .. } = &mut self.phase {
+            if let SlowStartPhase::Conservative { rounds, .. } = &mut self.phase {
                 *rounds += 1;
                 if *rounds > CSS_ROUNDS {
                     return true;
@@ -84,28 +84,28 @@ impl HyStartPlus {
             return false;
         }
         match self.phase {
-            Phase::SlowStart => {
+            SlowStartPhase::SlowStart => {
                 let rises = |last: Duration| {
                     let eighth = Duration::from_nanos(last.as_nanos() / MIN_RTT_DIVISOR);
                     least >= last + eighth.clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
                 };
                 if self.last_least.is_some_and(rises) {
                     // The current round counts.
-                    self.phase = Phase::Conservative { baseline: least, rounds: 1 };
+                    self.phase = SlowStartPhase::Conservative { baseline: least, rounds: 1 };
                     self.credit = 0;
                 }
             }
-            Phase::Conservative { baseline, .. } if least < baseline => {
-                self.phase = Phase::SlowStart;
+            SlowStartPhase::Conservative { baseline, .. } if least < baseline => {
+                self.phase = SlowStartPhase::SlowStart;
             }
-            Phase::Conservative { .. } => {}
+            SlowStartPhase::Conservative { .. } => {}
         }
         false
     }
 
     fn growth(&mut self, segments: u32) -> u32 {
         let counted = if self.paced { segments } else { segments.min(L) };
-        if self.phase == Phase::SlowStart {
+        if self.phase == SlowStartPhase::SlowStart {
             return counted;
         }
         self.credit = self.credit.saturating_add(counted);
@@ -212,7 +212,7 @@ mod tests {
         }
 
         fn is_conservative(&self) -> bool {
-            matches!(self.control.phase, Phase::Conservative { .. })
+            matches!(self.control.phase, SlowStartPhase::Conservative { .. })
         }
 
         fn is_over(&self) -> bool {

@@ -30,7 +30,7 @@ pub(crate) use reno::Reno;
 pub(crate) use westwood::Westwood;
 
 use self::prr::{Delivery, Prr};
-use self::usage::{Level, Usage};
+use self::usage::{SenderState, WindowUsage};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
@@ -54,7 +54,7 @@ pub(super) struct Congestion {
     decays: bool,
     initial_window: u32,
     prr: Prr,
-    usage: Usage,
+    usage: WindowUsage,
 }
 
 impl Congestion {
@@ -71,7 +71,7 @@ impl Congestion {
             decays: options.slow_start_after_idle && !has_model,
             initial_window: config.initial_window(),
             prr: Prr::default(),
-            usage: Usage::default(),
+            usage: WindowUsage::default(),
         }
     }
 
@@ -262,7 +262,7 @@ impl Congestion {
     ) {
         let (first, next) = (flight.first(), flight.next());
         let (patience, open) = (self.decays.then_some(timeout), state == CongestionState::Open);
-        let level = Level { now, limited, first, next, patience, open };
+        let level = SenderState { now, limited, first, next, patience, open };
         self.usage.on_stop(level, &mut self.window, self.initial_window);
     }
 

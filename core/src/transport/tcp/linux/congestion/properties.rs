@@ -1,4 +1,4 @@
-//! What must hold for every congestion control of a kernel, whatever happens to it.
+//! Properties of every congestion control of profile `linux`, for random sequences of events.
 
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -12,10 +12,10 @@ use crate::transport::tcp::congestion::{
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant, Packets};
 
-/// Something that happens to a congestion control.
+/// An event of a congestion control.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    /// An ACK, with numbers without rhyme or reason.
+    /// An ACK with arbitrary numbers.
     Ack {
         acked: u64,
         lost: u64,
@@ -26,7 +26,7 @@ enum Operation {
     },
     Loss,
     Timeout,
-    /// All is repaired; or it was no loss at all.
+    /// All losses are repaired, or the reduction is undone.
     Repaired {
         undone: bool,
     },
@@ -51,8 +51,8 @@ fn operation() -> impl Strategy<Value = (u64, Operation)> {
     (prop_oneof![0u64..200_000, Just(20_000_000)], what)
 }
 
-/// A congestion control and the sender around it, as far as it matters.
-struct Connection {
+/// A congestion control with a minimal model of its sender.
+struct TestConnection {
     control: Box<dyn CongestionControl>,
     window: Window,
     now: Instant,
@@ -60,7 +60,7 @@ struct Connection {
     state: CongestionState,
 }
 
-impl Connection {
+impl TestConnection {
     fn new(config: &TcpConfig) -> Self {
         let mut control = config.congestion.build(config, ChaCha8Rng::seed_from_u64(7));
         let mut window = Window::new(config);
@@ -164,8 +164,8 @@ impl Connection {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// At least one segment, never beyond the limit, thresholds of two or more, a pace above
-    /// nothing, and the same again for the same operations.
+    /// The window stays between one segment and its limit, thresholds are at least two, pacing
+    /// rates are positive, and the same events give the same results.
     #[test]
     fn windows_stay_within_their_limits(
         algorithm in prop::sample::select(
@@ -180,7 +180,7 @@ proptest! {
             "compound" => u32::MAX,
             _ => config.window_limit(),
         };
-        let mut twins = [Connection::new(&config), Connection::new(&config)];
+        let mut twins = [TestConnection::new(&config), TestConnection::new(&config)];
         for (after, operation) in operations {
             for connection in &mut twins {
                 connection.apply(after, operation);
@@ -188,7 +188,7 @@ proptest! {
                 prop_assert!((1..=limit).contains(&cwnd), "{:?}: {}", operation, cwnd);
                 prop_assert!(ssthresh >= 2, "{:?}: {}", operation, ssthresh);
                 let pace = connection.control.pace();
-                // Prague has none before its first round trip.
+                // Prague sets no pacing rate before its first round trip.
                 if pace.is_some() || algorithm.name() != "prague" {
                     prop_assert_eq!(pace.is_some(), connection.control.has_model());
                 }

@@ -5,7 +5,7 @@ use crate::units::{Duration, Instant};
 
 /// How much of the window the last round trip used.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
+pub(super) struct WindowUsage {
     limited: bool,
     /// Maximum of segments outstanding while the window was not the limit (`max_packets_out`).
     most: u64,
@@ -19,7 +19,7 @@ pub(super) struct Usage {
 
 /// State of the sender when it stops sending.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Level {
+pub(super) struct SenderState {
     pub(super) now: Instant,
     /// True if the window made it stop.
     pub(super) limited: bool,
@@ -33,7 +33,7 @@ pub(super) struct Level {
     pub(super) open: bool,
 }
 
-impl Usage {
+impl WindowUsage {
     /// The window starts, or restarts after an idle period.
     pub(super) fn begin(&mut self, now: Instant) {
         self.since = now;
@@ -49,7 +49,7 @@ impl Usage {
 
     /// The sender stops sending, after a transmission or because the window is full
     /// (`tcp_cwnd_validate`).
-    pub(super) fn on_stop(&mut self, level: Level, window: &mut Window, initial: u32) {
+    pub(super) fn on_stop(&mut self, level: SenderState, window: &mut Window, initial: u32) {
         let outstanding = level.next - level.first;
         if level.first >= self.round_end
             || level.limited
@@ -106,12 +106,12 @@ mod tests {
         let mut window = Window::new(&TcpConfig::linux(CongestionAlgorithm::CUBIC));
         window.set_ssthresh(20);
         window.set_cwnd(40);
-        let mut usage = Usage::default();
+        let mut usage = WindowUsage::default();
         usage.begin(at(500));
-        let mut stop = |usage: &mut Usage, now: u64, open: bool| {
+        let mut stop = |usage: &mut WindowUsage, now: u64, open: bool| {
             let (limited, first, next, patience) = (false, 0, 15, Some(SECOND));
             usage.on_stop(
-                Level { now: at(now), limited, first, next, patience, open },
+                SenderState { now: at(now), limited, first, next, patience, open },
                 &mut window,
                 10,
             );

@@ -13,10 +13,10 @@ fn data(number: u64, sent_ms: u64) -> Segment {
     Segment { seq, len: MSS as u32, wire: 1500, ts_val, ..Segment::default() }
 }
 
-/// Acknowledged segment, blocks, D-SACK or not.
+/// Acknowledged segment, SACK blocks, and whether it is a D-SACK.
 type Sent = (u64, Vec<(u64, u64)>, bool);
 
-/// The ACK sent at once.
+/// The ACK sent at once, if any.
 fn ack(receiver: &mut LinuxReceiver, now: Instant) -> Option<Sent> {
     let ack = receiver.poll_transmit(now)?;
     let blocks = ack.sack.iter(ack.ack).map(|b| (b.start / MSS, b.end / MSS)).collect();
@@ -29,9 +29,9 @@ fn receiver(quick_ack: bool) -> LinuxReceiver {
     LinuxReceiver::new(&config)
 }
 
-/// RFC 2883 section 4.1.1: a segment that was acknowledged arrives again.
+/// RFC 2883 section 4.1.1: an acknowledged segment arrives again.
 #[test]
-fn duplicate_below_the_acknowledgement() {
+fn a_duplicate_below_the_acknowledgement_is_reported() {
     let mut receiver = receiver(true);
     for number in 0..3 {
         receiver.handle_segment(at(number), &data(number, 0));
@@ -44,10 +44,10 @@ fn duplicate_below_the_acknowledgement() {
     assert_eq!(ack(&mut receiver, at(11)), Some((4, vec![], false)));
 }
 
-/// RFC 2883 section 4.1.3 (second example): a segment held ahead of a gap arrives again; the
-/// block that holds it follows the report.
+/// RFC 2883 section 4.1.3 (second example): a segment held beyond a gap arrives again. The block
+/// that holds it follows the report.
 #[test]
-fn duplicate_ahead_of_a_gap() {
+fn a_duplicate_beyond_a_gap_is_reported() {
     let mut receiver = receiver(true);
     receiver.handle_segment(at(0), &data(0, 0));
     ack(&mut receiver, at(0));
@@ -59,9 +59,9 @@ fn duplicate_ahead_of_a_gap() {
     assert_eq!(ack(&mut receiver, at(2)), Some((1, vec![(3, 4), (2, 5)], true)));
 }
 
-/// Three blocks beside timestamps; a report of a duplicate leaves room for two.
+/// Three blocks fit beside timestamps; the report of a duplicate leaves room for two.
 #[test]
-fn blocks_are_limited() {
+fn the_number_of_blocks_is_limited() {
     let mut receiver = receiver(true);
     for number in [2, 4, 6, 8, 10] {
         receiver.handle_segment(at(1), &data(number, 0));
@@ -75,7 +75,7 @@ fn blocks_are_limited() {
 }
 
 #[test]
-fn every_second_segment_or_after_40_ms() {
+fn an_ack_leaves_on_every_second_segment_or_after_40_ms() {
     let mut receiver = receiver(false);
     receiver.handle_segment(at(0), &data(0, 0));
     assert_eq!(ack(&mut receiver, at(0)), None);
@@ -87,16 +87,16 @@ fn every_second_segment_or_after_40_ms() {
     assert_eq!(ack(&mut receiver, at(41)), None);
     receiver.handle_timeout(at(42));
     assert_eq!(ack(&mut receiver, at(42)), Some((3, vec![], false)));
-    // What leaves or fills a gap does not wait.
+    // A segment that opens or fills a gap is acknowledged at once.
     receiver.handle_segment(at(43), &data(4, 0));
     assert_eq!(ack(&mut receiver, at(43)), Some((3, vec![(4, 5)], false)));
     receiver.handle_segment(at(44), &data(3, 0));
     assert_eq!(ack(&mut receiver, at(44)), Some((5, vec![], false)));
 }
 
-/// Six of them let the window of a new connection grow, and the counter does not fall.
+/// Six of them grow the window of a new connection, and do not decrement the counter.
 #[test]
-fn sixteen_quick_acks_first_and_six_while_the_window_grows() {
+fn a_new_connection_sends_sixteen_quick_acks_and_six_for_window_growth() {
     let mut receiver = receiver(true);
     let quick = (0..40)
         .take_while(|&number| {
@@ -107,7 +107,7 @@ fn sixteen_quick_acks_first_and_six_while_the_window_grows() {
     assert_eq!(quick, 16 + 6);
 }
 
-/// The second of a pair asks for an ACK if nothing is missing before it.
+/// The second segment of a pair triggers an ACK if nothing before it is missing.
 #[test]
 fn push_is_acknowledged_at_once() {
     let mut receiver = receiver(false);
@@ -117,7 +117,7 @@ fn push_is_acknowledged_at_once() {
     assert_eq!(ack(&mut receiver, at(1)), None);
 }
 
-/// Beyond a gap three ACKs leave at once, and then one a millisecond.
+/// Beyond a gap three ACKs leave at once, then one per millisecond.
 #[test]
 fn sacks_beyond_the_third_wait_for_a_millisecond() {
     let mut receiver = receiver(false);
@@ -137,7 +137,7 @@ fn sacks_beyond_the_third_wait_for_a_millisecond() {
 }
 
 #[test]
-fn echo_is_of_the_segment_that_was_expected() {
+fn the_echo_is_that_of_the_expected_segment() {
     let mut receiver = receiver(true);
     receiver.handle_segment(at(100), &Segment { syn: true, ts_val: at(50), ..Segment::default() });
     let answer = receiver.poll_transmit(at(100)).unwrap();
@@ -151,11 +151,11 @@ fn echo_is_of_the_segment_that_was_expected() {
     assert_eq!(receiver.poll_transmit(at(220)).unwrap().ts_ecr, at(155));
 }
 
-/// PAWS (RFC 7323 section 5): segment 2 left before the retransmission of 1 and arrives after it.
-/// It is thrown away, and asked for by a duplicate ACK; a millisecond is tolerated, and without
-/// timestamps nothing is known.
+/// PAWS (RFC 7323 section 5): segment 2 was sent before the retransmission of 1 and arrives after
+/// it. The receiver discards it and sends a duplicate ACK. It tolerates a millisecond, and without
+/// timestamps it accepts the segment.
 #[test]
-fn segments_older_than_what_came_in_order_are_refused() {
+fn segments_older_than_the_last_in_order_one_are_discarded() {
     let overtaken = |timestamps, sent_ms| {
         let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
         config.timestamps = timestamps;
@@ -185,10 +185,10 @@ fn segments_older_than_what_came_in_order_are_refused() {
     assert_eq!((counters.duplicate_segments, counters.stale_segments), (1, 0));
 }
 
-/// Segment 0 fills a gap below 1 to 9: its ACK leaves before the application has read the ten, which
-/// take their room of the first 81,920 bytes; the next one finds them read.
+/// Segment 0 fills a gap below 1 to 9: its ACK leaves before the application has read the ten,
+/// which use part of the first 81,920 bytes. At the next ACK they have been read.
 #[test]
-fn what_fills_a_gap_is_not_read_yet_when_its_ack_leaves() {
+fn data_that_fill_a_gap_are_unread_when_their_ack_leaves() {
     let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
     config.linux.get_or_insert_default().window_growth = true;
     let mut receiver = LinuxReceiver::new(&config);
@@ -204,10 +204,10 @@ fn what_fills_a_gap_is_not_read_yet_when_its_ack_leaves() {
     assert!(window(10, 3).unwrap().1 > filled.1);
 }
 
-/// Segment 0 is late: ACKs that left at once for those beyond it began the timer, so that the sixteen
-/// quick ACKs of a new connection never come.
+/// Segment 0 is late: the immediate ACKs for the segments beyond it start the ACK delay timer, so
+/// that the sixteen quick ACKs of a new connection never happen.
 #[test]
-fn a_late_first_segment_costs_the_quick_acks() {
+fn a_late_first_segment_prevents_the_quick_acks() {
     let acks_after = |first: [u64; 6]| {
         let mut receiver = receiver(true);
         let mut acked = |number| {

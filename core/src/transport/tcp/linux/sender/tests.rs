@@ -1,4 +1,4 @@
-//! Packet by packet, by hand: what leaves when which ACK comes.
+//! By hand, packet by packet: which segments leave on which ACK.
 
 use super::*;
 use crate::seed::{Seed, Stream};
@@ -18,7 +18,7 @@ fn new(config: &TcpConfig) -> LinuxSender {
     LinuxSender::new(config, Seed(1).rng(Stream::Flow(0)))
 }
 
-/// Everything the sender wants to send now, as segment numbers.
+/// All segments that the sender sends now, by number.
 fn sent(sender: &mut LinuxSender, now: u64) -> Vec<u64> {
     let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
     segments.filter(|segment| segment.len > 0).map(|segment| segment.seq / MSS).collect()
@@ -33,12 +33,12 @@ fn segment(ack: u64, blocks: &[(u64, u64)], dsack: bool, echo: u64) -> Segment {
     Segment { ack, sack, dsack, ts_ecr, window: u32::MAX, ..Segment::default() }
 }
 
-/// An ACK of everything below segment `ack`, with SACK blocks of segments, echoing `echo`.
+/// An ACK of all segments below `ack`, with SACK blocks of segments, echoing `echo`.
 fn ack(sender: &mut LinuxSender, now: u64, ack: u64, blocks: &[(u64, u64)], echo: u64) {
     sender.handle_segment(ms(now), &segment(ack, blocks, false, echo));
 }
 
-/// Handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
+/// A handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
 fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
     let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
     config.initial_window = Packets::new(window.into());
@@ -56,7 +56,7 @@ fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_after_a_second() {
+fn a_lost_syn_is_retransmitted_after_a_second() {
     let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
     sender.supply(MSS);
     assert!(sender.poll_transmit(ms(0)).unwrap().syn);
@@ -66,9 +66,9 @@ fn a_lost_syn_is_sent_again_after_a_second() {
     assert_eq!(sender.poll_timeout(), Some(ms(3000)));
 }
 
-/// The last packet of the handshake is on the wire before the data, and carries none.
+/// The last packet of the handshake leaves before the data and carries none.
 #[test]
-fn the_answer_to_the_syn_is_acknowledged_by_a_packet_of_its_own() {
+fn the_syn_ack_is_acknowledged_by_a_packet_without_data() {
     let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
     sender.supply(MSS);
     sender.poll_transmit(ms(0)).unwrap();
@@ -83,9 +83,9 @@ fn the_answer_to_the_syn_is_acknowledged_by_a_packet_of_its_own() {
     );
 }
 
-/// Two by two: the second of each pair carries PSH, single ones do not, and the last data do.
+/// Two by two: the second of each pair carries PSH, single segments do not, the last data do.
 #[test]
-fn the_last_of_several_that_leave_together_is_pushed() {
+fn the_last_segment_of_a_group_carries_push() {
     let pushed = |sender: &mut LinuxSender, now| {
         let left = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
         left.map(|segment| segment.push).collect::<Vec<_>>()
@@ -93,7 +93,7 @@ fn the_last_of_several_that_leave_together_is_pushed() {
     let mut sender = with(4, |_| {});
     ack(&mut sender, 200, 2, &[], 100);
     assert_eq!(pushed(&mut sender, 200), [false, true, false, true]);
-    // Half a window of three is one.
+    // Half of a window of three is one.
     let mut sender = with(2, |_| {});
     ack(&mut sender, 200, 1, &[], 100);
     assert_eq!(pushed(&mut sender, 200), [false, false]);
@@ -105,7 +105,7 @@ fn the_last_of_several_that_leave_together_is_pushed() {
     assert_eq!(pushed(&mut sender, 100), [false, false, true, true]); // an ACK, and three with data
 }
 
-/// Slow start by what is acknowledged: an ACK of two lets four leave.
+/// Slow start by segments acknowledged: an ACK of two releases four.
 #[test]
 fn slow_start_counts_segments() {
     let mut sender = with(10, |_| {});
@@ -114,12 +114,12 @@ fn slow_start_counts_segments() {
     assert_eq!(sent(&mut sender, 200), [10, 11, 12, 13]);
 }
 
-/// Segment 0 is lost of ten. Two SACKs each let a new segment leave (Limited Transmit); at the
-/// third, before any reordering was seen, the window of RACK is nothing: 0 is lost and leaves at
-/// once. Window 10, threshold 5. The ACK of everything sent before ends recovery at the threshold,
-/// and the nine segments it delivers (0 and 4 to 11) let the window grow by one.
+/// Segment 0 of ten is lost. Two SACKs release a new segment each (Limited Transmit). At the third,
+/// without reordering seen before, RACK's window is zero: 0 is lost and leaves at once. Window 10,
+/// threshold 5. The ACK of everything sent before ends recovery at the threshold, and the nine
+/// segments it delivers (0 and 4 to 11) grow the window by one.
 #[test]
-fn third_sack_proves_the_loss() {
+fn the_third_sack_proves_the_loss() {
     let mut sender = with(10, |_| {});
     ack(&mut sender, 200, 0, &[(1, 2)], 100);
     assert_eq!(sent(&mut sender, 200), [10]);
@@ -135,11 +135,10 @@ fn third_sack_proves_the_loss() {
     assert_eq!(sender.counters().undo_events, 0);
 }
 
-/// With a reordering seen before, a segment has a quarter of the least round-trip time longer:
-/// sent at 200, overtaken at 300 by round trips of 100, it is lost at 325, by a timer that comes
-/// 2 ms later.
+/// After reordering, a segment has a quarter of the minimum round-trip time longer: sent at 200,
+/// overtaken at 300 by round trips of 100, it is lost at 325. The timer fires 2 ms later.
 #[test]
-fn after_reordering_a_quarter_of_a_round_trip_is_waited() {
+fn after_reordering_rack_waits_a_quarter_of_a_round_trip() {
     let mut sender = with(10, |_| {});
     ack(&mut sender, 200, 0, &[(1, 2)], 100);
     ack(&mut sender, 200, 2, &[], 100); // 0 was late
@@ -156,10 +155,10 @@ fn after_reordering_a_quarter_of_a_round_trip_is_waited() {
     assert_eq!(sent(&mut sender, 327)[0], 10);
 }
 
-/// The retransmission was not needed: the ACK of the late segment echoes what left before it.
-/// Window and threshold are what they were (Eifel).
+/// The retransmission was unnecessary: the ACK of the late segment echoes a time before it. Window
+/// and threshold are restored (Eifel).
 #[test]
-fn echo_of_the_first_transmission_undoes_the_reduction() {
+fn an_echo_of_the_first_transmission_undoes_the_reduction() {
     let mut sender = with(10, |_| {});
     ack(&mut sender, 200, 0, &[(1, 4)], 100);
     assert_eq!(sent(&mut sender, 200)[0], 0);
@@ -169,9 +168,9 @@ fn echo_of_the_first_transmission_undoes_the_reduction() {
     assert_eq!(sender.counters().undo_events, 1);
 }
 
-/// The same without timestamps: the D-SACK of the retransmission says so later.
+/// The same without timestamps: the D-SACK of the retransmission proves it later.
 #[test]
-fn dsack_undoes_the_reduction() {
+fn a_dsack_undoes_the_reduction() {
     for undo in [true, false] {
         let mut sender = with(10, |config| {
             config.timestamps = false;
@@ -196,10 +195,10 @@ fn dsack_undoes_the_reduction() {
     }
 }
 
-/// Nothing is heard: after two round trips a new segment leaves as a probe whatever the window;
-/// then the timeout. The handshake's 100 ms make it 300 ms.
+/// No ACK arrives: after two round trips a new segment leaves as a probe regardless of the window;
+/// then comes the timeout. The handshake's 100 ms make it 300 ms.
 #[test]
-fn probe_then_timeout() {
+fn a_probe_precedes_the_timeout() {
     let mut sender = with(10, |_| {});
     assert_eq!(sender.poll_timeout(), Some(ms(100 + 202)));
     sender.handle_timeout(ms(302));
@@ -212,10 +211,10 @@ fn probe_then_timeout() {
     assert_eq!(sender.poll_timeout(), Some(ms(602 + 600)));
 }
 
-/// F-RTO (RFC 5682): the timeout was spurious. The first ACK lets new segments leave instead of
-/// the ones after 0; the next one acknowledges what was sent once, and all is as before.
+/// F-RTO (RFC 5682): the timeout was spurious. The first ACK releases new segments instead of those
+/// after 0. The next one acknowledges segments sent once, and the reduction is undone.
 #[test]
-fn spurious_timeout() {
+fn a_spurious_timeout_is_undone() {
     let mut sender = with(10, |config| {
         config.timestamps = false;
         config.linux.get_or_insert_default().tail_loss_probe = false;
@@ -235,9 +234,9 @@ fn spurious_timeout() {
     assert!(sender.cwnd() >= 10);
 }
 
-/// Without it, everything is sent again.
+/// Without F-RTO, everything is retransmitted.
 #[test]
-fn timeout_without_frto_sends_everything_again() {
+fn a_timeout_without_frto_retransmits_everything() {
     let mut sender = with(10, |config| {
         config.linux.get_or_insert_default().frto = false;
         config.linux.get_or_insert_default().tail_loss_probe = false;

@@ -47,7 +47,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 /// A congestion control and the sender around it, as far as it matters.
-struct Connection {
+struct TestConnection {
     control: Box<dyn CongestionControl>,
     window: Window,
     limit: u32,
@@ -57,7 +57,7 @@ struct Connection {
     state: CongestionState,
 }
 
-impl Connection {
+impl TestConnection {
     fn new(config: &TcpConfig) -> Self {
         let max = config.window_limit();
         let rng = ChaCha8Rng::seed_from_u64(7);
@@ -149,7 +149,7 @@ proptest! {
         operations in prop::collection::vec(operation(), 1..80),
     ) {
         let config = TcpConfig { cwnd_max: cwnd_max.and_then(Packets::new), ..TcpConfig::papers(algorithm) };
-        let mut twins = [Connection::new(&config), Connection::new(&config)];
+        let mut twins = [TestConnection::new(&config), TestConnection::new(&config)];
         for operation in operations {
             for connection in &mut twins {
                 connection.apply(operation);
@@ -168,7 +168,7 @@ proptest! {
         rtt_ms in 5u64..750,
         rounds in 8usize..40,
     ) {
-        let mut connection = Connection::new(&TcpConfig::papers(algorithm));
+        let mut connection = TestConnection::new(&TcpConfig::papers(algorithm));
         connection.apply(Operation::Round { rtt_ms });
         let mut last = connection.window.cwnd();
         let first = last;

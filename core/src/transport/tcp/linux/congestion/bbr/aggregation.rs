@@ -1,35 +1,35 @@
-//! How far ACKs arrive in clumps: what was acknowledged beyond the bandwidth's worth of an epoch,
-//! the most of it in 5 to 10 round trips (Linux 5.1, after "BBR congestion control: IETF 101
-//! update"; not in draft-cardwell-iccrg-bbr-congestion-control-00).
+//! The degree of ACK aggregation: segments acknowledged beyond the bandwidth's share of an epoch,
+//! maximum over 5 to 10 round trips (Linux 5.1, `bbr_update_ack_aggregation`, after "BBR congestion
+//! control: IETF 101 update"; not in draft-cardwell-iccrg-bbr-congestion-control-00).
 
 use super::{BW_UNIT, Bandwidth, micros};
 use crate::units::{Duration, Instant};
 
-/// Round trips after which the older half of the maximum is forgotten.
+/// Round trips per half of the maximum filter.
 pub(in super::super) const ROUNDS: u32 = 5;
-/// An epoch with so many segments begins anew.
+/// An epoch that reaches this many segments is restarted.
 const LONGEST_EPOCH: u64 = 1 << 20;
-/// The window has room for no more than the bandwidth's worth of this time.
+/// Upper limit of the extra window, as a time at the bandwidth.
 const MOST: Duration = Duration::from_millis(100);
 
-/// Degree of aggregation.
+/// Estimator of the degree of aggregation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Aggregation {
     epoch: Instant,
     acked: u64,
-    /// Most segments beyond the expected ones, of this and the previous half of the window.
+    /// Maximum of extra segments in this half of the filter's window and in the previous half.
     extra: [u64; 2],
     current: usize,
     rounds: u32,
 }
 
 impl Aggregation {
-    /// An epoch begins.
+    /// Starts an epoch.
     pub(in super::super) fn restart(&mut self, now: Instant) {
         (self.epoch, self.acked) = (now, 0);
     }
 
-    /// A round trip begins; the older half of the maximum is forgotten after `kept` of them.
+    /// Starts a round trip. After `kept` round trips the filter forgets its older half.
     pub(in super::super) fn begin_round(&mut self, kept: u32) {
         self.rounds += 1;
         if self.rounds >= kept {
@@ -39,8 +39,8 @@ impl Aggregation {
         }
     }
 
-    /// `acked` segments were delivered at `now`, the bandwidth being `bandwidth`; `cwnd` bounds
-    /// what can be extra.
+    /// Counts `acked` segments delivered at `now`, at the current `bandwidth`. `cwnd` limits the
+    /// extra segments.
     pub(in super::super) fn on_delivered(
         &mut self,
         now: Instant,
@@ -58,13 +58,14 @@ impl Aggregation {
         self.extra[self.current] = self.extra[self.current].max(extra);
     }
 
-    /// Segments by which the window must be larger for the bandwidth to be used between clumps.
+    /// Extra window, in segments, that keeps the path busy between aggregates
+    /// (`bbr_ack_aggregation_cwnd`).
     pub(in super::super) fn room(&self, bandwidth: Bandwidth) -> u64 {
         self.extra[0].max(self.extra[1]).min(worth(bandwidth, MOST))
     }
 }
 
-/// Segments that a bandwidth delivers in a time.
+/// Segments that `bandwidth` delivers in `time`.
 fn worth(bandwidth: Bandwidth, time: Duration) -> u64 {
     (u128::from(bandwidth) * u128::from(micros(time)) / u128::from(BW_UNIT)) as u64
 }
@@ -73,9 +74,10 @@ fn worth(bandwidth: Bandwidth, time: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// One segment a millisecond; ACKs of 20 every 20 ms: 20 at once where none was expected.
+    /// One segment per millisecond; ACKs of 20 segments every 20 ms: 20 arrive at once where none
+    /// was expected.
     #[test]
-    fn clumps_are_seen_and_forgotten() {
+    fn aggregates_are_measured_and_forgotten() {
         let bandwidth = BW_UNIT / 1000 + 1; // rounded up
         let mut aggregation = Aggregation::default();
         let mut now = Instant::ZERO;
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_window_or_a_tenth_of_a_second() {
+    fn extra_segments_are_limited_to_a_window_and_a_tenth_of_a_second() {
         let bandwidth = BW_UNIT / 1000 + 1; // rounded up
         let mut aggregation = Aggregation::default();
         aggregation.on_delivered(Instant::ZERO, 5_000, bandwidth, 300);

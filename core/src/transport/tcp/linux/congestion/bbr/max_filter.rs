@@ -1,33 +1,33 @@
-//! The maximum over a sliding window in constant memory, as Kathleen Nichols' algorithm estimates
-//! it (Linux: `lib/win_minmax.c`): the best value, the best since, and the best since that one.
+//! Approximate maximum over a sliding window in constant memory, by Kathleen Nichols' algorithm
+//! (Linux: `lib/win_minmax.c`): the best value, the best since then, and the best since that one.
 
-/// A value and when it was measured.
+/// A value and the time of its measurement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
     at: u64,
     value: u64,
 }
 
-/// Running maximum of the last `window` units of time.
+/// Running maximum over the last `window` units of time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MaxFilter {
     window: u64,
-    /// Best, second and third best, in the order of their times.
+    /// Best, second and third best value, in order of time.
     best: [Measured; 3],
 }
 
 impl MaxFilter {
-    /// Nothing measured yet.
+    /// An empty filter.
     pub(super) fn new(window: u64) -> Self {
         Self { window, best: [Measured::default(); 3] }
     }
 
-    /// The maximum, 0 before anything was measured.
+    /// The maximum; 0 before the first value.
     pub(super) fn get(&self) -> u64 {
         self.best[0].value
     }
 
-    /// A value measured at a time that never falls.
+    /// Adds a value. `at` never decreases.
     pub(super) fn update(&mut self, at: u64, value: u64) {
         let new = Measured { at, value };
         let [best, second, third] = &mut self.best;
@@ -43,8 +43,8 @@ impl MaxFilter {
         self.expire(new);
     }
 
-    /// Lets the second and third move up when the best is too old; keeps them apart in time, so
-    /// that there is something to move up.
+    /// Replaces the best value by the second and third when it is too old. Keeps the three apart in
+    /// time, so that a replacement exists.
     fn expire(&mut self, new: Measured) {
         let [best, second, third] = self.best;
         let age = new.at - best.at;
@@ -68,8 +68,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Never above the true maximum of the window, never below the newest value, exact while
-        /// the maximum is young, and exact where values only fall or only rise.
+        /// The estimate never exceeds the true maximum of the window and is never below the newest
+        /// value. It is exact while the maximum is young, and for monotonic sequences.
         #[test]
         fn estimates_the_maximum(steps in prop::collection::vec((0u64..4, 0u64..1000), 1..300)) {
             let mut filter = MaxFilter::new(10);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_is_seen_once_the_window_is_over() {
+    fn a_fall_shows_after_one_window() {
         let mut filter = MaxFilter::new(10);
         filter.update(0, 100);
         (1..=10).for_each(|at| filter.update(at, 50));

@@ -1,4 +1,4 @@
-//! By hand: a path of 100 ms that delivers 20 segments a round trip, one ACK a round trip.
+//! By hand: a path of 100 ms that delivers 20 segments per round trip, with one ACK per round trip.
 
 use rand_chacha::rand_core::SeedableRng;
 
@@ -29,8 +29,8 @@ impl Path {
         Self { bbr, window, now, delivered: 1, lost: 0, in_flight: 0, state: CongestionState::Open }
     }
 
-    /// An ACK of `acked` segments, of which the newest was sent a round trip before, and of `lost`
-    /// that were lost; `left` are in flight after it.
+    /// An ACK of `acked` segments, the newest sent one round trip earlier, and `lost` lost
+    /// segments; `left` are in flight afterwards.
     fn ack(&mut self, acked: u64, lost: u64, left: u64) {
         self.ack_of(acked, lost, left, |_| {});
     }
@@ -70,7 +70,7 @@ impl Path {
         self.bbr.on_sample(&sample, &mut self.window);
     }
 
-    /// Until the pipe is full and drained: bandwidth 20 a round trip.
+    /// Runs until the pipe is full and drained: bandwidth 20 segments per round trip.
     fn in_probe_bw(seed: u64) -> Self {
         let mut path = Self::new(seed);
         for (acked, left) in [(10, 29), (20, 58), (20, 58), (20, 58), (20, 20)] {
@@ -84,16 +84,16 @@ impl Path {
 /// Sections 4.2.1.2 and 4.3.2.1: ten segments of 1448 bytes in 100 ms, times 739/256, less 1 %:
 /// 413,8.. bytes/s of payload.
 #[test]
-fn the_first_rate_is_2_89_windows_a_round_trip() {
+fn the_initial_rate_is_2_89_windows_per_round_trip() {
     let path = Path::new(1);
     assert_eq!((HIGH_GAIN, path.bbr.pacing_gain), (739, 739));
     let exact = 10.0 * 1448.0 / 0.1 * 739.0 / 256.0 * 0.99;
     assert!((path.bbr.rate as f64 / exact - 1.0).abs() < 1e-3, "{}", path.bbr.rate);
 }
 
-/// Section 4.3.2.2: bandwidth 10, then 20 for four round trips: the third without growth by a
-/// quarter ends Startup; the gain is then the inverse until 20 and three quanta are in flight, of one
-/// segment each at that rate: 24, for an even number.
+/// Section 4.3.2.2: bandwidth 10, then 20 for four round trips. The third round trip without growth
+/// by a quarter ends Startup. The gain is then the inverse until 20 segments and three quanta are
+/// in flight. A quantum is one segment at that rate: 24, rounded to an even number.
 #[test]
 fn startup_ends_after_three_round_trips_without_growth() {
     let mut path = Path::new(1);
@@ -104,11 +104,11 @@ fn startup_ends_after_three_round_trips_without_growth() {
     }
     use Mode::{Drain, ProbeBw, Startup};
     assert_eq!(modes, [Startup, Startup, Startup, Startup, Drain, Drain, ProbeBw]);
-    // When Startup ended, 2.4 Mbit/s and more was the rate: two at a time.
+    // When Startup ended, the rate was at least 2.4 Mbit/s: two segments per burst.
     assert_eq!(path.window.ssthresh(), 26);
 }
 
-/// Section 4.3.2.2: what the application limited says nothing of the pipe.
+/// Section 4.3.2.2: application-limited samples do not show whether the pipe is full.
 #[test]
 fn an_idle_application_does_not_end_startup() {
     let mut path = Path::new(1);
@@ -116,7 +116,7 @@ fn an_idle_application_does_not_end_startup() {
         path.ack_of(5, 0, 10, |sample| sample.rate.app_limited = true);
     }
     assert_eq!((path.bbr.mode, path.bbr.full_rounds), (Mode::Startup, 0));
-    // Nor does it lower the bandwidth.
+    // They do not lower the bandwidth either.
     let mut path = Path::in_probe_bw(1);
     let bandwidth = path.bbr.model();
     for _ in 0..20 {
@@ -125,7 +125,7 @@ fn an_idle_application_does_not_end_startup() {
     assert_eq!(path.bbr.model(), bandwidth);
 }
 
-/// Section 4.3.4: 5/4, 3/4 and six times 1, a round trip each, from a phase that is not 3/4.
+/// Section 4.3.4: 5/4, 3/4 and six times 1, one round trip each, from a phase other than 3/4.
 #[test]
 fn gains_follow_the_cycle() {
     let mut first = Vec::new();
@@ -134,7 +134,7 @@ fn gains_follow_the_cycle() {
         first.push(path.bbr.cycle);
         let mut gains = Vec::new();
         for round in 0..40 {
-            // The clock moves by a little more than a round trip; the probe fills 5/4 of it.
+            // The clock advances slightly more than one round trip; the probe fills 5/4 of it.
             path.now = path.now + Duration::from_micros(round);
             path.ack(20, 0, 40);
             gains.push(path.bbr.pacing_gain);
@@ -147,10 +147,10 @@ fn gains_follow_the_cycle() {
     assert_eq!(first, [0, 2, 3, 4, 5, 6, 7]);
 }
 
-/// Section 4.2.3.2: twice 20, three quanta of two, and two more while probing; the ACKs of a
-/// whole round trip are an aggregate of 20, for which there is room within 100 ms.
+/// Section 4.2.3.2: twice 20, three quanta of two, and two more while probing. The ACKs of a whole
+/// round trip are an aggregate of 20, which gets extra window for up to 100 ms.
 #[test]
-fn the_window_is_twice_the_product_and_room_for_aggregation() {
+fn the_window_is_twice_the_product_plus_aggregation() {
     let mut path = Path::in_probe_bw(1);
     (0..40).for_each(|_| path.ack(20, 0, 40));
     let probing = if path.bbr.cycle == 0 { 2 } else { 0 };
@@ -159,8 +159,8 @@ fn the_window_is_twice_the_product_and_room_for_aggregation() {
     assert_eq!(u64::from(path.window.cwnd()), (40 + room + 6).div_ceil(2) * 2 + probing);
 }
 
-/// Section 4.3.5: ten seconds without a lower round-trip time: window 4 until 200 ms and a round
-/// trip with no more in flight have passed; then it is what it was.
+/// Section 4.3.5: after ten seconds without a lower round-trip time, the window is 4 until 200 ms
+/// and one round trip with at most 4 in flight have passed. Then the window is restored.
 #[test]
 fn round_trip_time_is_probed_every_ten_seconds() {
     let mut path = Path::in_probe_bw(1);
@@ -183,8 +183,8 @@ fn round_trip_time_is_probed_every_ten_seconds() {
     assert_eq!((path.bbr.mode, path.bbr.min_rtt), (Mode::ProbeBw, Some(RTT)));
 }
 
-/// Section 4.2.3.4: in the first round trip of a recovery as much leaves as arrives; the lost
-/// leave the window after that; the end gives back what there was.
+/// Section 4.2.3.4: in the first round trip of a recovery one segment leaves per segment delivered;
+/// afterwards lost segments reduce the window. The end of the recovery restores the window.
 #[test]
 fn recovery_conserves_packets_for_a_round_trip() {
     let mut path = Path::in_probe_bw(1);
@@ -204,9 +204,9 @@ fn recovery_conserves_packets_for_a_round_trip() {
     assert!(path.window.cwnd() >= before);
 }
 
-/// A rate that falls is believed after ten round trips.
+/// A lower bandwidth is accepted after ten round trips.
 #[test]
-fn bandwidth_is_the_most_of_ten_round_trips() {
+fn bandwidth_is_the_maximum_of_ten_round_trips() {
     let mut path = Path::in_probe_bw(1);
     let bandwidth = path.bbr.model();
     assert_eq!(bandwidth, 20 * BW_UNIT / 100_000);

@@ -1,28 +1,29 @@
-//! The model's bounds: the bandwidth of the last two cycles, what the path bore at most, and what
-//! it delivered since a loss (draft-ietf-ccwg-bbr-04 sections 5.5.5 and 5.5.10).
+//! The bounds of the model: the bandwidth of the last two cycles, the largest inflight that the
+//! path carried, and the deliveries since a loss (draft-ietf-ccwg-bbr-04 sections 5.5.5 and
+//! 5.5.10).
 
 use super::{Bandwidth, MIN_CWND, UNIT};
 
-/// No bound.
+/// Value of an unset bound.
 pub(super) const UNBOUNDED: u64 = u64::MAX;
-/// A loss leaves this share of bandwidth and inflight: 0.7 (1 - 76/256 as the tree has it).
+/// A loss scales bandwidth and inflight by 0.7 (1 - 76/256 in the tree).
 pub(super) const AFTER_LOSS: u64 = UNIT - UNIT * 30 / 100;
-/// Share of `inflight_hi` that is left to others: 0.15.
+/// Fraction of `inflight_hi` left to other flows: 0.15.
 const HEADROOM: u64 = UNIT * 15 / 100;
 
-/// Bandwidth, inflight and losses.
+/// Bounds of bandwidth and inflight, and whether this round trip had losses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The most of the cycle before this one, and of this one so far.
+    /// Maximum of the previous cycle and of the current one.
     bw_hi: [Bandwidth; 2],
     pub(super) bw_lo: Bandwidth,
     pub(super) inflight_hi: u64,
     pub(super) inflight_lo: u64,
-    /// The most of this round trip.
+    /// Maximum of the current round trip.
     bw_latest: Bandwidth,
     pub(super) inflight_latest: u64,
     pub(super) loss_in_round: bool,
-    /// What a spurious reduction gives back: `bw_lo`, `inflight_lo`, `inflight_hi`.
+    /// Values to restore after a spurious reduction: `bw_lo`, `inflight_lo`, `inflight_hi`.
     saved: (Bandwidth, u64, u64),
 }
 
@@ -42,12 +43,12 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// The most of this cycle and the one before.
+    /// Maximum of the current and the previous cycle.
     pub(super) fn max_bandwidth(&self) -> Bandwidth {
         self.bw_hi[0].max(self.bw_hi[1])
     }
 
-    /// The bandwidth that counts.
+    /// Bandwidth in use: the maximum, limited by `bw_lo`.
     pub(super) fn bandwidth(&self) -> Bandwidth {
         self.max_bandwidth().min(self.bw_lo)
     }
@@ -56,26 +57,26 @@ impl Bounds {
         self.bw_hi[1] = self.bw_hi[1].max(bandwidth);
     }
 
-    /// A cycle is over; one without any sample does not count.
+    /// Ends a cycle; a cycle without samples is not counted.
     pub(super) fn forget_a_cycle(&mut self) {
         if self.bw_hi[1] > 0 {
             self.bw_hi = [self.bw_hi[1], 0];
         }
     }
 
-    /// What an ACK delivered.
+    /// Records the deliveries of an ACK.
     pub(super) fn note_delivery(&mut self, bandwidth: Bandwidth, delivered: u64) {
         self.bw_latest = self.bw_latest.max(bandwidth);
         self.inflight_latest = self.inflight_latest.max(delivered);
     }
 
-    /// A round trip began with this delivery.
+    /// Starts a round trip with this delivery.
     pub(super) fn begin_round(&mut self, bandwidth: Bandwidth, delivered: u64) {
         (self.bw_latest, self.inflight_latest) = (bandwidth, delivered);
     }
 
-    /// Section 5.5.10.3: a round trip with losses lowers bandwidth and inflight, not below what was
-    /// delivered in it.
+    /// Section 5.5.10.3: a round trip with losses lowers the bounds of bandwidth and inflight, but
+    /// not below its deliveries (`bbr_adapt_lower_bounds`).
     pub(super) fn adapt_lower(&mut self, cwnd: u32) {
         if self.loss_in_round {
             if self.bw_lo == UNBOUNDED {
@@ -90,18 +91,18 @@ impl Bounds {
         self.bw_lo = self.bw_lo.max(1);
     }
 
-    /// The next probe begins.
+    /// Clears the short-term bounds at the start of a probe.
     pub(super) fn reset_lower(&mut self) {
         (self.bw_lo, self.inflight_lo) = (UNBOUNDED, UNBOUNDED);
     }
 
-    /// Losses and deliveries of a probe say nothing of what follows it.
+    /// Clears losses and deliveries of a probe, which do not apply to the next phase.
     pub(super) fn reset_signals(&mut self) {
         self.loss_in_round = false;
         self.begin_round(0, 0);
     }
 
-    /// `inflight_hi` less what is left to others.
+    /// `inflight_hi` less the headroom for other flows (`bbr_inflight_with_headroom`).
     pub(super) fn with_headroom(&self) -> u64 {
         if self.inflight_hi == UNBOUNDED {
             return UNBOUNDED;
@@ -114,7 +115,7 @@ impl Bounds {
         self.saved = (self.bw_lo, self.inflight_lo, self.inflight_hi);
     }
 
-    /// The reduction was spurious.
+    /// Restores the bounds after a spurious reduction.
     pub(super) fn undo(&mut self) {
         self.loss_in_round = false;
         self.bw_lo = self.bw_lo.max(self.saved.0);
@@ -123,7 +124,7 @@ impl Bounds {
     }
 }
 
-/// A share of a number, in 1/256, rounded down.
+/// `share`/256 of a number, rounded down.
 pub(super) fn share(of: u64, share: u64) -> u64 {
     u64::try_from((u128::from(of) * u128::from(share)) >> 8).unwrap_or(u64::MAX)
 }
@@ -135,10 +136,10 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a list of all samples with their cycle: the most of the last two cycles that
-        /// had any.
+        /// Compared with a list of all samples and their cycles: the maximum of the last two cycles
+        /// with samples.
         #[test]
-        fn bandwidth_is_the_most_of_two_cycles(
+        fn bandwidth_is_the_maximum_of_two_cycles(
             steps in prop::collection::vec(prop::option::of(1u64..1_000), 1..200),
         ) {
             let mut bounds = Bounds::default();
@@ -163,9 +164,10 @@ mod tests {
         }
     }
 
-    /// Window 100, bandwidth 1000: 70 % of each (180/256), and again; not below what arrived.
+    /// Window 100, bandwidth 1000: each falls to 70 % (180/256) twice, but not below the
+    /// deliveries.
     #[test]
-    fn losses_lower_to_seven_tenths_but_not_below_what_was_delivered() {
+    fn losses_lower_the_bounds_to_seven_tenths_but_not_below_deliveries() {
         let mut bounds = Bounds::default();
         bounds.take_bandwidth(1000);
         bounds.loss_in_round = true;
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spurious_loss_gives_the_bounds_back() {
+    fn a_spurious_loss_restores_the_bounds() {
         let mut bounds = Bounds { inflight_hi: 200, inflight_lo: 150, ..Bounds::default() };
         bounds.take_bandwidth(1000);
         bounds.save();
@@ -196,9 +198,9 @@ mod tests {
         assert_eq!((bounds.bandwidth(), bounds.inflight_lo, bounds.inflight_hi), (1000, 150, 200));
     }
 
-    /// 38/256 of 1000 are 148; of few segments one; and four stay.
+    /// 38/256 of 1000 is 148; at least one segment is left free; at least four are used.
     #[test]
-    fn a_seventh_is_left_to_others() {
+    fn headroom_of_a_seventh_is_left_to_other_flows() {
         let hi = |inflight_hi| Bounds { inflight_hi, ..Bounds::default() }.with_headroom();
         assert_eq!([hi(1000), hi(6), hi(4), hi(UNBOUNDED)], [852, 5, 4, UNBOUNDED]);
     }

@@ -1,6 +1,6 @@
-//! The cycle of ProbeBW (draft-ietf-ccwg-bbr-04 section 5.3.3): down until the queue is gone, cruise
-//! until it is time to probe, refill the pipe for a round trip, then up until bandwidth no longer
-//! grows, the bound is met or too much is lost.
+//! The cycle of ProbeBW (draft-ietf-ccwg-bbr-04 section 5.3.3): Down until the queue is gone,
+//! Cruise until the next probe is due, Refill for one round trip, then Up until bandwidth stops
+//! growing, the bound is reached or losses are too high.
 
 use rand::RngExt;
 
@@ -9,27 +9,27 @@ use super::{Bandwidth, Bbr3, Mode, UNIT, loss};
 use crate::transport::tcp::congestion::{Sample, Window};
 use crate::units::{Duration, Instant};
 
-/// A probe comes after so long, and up to so much later (5.3.3.6) ...
+/// Time between probes: at least this, plus a random time up to the spread (5.3.3.6) ...
 const WAIT: Duration = Duration::from_secs(2);
 const WAIT_SPREAD: u64 = 1_000_000; // microseconds
-/// ... or after so many round trips, fewer if the product is smaller: Reno's would come then; less
-/// none or one.
+/// ... or this many round trips, less if the bandwidth-delay product is smaller, because Reno would
+/// probe then; minus a random zero or one.
 const MOST_ROUNDS: u64 = 63;
 const ROUNDS_SPREAD: u64 = 2;
-/// Doublings of growth while probing.
+/// Limit of the doublings of the slope while probing.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// Section 5.3.3.
+/// The phases of section 5.3.3.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Phase {
+pub(super) enum ProbePhase {
     Down,
     Cruise,
     Refill,
     Up,
 }
 
-impl Phase {
-    /// At which gain segments are paced, in 1/256.
+impl ProbePhase {
+    /// Pacing gain in 1/256.
     pub(super) fn gain(self) -> u64 {
         match self {
             Self::Down => UNIT * 91 / 100,
@@ -39,32 +39,33 @@ impl Phase {
     }
 }
 
-/// What the ACKs that arrive tell of.
+/// What the ACKs that arrive now refer to.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Acks {
     #[default]
     OfNoProbe,
     Refilling,
-    /// The probe began less than a round trip ago; they tell of it; it ended so long ago.
+    /// A probe that began less than a round trip ago, a probe in progress, a probe that has ended.
     ProbeStarting,
     ProbeFeedback,
     ProbeStopping,
 }
 
-/// Where in the cycle a connection is.
+/// State of the probing cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     acks: Acks,
-    /// When the phase began that has a clock: down or up.
+    /// Start of the Down or Up phase.
     began: Instant,
     wait: Duration,
     rounds_since_probe: u64,
-    /// Losses tell of a probe: once each.
+    /// True if losses are attributed to a probe; each probe reacts once.
     pub(super) samples_are_of_probe: bool,
     prior_was_too_high: bool,
-    /// The last probe met the bound, and nothing else stopped it.
+    /// True if the last probe stopped because it reached the bound.
     met_bound: bool,
-    /// Growth of `inflight_hi`: one segment for so many acknowledged; twice as fast each round trip.
+    /// Growth of `inflight_hi`: one segment per `up_count` acknowledged; the rate doubles each
+    /// round trip.
     up_count: u64,
     up_acked: u64,
     up_rounds: u32,
@@ -92,7 +93,7 @@ impl Cycle {
         self.rounds_since_probe = (self.rounds_since_probe + 1).min(255);
     }
 
-    /// Something else ends a probe.
+    /// Ends a probe for another reason.
     pub(super) fn stop_probe(&mut self) {
         self.acks = Acks::ProbeStopping;
     }
@@ -104,23 +105,23 @@ impl Cycle {
 }
 
 impl Bbr3 {
-    /// An ACK, once Startup is over: the upper bound, then the phase.
+    /// Handles an ACK after Startup: updates the upper bound, then the phase.
     pub(super) fn update_cycle(&mut self, sample: &Sample, bandwidth: Bandwidth, window: &Window) {
         if !self.plateau.reached || self.adapt_upper(sample, window) {
             return;
         }
         let Mode::ProbeBw(phase) = self.mode else { return };
         match phase {
-            Phase::Cruise => {
+            ProbePhase::Cruise => {
                 self.refill_if_due(window);
             }
-            Phase::Refill if self.round_start => {
+            ProbePhase::Refill if self.round_start => {
                 self.cycle.samples_are_of_probe = true;
                 self.begin_up(bandwidth, window);
             }
-            Phase::Refill => {}
-            Phase::Up => self.end_up_if_due(sample, bandwidth, window),
-            Phase::Down => {
+            ProbePhase::Refill => {}
+            ProbePhase::Up => self.end_up_if_due(sample, bandwidth, window),
+            ProbePhase::Down => {
                 let in_network = self.in_network(sample, sample.prior_in_flight);
                 let product = self.inflight(self.bounds.max_bandwidth(), UNIT);
                 let drained = in_network <= self.bounds.with_headroom().min(product);
@@ -131,8 +132,9 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.5.10.4: the upper bound follows what is seen to be borne. Says whether a probe
-    /// follows at once: the last one met the bound and nothing was lost.
+    /// Section 5.5.10.4: adapts the upper bound to what the path carries
+    /// (`bbr_adapt_upper_bounds`). Returns true if the next probe follows at once, because the last
+    /// one reached the bound without losses.
     fn adapt_upper(&mut self, sample: &Sample, window: &Window) -> bool {
         if self.cycle.acks == Acks::ProbeStarting && self.round_start {
             self.cycle.acks = Acks::ProbeFeedback;
@@ -156,14 +158,15 @@ impl Bbr3 {
             }
         } else if self.bounds.inflight_hi != UNBOUNDED {
             self.bounds.inflight_hi = self.bounds.inflight_hi.max(in_flight);
-            if self.mode == Mode::ProbeBw(Phase::Up) {
+            if self.mode == Mode::ProbeBw(ProbePhase::Up) {
                 self.raise_upper(sample, window);
             }
         }
         false
     }
 
-    /// While the bound is what limits: one segment more for so many acknowledged.
+    /// If the bound limits sending, raises it by one segment per `up_count` acknowledged
+    /// (`bbr_probe_inflight_hi_upward`).
     fn raise_upper(&mut self, sample: &Sample, window: &Window) {
         if !sample.cwnd_limited || u64::from(window.cwnd()) < self.bounds.inflight_hi {
             return;
@@ -178,8 +181,8 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.5.10.4: too much was lost of `in_flight`: the bound falls there, not below 0.7 of
-    /// what is wanted, once a probe; and a probe ends.
+    /// Section 5.5.10.4 (`bbr_handle_inflight_too_high`): too many losses at `in_flight` lower the
+    /// bound to that value, but not below 0.7 of the target, once per probe, and end the probe.
     pub(super) fn on_too_much_in_flight(
         &mut self,
         in_flight: u64,
@@ -192,7 +195,7 @@ impl Bbr3 {
             let least = share(self.target_inflight(window), AFTER_LOSS);
             self.bounds.inflight_hi = in_flight.max(least);
         }
-        if self.mode == Mode::ProbeBw(Phase::Up) {
+        if self.mode == Mode::ProbeBw(ProbePhase::Up) {
             self.begin_down();
         }
     }
@@ -210,7 +213,7 @@ impl Bbr3 {
         self.begin_down();
     }
 
-    /// Section 5.3.3.6: time to probe, by the clock or by Reno's pace.
+    /// Section 5.3.3.6: starts a probe if the time or Reno's number of round trips has passed.
     fn refill_if_due(&mut self, window: &Window) -> bool {
         let waited = self.present.now > self.cycle.began + self.cycle.wait;
         let rounds = MOST_ROUNDS.min(self.target_inflight(window));
@@ -229,14 +232,14 @@ impl Bbr3 {
         self.cycle.began = self.present.now;
         self.cycle.stop_probe();
         self.round_end = self.present.delivered;
-        self.mode = Mode::ProbeBw(Phase::Down);
+        self.mode = Mode::ProbeBw(ProbePhase::Down);
     }
 
     pub(super) fn begin_cruise(&mut self) {
         if self.bounds.inflight_lo != UNBOUNDED {
             self.bounds.inflight_lo = self.bounds.inflight_lo.min(self.bounds.inflight_hi);
         }
-        self.mode = Mode::ProbeBw(Phase::Cruise);
+        self.mode = Mode::ProbeBw(ProbePhase::Cruise);
     }
 
     fn begin_refill(&mut self) {
@@ -246,7 +249,7 @@ impl Bbr3 {
         self.cycle.met_bound = false;
         self.cycle.acks = Acks::Refilling;
         self.round_end = self.present.delivered;
-        self.mode = Mode::ProbeBw(Phase::Refill);
+        self.mode = Mode::ProbeBw(ProbePhase::Refill);
     }
 
     fn begin_up(&mut self, bandwidth: Bandwidth, window: &Window) {
@@ -254,7 +257,7 @@ impl Bbr3 {
         self.round_end = self.present.delivered;
         self.cycle.began = self.present.now;
         self.plateau.restart(bandwidth);
-        self.mode = Mode::ProbeBw(Phase::Up);
+        self.mode = Mode::ProbeBw(ProbePhase::Up);
         self.cycle.steepen(window);
     }
 }

@@ -1,27 +1,28 @@
-//! The least round-trip time, and ProbeRTT (draft-ietf-ccwg-bbr-04 sections 5.3.4 and 5.5.7): if
-//! none was as low for five seconds, half a product is in flight for 200 ms and a round trip, to
-//! see behind the queue.
+//! The minimum round-trip time and ProbeRTT (draft-ietf-ccwg-bbr-04 sections 5.3.4 and 5.5.7):
+//! after five seconds without a sample as low, half a bandwidth-delay product stays in flight for
+//! 200 ms and one round trip, so that the queue empties and the true minimum shows.
 
 use super::{Bbr3, MIN_CWND, Mode, UNIT};
 use crate::transport::tcp::congestion::{Sample, Window};
 use crate::units::{Duration, Instant};
 
-/// How long the least round-trip time counts.
+/// Lifetime of the minimum round-trip time.
 const WINDOW: Duration = Duration::from_secs(10);
-/// After so long without one as low the connection goes down, for so long, to this share of the
-/// product.
+/// ProbeRTT starts after this time without a sample as low, lasts this long, and keeps this
+/// fraction of the product in flight.
 const PROBE_AFTER: Duration = Duration::from_secs(5);
 const PROBE_TIME: Duration = Duration::from_millis(200);
 const PROBE_GAIN: u64 = UNIT / 2;
 
-/// The least of ten seconds, that of five, and when each was measured.
+/// The minima over ten and five seconds, with their times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinRtt {
     least: Option<Duration>,
     at: Instant,
     recent: Option<Duration>,
     pub(super) recent_at: Instant,
-    /// When ProbeRTT may end, once little is in flight, and whether a round trip has passed since.
+    /// Earliest end of ProbeRTT, set once little is in flight, and whether a round trip has passed
+    /// since.
     until: Option<Instant>,
     round_over: bool,
 }
@@ -31,12 +32,12 @@ impl MinRtt {
         *self = Self { least: rtt, at: now, recent: rtt, recent_at: now, ..Self::default() };
     }
 
-    /// The least round-trip time; `None` before any.
+    /// The minimum round-trip time; `None` before the first sample.
     pub(super) fn get(&self) -> Option<Duration> {
         self.least
     }
 
-    /// Takes a sample in; says whether it is time for ProbeRTT.
+    /// Adds a sample. Returns true if ProbeRTT is due.
     fn sample(&mut self, now: Instant, rtt: Option<Duration>, delayed: bool) -> bool {
         let due = now > self.recent_at + PROBE_AFTER;
         if let Some(rtt) = rtt
@@ -56,7 +57,7 @@ impl MinRtt {
 }
 
 impl Bbr3 {
-    /// An ACK: is it time to go down, or up again?
+    /// Handles an ACK: enters or leaves ProbeRTT when due.
     pub(super) fn update_min_rtt(&mut self, sample: &Sample, window: &mut Window) {
         let due = self.min_rtt.sample(sample.now, sample.rtt, sample.delayed);
         if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
@@ -74,7 +75,7 @@ impl Bbr3 {
         }
     }
 
-    /// What is in flight in ProbeRTT.
+    /// Target window in ProbeRTT.
     pub(super) fn probe_rtt_cwnd(&self) -> u64 {
         self.product(self.bounds.bandwidth(), PROBE_GAIN).max(MIN_CWND.into())
     }
@@ -94,7 +95,7 @@ impl Bbr3 {
         }
     }
 
-    /// Back to where it was: in Startup, or in a cycle whose next probe is far.
+    /// Leaves ProbeRTT for Startup, or for a cycle whose next probe is far away.
     pub(super) fn try_to_end_probe_rtt(&mut self, window: &mut Window) {
         if self.min_rtt.until.is_none_or(|until| self.present.now <= until) {
             return;

@@ -1,4 +1,5 @@
-//! By hand: a path of 100 ms that delivers 100 segments a round trip, one ACK a round trip.
+//! By hand: a path of 100 ms that delivers 100 segments per round trip, with one ACK per round
+//! trip.
 
 use rand_chacha::rand_core::SeedableRng;
 
@@ -17,7 +18,7 @@ struct Path {
     lost: u64,
     in_flight: u64,
     state: CongestionState,
-    /// Falls by a nanosecond with every ACK, so that there is no cause for ProbeRTT.
+    /// Falls by a nanosecond with every ACK, so that ProbeRTT is never due.
     rtt: Duration,
 }
 
@@ -40,8 +41,8 @@ impl Path {
         }
     }
 
-    /// An ACK of `acked` segments sent a round trip before, of which `lost` more were lost; `left`
-    /// are in flight after it.
+    /// An ACK of `acked` segments sent one round trip earlier, with `lost` lost segments; `left`
+    /// are in flight afterwards.
     fn ack(&mut self, acked: u64, lost: u64, left: u64) {
         self.ack_of(acked, lost, left, |_| {});
     }
@@ -92,19 +93,19 @@ impl Path {
         self.bbr.on_sample(&sample, &mut self.window);
     }
 
-    /// Until the pipe is full and drained.
+    /// Runs until the pipe is full and drained.
     fn in_cruise(seed: u64) -> Self {
         let mut path = Self::new(seed);
         for (acked, left) in [(20, 40), (40, 80), (80, 160), (100, 200), (100, 200), (100, 200)] {
             path.ack(acked, 0, left);
         }
-        while path.bbr.mode != Mode::ProbeBw(Phase::Cruise) {
+        while path.bbr.mode != Mode::ProbeBw(ProbePhase::Cruise) {
             path.ack(PRODUCT, 0, 90);
         }
         path
     }
 
-    fn until(&mut self, phase: Phase) -> u64 {
+    fn until(&mut self, phase: ProbePhase) -> u64 {
         let began = self.now;
         while self.bbr.mode != Mode::ProbeBw(phase) {
             self.ack(PRODUCT, 0, 90);
@@ -115,14 +116,14 @@ impl Path {
 
 /// 5.6.2: ten segments of 1448 bytes in 100 ms, times 2.77 (710/256), less 1 %.
 #[test]
-fn the_first_rate_is_2_77_windows_a_round_trip() {
+fn the_initial_rate_is_2_77_windows_per_round_trip() {
     let path = Path::new(1);
     let exact = 10.0 * 1448.0 / 0.1 * 710.0 / 256.0 * 0.99;
     assert!((path.bbr.rate as f64 / exact - 1.0).abs() < 1e-3, "{}", path.bbr.rate);
 }
 
-/// 5.3.1.2 and 5.3.2: bandwidth 20, 40, 80, 100 a round trip; 100 is more by a quarter than 80, and
-/// then not for three: Drain, until no more than the product is in flight.
+/// 5.3.1.2 and 5.3.2: bandwidth 20, 40, 80, 100 per round trip. 100 exceeds 80 by a quarter; three
+/// round trips without further growth start Drain, until at most the product is in flight.
 #[test]
 fn startup_ends_after_three_round_trips_without_growth() {
     let mut path = Path::new(1);
@@ -134,14 +135,14 @@ fn startup_ends_after_three_round_trips_without_growth() {
         modes.push(path.bbr.mode);
     }
     use Mode::{Drain, Startup};
-    let down = Mode::ProbeBw(Phase::Down);
+    let down = Mode::ProbeBw(ProbePhase::Down);
     assert_eq!(modes, [Startup, Startup, Startup, Startup, Startup, Startup, Drain, down]);
     assert_eq!(path.window.ssthresh(), 101, "bandwidth is rounded up");
     assert_eq!(path.bbr.bounds.inflight_hi, UNBOUNDED);
 }
 
-/// 5.3.1.3: in recovery, six ACKs of a round trip that tell of losses and more than 2 % lost end
-/// Startup and bound what is in flight; five do not, nor do few losses.
+/// 5.3.1.3: in recovery, six ACKs of a round trip that report losses, with more than 2 % lost, end
+/// Startup and set the inflight bound. Five such ACKs do not, nor do few losses.
 #[test]
 fn losses_end_startup() {
     for (acks, lost_of_each, ends) in [(5, 2, false), (6, 2, true), (6, 0, false)] {
@@ -169,26 +170,26 @@ fn losses_end_startup() {
     }
 }
 
-/// 5.3.3: cruise until two to three seconds after the last probe, refill for a round trip, up until
-/// three round trips brought no bandwidth, then down and cruise.
+/// 5.3.3: Cruise until two to three seconds after the last probe, Refill for a round trip, Up until
+/// three round trips without bandwidth growth, then Down and Cruise.
 #[test]
-fn the_cycle_is_down_cruise_refill_up() {
+fn the_cycle_runs_through_down_cruise_refill_and_up() {
     let mut waits = Vec::new();
     for seed in 0..40 {
         let mut path = Path::in_cruise(seed);
-        path.until(Phase::Down);
+        path.until(ProbePhase::Down);
         let down_at = path.now;
-        path.until(Phase::Cruise);
+        path.until(ProbePhase::Cruise);
         assert_eq!(path.bbr.pacing_gain, 256);
-        path.until(Phase::Refill);
+        path.until(ProbePhase::Refill);
         let waited = path.now.saturating_since(down_at).as_nanos() / 1_000_000;
         assert!((2_000..=3_100).contains(&waited), "{waited}");
         waits.push(waited);
         let (pacing, cwnd) = path.bbr.gains();
         assert_eq!((pacing, cwnd), (256, 512));
-        assert_eq!(path.until(Phase::Up), 100);
+        assert_eq!(path.until(ProbePhase::Up), 100);
         assert_eq!(path.bbr.gains(), (320, 576));
-        assert_eq!(path.until(Phase::Down), 300);
+        assert_eq!(path.until(ProbePhase::Down), 300);
         assert_eq!(path.bbr.pacing_gain, 232);
     }
     waits.sort_unstable();
@@ -203,38 +204,39 @@ fn a_small_product_is_probed_at_renos_pace() {
     for (acked, left) in [(10, 20), (10, 20), (10, 20), (10, 20), (10, 8), (10, 8), (10, 8)] {
         path.ack(acked, 0, left);
     }
-    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Cruise));
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(ProbePhase::Cruise));
     let mut rounds = 0;
-    while path.bbr.mode != Mode::ProbeBw(Phase::Refill) {
+    while path.bbr.mode != Mode::ProbeBw(ProbePhase::Refill) {
         path.ack(10, 0, 8);
         rounds += 1;
     }
     assert!((7..=10).contains(&rounds), "{rounds}");
 }
 
-/// 5.5.10.4: more than 2 % lost while probing: the bound is where the share was crossed, the probe
-/// is over, and cruising leaves 15 % of it free. The next probe stops at the bound; since nothing
-/// was lost, another follows at once that raises it.
+/// 5.5.10.4: more than 2 % lost while probing: the bound is the inflight at which the threshold was
+/// crossed, the probe ends, and Cruise leaves 15 % of the bound free. The next probe stops at the
+/// bound. As nothing was lost, another probe follows at once and raises the bound.
 #[test]
-fn a_lossy_probe_bounds_what_is_in_flight() {
+fn a_lossy_probe_sets_the_inflight_bound() {
     let mut path = Path::in_cruise(1);
-    path.until(Phase::Up);
+    path.until(ProbePhase::Up);
     path.ack_of(121, 4, 125, |sample| sample.prior_in_flight = 125);
-    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Down));
-    // 124 before the segment, budget ceil(2.42) = 3; it is the third that is one too many.
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(ProbePhase::Down));
+    // 124 in flight before the segment, budget ceil(2.42) = 3: the third loss crosses the
+    // threshold.
     let bound = path.bbr.bounds.inflight_hi;
     assert_eq!(bound, loss::bearable_inflight(3, 125));
     assert!((124..=126).contains(&bound), "{bound}");
-    path.until(Phase::Cruise);
+    path.until(ProbePhase::Cruise);
     let headroom = u64::from(path.window.cwnd());
     assert!(headroom <= bound * 85 / 100 + 2, "{headroom} {bound}");
-    path.until(Phase::Up);
+    path.until(ProbePhase::Up);
     path.ack(PRODUCT, 0, 100);
     path.ack_of(PRODUCT, 0, 125, |sample| sample.prior_in_flight = bound);
-    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Down));
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(ProbePhase::Down));
     path.ack(PRODUCT, 0, 120);
-    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Refill));
-    assert_eq!(path.until(Phase::Up), 100);
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(ProbePhase::Refill));
+    assert_eq!(path.until(ProbePhase::Up), 100);
     path.ack_of(PRODUCT, 0, 120, |sample| {
         sample.cwnd_limited = true;
     });
@@ -244,8 +246,8 @@ fn a_lossy_probe_bounds_what_is_in_flight() {
     assert!(path.bbr.bounds.inflight_hi > bound);
 }
 
-/// 5.5.10.3: a loss while cruising lowers the window to what was delivered or 0.7, until the next
-/// probe; fewer than 2 % do not move the upper bound.
+/// 5.5.10.3: a loss in Cruise lowers the window to the deliveries or to 0.7, until the next probe.
+/// Losses below 2 % do not change the upper bound.
 #[test]
 fn a_loss_lowers_the_short_term_bounds_until_the_next_probe() {
     let mut path = Path::in_cruise(1);
@@ -256,17 +258,18 @@ fn a_loss_lowers_the_short_term_bounds_until_the_next_probe() {
     path.ack(99, 0, 90);
     assert!(path.bbr.bounds.inflight_lo < UNBOUNDED);
     assert_eq!(path.bbr.bounds.inflight_hi, UNBOUNDED);
-    // 99 of 100 were delivered: the bandwidth hardly falls.
+    // 99 of 100 were delivered: the bandwidth falls only slightly.
     let after = path.bbr.bounds.bandwidth();
     assert!(after < before && after >= before * 98 / 100, "{before} {after}");
     path.state = CongestionState::Open;
-    path.until(Phase::Refill);
+    path.until(ProbePhase::Refill);
     assert_eq!(path.bbr.bounds.inflight_lo, UNBOUNDED);
     assert_eq!(path.bbr.bounds.bandwidth(), path.bbr.bounds.max_bandwidth());
 }
 
-/// 5.3.4: five seconds without a lower round-trip time: half the product in flight until 200 ms and
-/// a round trip have passed; then the window is what it was, and cruises.
+/// 5.3.4: after five seconds without a lower round-trip time, half the product stays in flight
+/// until 200 ms and one round trip have passed. Then the window is restored and the connection
+/// cruises.
 #[test]
 fn round_trip_time_is_probed_every_five_seconds() {
     let mut path = Path::in_cruise(1);
@@ -285,13 +288,13 @@ fn round_trip_time_is_probed_every_five_seconds() {
         path.ack(50, 0, 50);
     }
     assert_eq!(path.now.saturating_since(drained), RTT * 3);
-    assert_eq!(path.bbr.mode, Mode::ProbeBw(Phase::Cruise));
+    assert_eq!(path.bbr.mode, Mode::ProbeBw(ProbePhase::Cruise));
     assert!(path.window.cwnd() >= before.min(200), "{} {before}", path.window.cwnd());
     let least = path.bbr.min_rtt.get().unwrap();
     assert!(least <= RTT, "as low as in the ten seconds before: {least}");
 }
 
-/// A spurious reduction gives bounds and window back.
+/// A spurious reduction restores bounds and window.
 #[test]
 fn a_spurious_loss_changes_nothing() {
     let mut path = Path::in_cruise(1);

@@ -1,4 +1,4 @@
-//! Loss recovery over many ACKs, each by hand; segments are numbered from 0.
+//! Loss recovery over many ACKs, by hand; segments are numbered from 0.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn dsack(sender: &mut LinuxSender, now: u64, ack: u64, start: u64, end: u64, ech
     sender.handle_segment(ms(now), &segment(ack, &[(start, end)], true, echo));
 }
 
-/// Handshake over 100 ms, then as many segments as the application has, which may have more.
+/// A handshake over 100 ms, then an application with this many segments, which may supply more.
 fn with_data(segments: u64) -> LinuxSender {
     let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
     sender.supply(segments * MSS);
@@ -18,12 +18,12 @@ fn with_data(segments: u64) -> LinuxSender {
     sender
 }
 
-/// RFC 6937: segment 0 is lost of 20, the others are SACKed one by one. Two new ones leave by
-/// Limited Transmit (RFC 3042), 0 again at the third SACK with a threshold of 10; then one new one
-/// on every other SACK (ceil(10·delivered/20)), the last on the 17th: ten are in flight then, and
-/// one leaves for each that arrives. The ACK of 22 ends it, with a window of 10.
+/// RFC 6937: segment 0 of 20 is lost; the others are SACKed one by one. Limited Transmit (RFC 3042)
+/// sends two new segments. At the third SACK 0 is retransmitted with a threshold of 10. Then one
+/// new segment leaves on every other SACK (ceil(10·delivered/20)), the last on the 17th: ten are in
+/// flight then, and one leaves per delivery. The ACK of 22 ends recovery at a window of 10.
 #[test]
-fn a_window_is_halved_in_proportion() {
+fn the_window_is_halved_in_proportion_to_deliveries() {
     let mut sender = with(20, |_| {});
     let mut left = Vec::new();
     for last in 1..=19 {
@@ -69,10 +69,10 @@ fn a_window_is_halved_in_proportion() {
     assert_eq!((counters.timeouts, counters.undo_events), (0, 0));
 }
 
-/// RFC 8985 section 6.2: 0 is sent again at 203 and lost again. Segment 12, new, leaves at 205 on
-/// the fifth SACK; its SACK at 305, a round trip after 203, proves it.
+/// RFC 8985 section 6.2: 0 is retransmitted at 203 and lost again. Segment 12, new, leaves at 205
+/// on the fifth SACK. Its SACK at 305, a round trip after 203, proves the second loss.
 #[test]
-fn a_lost_retransmission_is_sent_again() {
+fn a_lost_retransmission_is_retransmitted() {
     let mut sender = with(10, |_| {});
     let mut left = Vec::new();
     for last in 1..=5 {
@@ -90,11 +90,11 @@ fn a_lost_retransmission_is_sent_again() {
     }
     ack(&mut sender, 305, 0, &[(1, 13)], 205);
     assert_eq!(sent(&mut sender, 305)[0], 0);
-    // One reduction for all of it, and no timeout.
+    // One reduction in total, and no timeout.
     assert_eq!((sender.ssthresh(), sender.counters().timeouts), (Some(5), 0));
 }
 
-/// Several losses in a window: each is sent once, lowest first, while the window falls once.
+/// Several losses in a window: each is retransmitted once, lowest first, and the window falls once.
 #[test]
 fn every_hole_is_filled_once() {
     let mut sender = with(20, |_| {});
@@ -116,8 +116,8 @@ fn every_hole_is_filled_once() {
     assert_eq!(sender.ssthresh(), Some(10));
 }
 
-/// RFC 6675 instead of RACK: the third SACKed segment above proves the loss, and a lost
-/// retransmission waits for the timer.
+/// RFC 6675 instead of RACK: the third SACKed segment above proves the loss. A lost retransmission
+/// waits for the timer.
 #[test]
 fn without_rack_three_sacked_segments_prove_a_loss() {
     let mut sender = with(10, |config| config.linux.get_or_insert_default().rack = false);
@@ -133,11 +133,12 @@ fn without_rack_three_sacked_segments_prove_a_loss() {
     }
 }
 
-/// RFC 8985 section 7: the last of ten is lost. A round trip after the ACK of the others, two
-/// and the 200 ms for a delayed ACK would be 600, the timeout comes first at 500: then the probe
-/// leaves. That its ACK repaired a loss is known once the acknowledgement goes on.
+/// RFC 8985 section 7: the last of ten is lost. Two round trips after the ACK of the others, plus
+/// 200 ms for a delayed ACK, would be 600; the timeout is earlier, at 500, so the probe leaves
+/// then. When the acknowledgement advances beyond it, the sender knows that the probe repaired a
+/// loss.
 #[test]
-fn a_probe_repairs_the_tail_and_costs_half_of_the_window() {
+fn a_probe_repairs_the_tail_and_halves_the_window() {
     let mut sender = with_data(10);
     ack(&mut sender, 200, 9, &[], 100);
     assert_eq!(sender.poll_timeout(), Some(ms(500)));
@@ -153,9 +154,9 @@ fn a_probe_repairs_the_tail_and_costs_half_of_the_window() {
     assert_eq!((sender.counters().timeouts, sender.counters().retransmissions), (0, 1));
 }
 
-/// Section 7.4.2: the probe was not needed, the D-SACK of it says.
+/// Section 7.4.2: the probe was unnecessary, as its D-SACK shows.
 #[test]
-fn a_probe_that_was_not_needed_costs_nothing() {
+fn an_unnecessary_probe_does_not_reduce_the_window() {
     let mut sender = with_data(10);
     ack(&mut sender, 200, 9, &[], 100);
     sender.handle_timeout(ms(500));
@@ -168,10 +169,10 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     assert_eq!((sender.ssthresh(), sender.counters().cwnd_reductions), (None, 0));
 }
 
-/// RFC 6298 section 5.5: each timeout waits twice as long; the window is cut once; an ACK of what
-/// was sent again ends the back-off (its timestamp is a sample).
+/// RFC 6298 section 5.5: each timeout is twice as long as the previous one. The window is reduced
+/// once. An ACK of a retransmission ends the back-off (its timestamp gives a sample).
 #[test]
-fn timeouts_back_off_and_an_ack_ends_that() {
+fn timeouts_back_off_until_an_ack() {
     let mut sender =
         with(10, |config| config.linux.get_or_insert_default().tail_loss_probe = false);
     let mut at = 100 + 300;
@@ -189,10 +190,10 @@ fn timeouts_back_off_and_an_ack_ends_that() {
     assert_eq!(sender.counters().cwnd_reductions, 1);
 }
 
-/// RFC 3522: a delay of all, not a loss. The ACKs come after the timeout and echo what left
-/// before it: window and threshold are what they were, and nothing else is sent again.
+/// RFC 3522: a delay of all segments, not a loss. The ACKs arrive after the timeout and echo times
+/// before it: window and threshold are restored, and nothing else is retransmitted.
 #[test]
-fn a_timeout_that_was_a_delay_is_taken_back() {
+fn a_timeout_caused_by_a_delay_is_undone() {
     let mut sender =
         with(10, |config| config.linux.get_or_insert_default().tail_loss_probe = false);
     sender.handle_timeout(ms(400));
@@ -204,12 +205,12 @@ fn a_timeout_that_was_a_delay_is_taken_back() {
     assert_eq!((sender.counters().undo_events, sender.counters().retransmissions), (1, 1));
 }
 
-/// 0, 1 and 2 are lost of ten, and so is the first repair of 0. The repair of 1, which left after
-/// it, is SACKed; the ACK echoes an older segment, as every ACK above a hole does (RFC 7323
-/// section 4.3). A round trip after it left the repair of 0 is lost, and leaves again at once
-/// (`tcp_rack_advance` of Linux asks for the round-trip time, and not for the echo).
+/// 0, 1 and 2 of ten are lost, and so is the first retransmission of 0. The retransmission of 1,
+/// sent after it, is SACKed. The ACK echoes an older segment, as every ACK above a hole does (RFC
+/// 7323 section 4.3). One round trip after its transmission the retransmission of 0 is lost, and 0
+/// leaves again at once (`tcp_rack_advance` of Linux uses the round-trip time and not the echo).
 #[test]
-fn a_lost_repair_is_told_by_a_later_one_that_is_sacked() {
+fn a_lost_retransmission_is_detected_by_a_sack_of_a_later_one() {
     let mut sender = with(10, |_| {});
     let mut left = Vec::new();
     for last in 3..10 {
@@ -224,7 +225,7 @@ fn a_lost_repair_is_told_by_a_later_one_that_is_sacked() {
     assert_eq!(sender.counters().timeouts, 0);
 }
 
-/// The ACK of a retransmission is timed by the clock of timestamps: 200.9 to 310.1 ms are 110.
+/// The ACK of a retransmission is timed by the timestamp clock: 200.9 to 310.1 ms are 110.
 #[test]
 fn a_retransmission_is_timed_in_milliseconds() {
     let at = |micros: u64| Instant::from_nanos(micros * 1000);
@@ -239,8 +240,8 @@ fn a_retransmission_is_timed_in_milliseconds() {
     assert!(sender.srtt().unwrap().as_nanos().abs_diff(expected) <= 1);
 }
 
-/// After a timeout new segments leave first, to see whether it was spurious (F-RTO). They stay
-/// unanswered: the next timeout lowers the threshold again, and then what was lost leaves.
+/// After a timeout new segments leave first, to test whether it was spurious (F-RTO). They are not
+/// acknowledged: the next timeout lowers the threshold again, and then lost segments leave.
 #[test]
 fn a_second_timeout_after_an_ack_is_a_new_one() {
     let mut sender = with(10, |config| {
@@ -259,9 +260,10 @@ fn a_second_timeout_after_an_ack_is_a_new_one() {
     assert_eq!(sent(&mut sender, now + 100), [2, 3]);
 }
 
-/// The same, paced: one new segment leaves, and when the next one may, a lost one takes its turn.
+/// The same with pacing: one new segment leaves, and when the next one may leave, a lost segment
+/// goes first.
 #[test]
-fn what_waited_for_its_pace_gives_way_to_repairs() {
+fn retransmissions_precede_segments_blocked_by_pacing() {
     let mut sender = with(10, |config| {
         let options = config.linux.get_or_insert_default();
         (options.tail_loss_probe, options.pacing) = (false, true);
@@ -273,7 +275,7 @@ fn what_waited_for_its_pace_gives_way_to_repairs() {
     assert_eq!(sent_by_pace(&mut sender, 600), Some(1));
 }
 
-/// The segment that leaves when its pace allows, before then.
+/// The segment that leaves when pacing allows, before `until`.
 fn sent_by_pace(sender: &mut LinuxSender, until: u64) -> Option<u64> {
     let at = sender.poll_timeout().filter(|&at| at < ms(until))?;
     sender.handle_timeout(at);
