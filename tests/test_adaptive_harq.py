@@ -156,7 +156,7 @@ def test_the_delays_of_seed_004_are_those_of_the_preset() -> None:
     assert np.abs(kept.delay_ms - made.delay_ms).max() < 6e-5
 
 
-@pytest.mark.filterwarnings("ignore:.*fell to a full queue")  # as the paper has it
+@pytest.mark.filterwarnings("ignore:full queues dropped")  # as the paper has it
 def test_the_example_is_what_python_says() -> None:
     scenario = clift.Scenario.read(ROOT / "examples" / "leo.toml")
     assert scenario.size == 24

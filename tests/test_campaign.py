@@ -116,7 +116,9 @@ def test_without_pandas_it_says_what_to_install(
     campaign: clift.campaign.Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(clift.ScenarioError, match=r"needs pandas; pip install 'clift\[pandas\]'"):
+    with pytest.raises(
+        clift.ScenarioError, match=r"pandas is not installed; pip install 'clift\[pandas\]'"
+    ):
         campaign.to_pandas()
 
 

@@ -248,7 +248,7 @@ def test_a_bad_file_is_one_line(command, tmp_path: Path, name, content, options,
         (["convert", "a", "b", "--share", "0"], "Invalid value for '--share'"),
         (["convert", "a", "b", "--offset", "3"], "Invalid value for '--offset': `3` has no unit"),
         (["info", ".", "--rate", "5 apples"], "Invalid value for '--rate'"),
-        (["info", "."], ".: no trace in this folder; name a file, and its format"),
+        (["info", "."], ".: no trace found in this folder; give a file, and its format"),
     ],
 )
 def test_bad_arguments_are_one_line(command, arguments: list[str], message: str):

@@ -249,5 +249,5 @@ def test_a_look_at_a_figure_refutes_nothing(number, runs, duration, tmp_path, ca
     assert run(["paper", "wiopt2003", "--figure", str(number), *options]) == 0
     out = capsys.readouterr().out
     assert "DOES NOT HOLD" not in out
-    assert "cannot be told" in out
-    assert "What cannot be told needs more runs, or longer ones: the paper's take 2000 s." in out
+    assert "not decidable" in out
+    assert "Claims that are not decidable need more or longer runs; the paper's last 2000 s." in out

@@ -29,8 +29,8 @@ def refused(call: Callable[[], object], expected: str) -> None:
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
-        (PHY, "link = PhyTrace(5000 slots of 33 bytes): a PHY trace is no link yet; apply a sch"),
-        ([LINK, PHY], "link = PhyTrace(5000 slots of 33 bytes): a PHY trace is no link yet; apply"),
+        (PHY, "link = PhyTrace(5000 slots of 33 bytes): a PHY trace is not a link; apply a sch"),
+        ([LINK, PHY], "link = PhyTrace(5000 slots of 33 bytes): a PHY trace is not a link; apply"),
         (None, "link = None: give a link trace (clift.tmt.apply makes one) or a live link"),
         (3, "link = 3: give a link trace"),
         ([], "link: give one or more"),
@@ -193,7 +193,10 @@ def test_feedback_may_be_as_fast_as_the_round_trip() -> None:
         (lambda: LandMobile("its").trace(1, "a"), "seed = 'a': give a whole number from 0"),
         (lambda: LandMobile("its").decode(["a"], [1]), "time_s = ['a']: give instants in seconds"),
         (lambda: clift.channel.bernoulli(slots="x"), "slots = 'x': give a whole number from 1"),
-        (lambda: clift.channel.bernoulli(), "slots = None: give how many, or a trace as `on`"),
+        (
+            lambda: clift.channel.bernoulli(),
+            "slots = None: give the number of slots, or a trace as `on`",
+        ),
         (lambda: clift.channel.bernoulli(9, p="x"), "p = 'x' is not a probability"),
         (lambda: clift.channel.bernoulli(9, seed="x"), "seed = 'x': give a whole number from 0"),
         (lambda: clift.channel.bernoulli(on=3), "on = 3: give a PHY trace or None"),
@@ -275,7 +278,7 @@ def test_live_links_are_values(link: Any, changes: dict[str, Any]) -> None:
     assert changed.replace(**changes) == changed != 3
     with pytest.raises(AttributeError):
         setattr(link, name, value)
-    refused(lambda: link.replace(bogus=3), "bogus = 3: no parameter; one of ")
+    refused(lambda: link.replace(bogus=3), "bogus = 3: unknown parameter; use one of ")
 
 
 @pytest.mark.parametrize(

@@ -127,11 +127,11 @@ def test_a_sweep_of_figure_6_is_fast():
         (lambda: model.harq2(10, 12, p=0.9, burst=2.0), "longer bursts"),
         (lambda: model.harq2(10, 12, p=0.1, max_rounds=10**6), "too many"),
         (lambda: model.harq2(10, 12, p=0.1, rtt_ms=-1), "rtt_ms"),
-        (lambda: model.fec(10, 12, [0.9, 0.8], [0.1, 0.2, 0.3]), "do not go together"),
+        (lambda: model.fec(10, 12, [0.9, 0.8], [0.1, 0.2, 0.3]), "do not broadcast"),
         (lambda: model.fec(10, 12, p=[0.1, 0.2]).recovery_delays(), "one channel"),
         (lambda: model.erasures(-1, 0.9, 0.5), "n = -1"),
         (lambda: model.hybrid(12, 10), "K <= N"),
-        (lambda: model.fit(clift.PhyTrace([0, 1], [1, 1])), "fits no chain"),
+        (lambda: model.fit(clift.PhyTrace([0, 1], [1, 1])), "no chain fits a trace"),
         (lambda: check("ARQ", p=0.1, slots=1000), "too few"),
     ],
 )

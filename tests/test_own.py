@@ -319,7 +319,7 @@ def test_an_exception_in_a_scheme_comes_back_every_time() -> None:
         "negative": "data LLDU 0: d_ns or lost_ns is below zero",
         "both": "data LLDU 0: it has d_ns and lost_ns; keep one",
         "unknown": "returned 'lost'; give t_ns, d_ns, lost_ns, transmissions, slots_used",
-        "none": "returned no d_ns",
+        "none": "d_ns is missing; return t_ns",
         "square": "t_ns must have one dimension",
         "used": "slots_used = 3: give 60000 to 60000",
     }.items():
@@ -530,7 +530,7 @@ def test_the_command_line_loads_plugins(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
-    with pytest.raises(clift.ScenarioError, match="py-fec`: only this process has it"):
+    with pytest.raises(clift.ScenarioError, match="py-fec`: known in this process only"):
         own.plugins_of(['{"scheme": "py-fec(1, 2)"}'])
     assert own.plugins_of(['{"scheme": "ARQ"}']) == []
     (tmp_path / "own.py").write_text(PLUGIN.format(n=5, version=1))

@@ -108,7 +108,7 @@ def test_units_are_called_as_the_link_calls_them(text: str, unit: str, tmp_path:
 def test_repair_with_every_block_does_not_hide_the_block(tmp_path: Path) -> None:
     below = drawn(tmp_path, LIVE)["units-0"].axes[1]
     orders = {found.get_label(): found.get_zorder() for found in below.collections}
-    assert orders["repair, unasked"] < orders["sent for the first time"] < orders["erased"]
+    assert orders["repair, unrequested"] < orders["first transmission"] < orders["erased"]
 
 
 def test_a_legend_names_only_lines_that_are_in_view() -> None:
@@ -134,7 +134,7 @@ def test_a_legend_names_only_lines_that_are_in_view() -> None:
     figure = draw_units(pa.table(units), pa.table(events), "x")
     above = figure.axes[0]
     assert above.get_legend_handles_labels()[1] == ["received"]
-    assert above.texts[0].get_text() == "the packet of the loss, sent at -1.00 s"
+    assert above.texts[0].get_text() == "the lost packet, sent at -1.00 s"
 
 
 def test_every_alternative_has_a_time_sequence(tmp_path: Path) -> None:

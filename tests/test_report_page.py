@@ -137,7 +137,7 @@ def test_a_page_says_under_the_conclusion_what_that_rests_on(
     assert "1 gap of over 5 times the usual 1 s" in part
     shared = re.search(r"Given this trace: .*?\.\n\n", told.out, re.DOTALL)
     assert f"<li>{' '.join(shared[0].split())}</li>" in part
-    assert "Taken, as the scenario does not say it: link.queue 1000 packets (default)." in part
+    assert "Defaults used: link.queue 1000 packets (default)." in part
     changed(folder, caveats=[HOSTILE, *(["again"] * 30)])
     assert run(["report", str(folder)]) == 0
     text = (folder / "report.html").read_text()
@@ -167,7 +167,7 @@ def test_a_foreign_file_is_kept_and_a_page_of_ours_is_replaced(
     assert "window.pdf" in refused(["report", copy, "--figures", figures], capsys)
     assert (figures / "window.pdf").read_text() == "mine"
     assert "is a folder" in refused(["report", copy, "-o", figures], capsys)
-    assert "cannot write" in refused(["report", copy, "-o", copy / "no" / "x.html"], capsys)
+    assert "not writable" in refused(["report", copy, "-o", copy / "no" / "x.html"], capsys)
 
 
 @pytest.mark.parametrize(("name", "column"), [("summary", "mean"), ("series", "flow")])
@@ -183,8 +183,8 @@ def test_a_table_without_a_column_is_named(
     ("record", "said"),
     [
         ("", "no JSON"),
-        ("[]", "not what `clift run -o` leaves there"),
-        ("{}", "not what `clift run -o` leaves there"),
+        ("[]", "not a results folder of `clift run -o`"),
+        ("{}", "not a results folder of `clift run -o`"),
         ('{"cells": []}', "it has no cells"),
         ('{"cells": [{"labels": 3, "runs": 1}]}', "not what"),
         ('{"cells": [{"labels": {"a": "b"}, "runs": "x"}]}', "not what"),
@@ -201,7 +201,7 @@ def test_a_bad_folder_is_one_line(
 def test_a_folder_without_results_says_so(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no record.json there" in refused(["report", copy / "nowhere"], capsys)
     (copy / "summary.parquet").write_text("PAR1 not")
-    assert "summary.parquet: cannot be read" in refused(["report", copy], capsys)
+    assert "summary.parquet: not readable" in refused(["report", copy], capsys)
     (copy / "summary.parquet").unlink()
     assert "summary.parquet: is missing" in refused(["report", copy], capsys)
 
@@ -498,7 +498,7 @@ def test_other_studies_open_too(browser: Any, copy: Path) -> None:
         assert warned == (
             []
             if name == "a single run"
-            else ["Incomplete: 20 of 36 runs are finished. Everything below is of those."]
+            else ["Incomplete: 20 of 36 runs are finished. All results below are from these runs."]
         )
         units = opened.page.locator("#figure-units figcaption p").all_text_contents()
         assert ["transport block" in text for text in units] == [True] * (name == "a single run")

@@ -42,13 +42,13 @@ def test_paper_and_difference_are_explained_under_the_table_that_has_them() -> N
         if "paper" in table.splitlines()[0] and place < 2:
             assert table.splitlines()[3].startswith("(")
     both = " ".join(" ".join(tables).split())
-    assert both.count("difference: our mean over that, less one") == 1
-    assert both.index("paper: what table 1") < both.index("figure 7")
+    assert both.count("difference: (mean - printed) / printed") == 1
+    assert both.index("paper: value printed in table 1") < both.index("figure 7")
 
 
 def test_runs_that_came_out_the_same_are_said_once() -> None:
     clear = TEXT.replace("2 %", "0 %")
-    said = "All runs of a cell came out the same"
+    said = "All runs of a cell gave identical results"
     text = "\n\n".join(told(clear))
     assert text.count(said) == 1
     assert "too few runs differ" not in text

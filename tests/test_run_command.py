@@ -69,8 +69,8 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
         "scheme runs completion (s) paper difference sent again (%) timeouts link used (%)\n"
         "ARQ # # ± # # #% # # #\n"
         "HARQ(10/12) # # ± # # # #\n"
-        "(± and +/-: # % interval of the mean; paper: what nowhere prints; difference: our "
-        "mean over that,\nless one)"
+        "(± and +/-: # % interval of the mean; paper: value printed in nowhere; difference: "
+        "(mean -\nprinted) / printed)"
     )
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (

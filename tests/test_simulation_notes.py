@@ -22,25 +22,25 @@ def notes(link: clift.LinkTrace, **options: Any) -> list[str]:
     return run.notes()
 
 
-def test_a_flow_that_is_stuck_in_recovery_says_so() -> None:
+def test_a_flow_stuck_in_recovery_is_noted() -> None:
     papers = {"profile": "papers", "duration_s": 60}
     *_, stuck = notes(LINK, **papers)
-    assert re.match(r"flow 0: of \d+ segments that arrived .* cwnd_max ", stuck)
+    assert re.match(r"flow 0: only \d+ of \d+ segments arrived in order; .* cwnd_max ", stuck)
     assert notes(LINK, cwnd_max_packets=1400, **papers) == []
     assert notes(LINK, duration_s=60) == []
 
 
-def test_losses_that_are_mostly_its_own_are_said() -> None:
+def test_losses_that_tcp_causes_are_noted() -> None:
     near = clift.tmt.apply(CLEAN, "none", rtt_ms=24)
     first, *_ = notes(near, profile="papers", duration_s=120)
-    found = re.match(r"(\d+) of (\d+) segments fell to a full queue, 0 to the link: ", first)
+    found = re.match(r"full queues dropped (\d+) of (\d+) segments, the links lost 0: ", first)
     assert found is not None
     dropped, sent = map(int, found.groups())
     assert 0.1 * sent < dropped < sent
     assert notes(near, duration_s=120) == []
 
 
-def test_losses_and_datagrams_are_nothing_to_note() -> None:
+def test_link_losses_and_datagrams_need_no_note() -> None:
     lossy = clift.channel.bernoulli(slots=100_000, p=0.05, slot_ns=1_200_000, lldu_bytes=1500)
     link = clift.tmt.apply(lossy, "none", rtt_ms=500)
     for options in (
@@ -61,5 +61,5 @@ def test_the_table_of_a_campaign_has_the_note(tmp_path: Path) -> None:
         [sys.executable, "-m", "clift", "run", path], capture_output=True, text=True, check=True
     )
     found = done.stdout[done.stdout.index("Note on 100000 packets: ") :]
-    assert "segments fell to a full queue, 0 to the link" in " ".join(found.split())
+    assert "segments, the links lost 0: TCP itself caused most losses" in " ".join(found.split())
     assert done.stdout.count("Note on") == 1

@@ -100,7 +100,7 @@ def test_integers_of_any_kind_are_taken(dtype: str):
         ([0], [2**61], {}, r"slot 0: t \+ d is over 2\^61 ns"),
         (np.array([2**63], "u8"), [1], {}, "t_ns holds 9223372036854775808 ns, over"),
         ([0], [1], {"lldu_bytes": 0}, "lldu_bytes = 0 is out of range"),
-        ([0], [1], {"lldu_bytes": 33.0}, "lldu_bytes = 33.0 is no whole number"),
+        ([0], [1], {"lldu_bytes": 33.0}, "lldu_bytes = 33.0 is not a whole number"),
         ([0], [1], {"decode_ns": -1}, "decode_ns = -1 is out of range"),
         ([0, 9], [1, 1], {"period_ns": 9}, "period_ns must be above 9"),
     ],

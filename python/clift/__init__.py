@@ -1,4 +1,4 @@
-"""CLIFT: from a physical-layer trace, through a link-layer scheme, to what TCP feels.
+"""CLIFT: TCP and QUIC over a physical-layer trace and a link-layer scheme.
 
 >>> import clift
 >>> phy = clift.channel.gilbert_elliott(slots=100_000, alpha=0.99, beta=0.5, seed=1)
@@ -8,7 +8,7 @@
 True
 """
 
-import clift._starting as _starting  # noqa: F401 - first, so that Ctrl-C is answered from here on
+import clift._starting as _starting  # noqa: F401 - first, so that Ctrl-C works during the imports
 import clift.campaign as campaign
 import clift.channel as channel
 import clift.constellation as constellation

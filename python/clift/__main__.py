@@ -1,4 +1,4 @@
-"""`python -m clift` is the command `clift`."""
+"""Entry point of `python -m clift`."""
 
 from clift.cli import main
 

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(text: str, total: int) -> Iterator[Callable[..., None]]:
-    """Shows how far something is, with the time left; nothing where stderr is no terminal.
+    """Show progress and the remaining time; show nothing if stderr is not a terminal.
 
     Args:
-        text: What is going on.
-        total: Steps to do.
+        text: Label of the bar.
+        total: Number of steps.
 
     Yields:
-        A function of the steps done, the total, and a note to show.
+        A function that takes finished steps, all steps, and a note to show.
 
     Example:
         >>> with bar("counting", 2) as report:

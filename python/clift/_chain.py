@@ -1,4 +1,4 @@
-"""The channel of the analytical model, whichever way it was given: a two-state chain, or many."""
+"""The two-state channel of the analytical model, built from any of its parameter sets."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Chain(NamedTuple):
-    """Probabilities of staying good and bad, and of an erasure in either state.
+    """Probabilities of staying good and bad, and of an erasure in each state.
 
-    Each is an array, of any shapes that go together.
+    Each field is an array; the shapes must broadcast.
     """
 
     alpha: Floats
@@ -38,10 +38,10 @@ class Chain(NamedTuple):
         p: ArrayLike | None,
         burst: ArrayLike | None,
     ) -> Chain:
-        """The chain of ``alpha`` and ``beta``, of ``p`` and ``burst``, or of ``p`` alone.
+        """Build the chain from ``alpha`` and ``beta``, ``p`` and ``burst``, or ``p`` alone.
 
         Raises:
-            ScenarioError: if it is given in none of these ways, or cannot be.
+            ScenarioError: if the parameters form none of these sets, or are out of range.
 
         >>> chain = Chain.given(None, None, 0.0, 1.0, 0.02, 4.0)
         >>> round(float(chain.alpha), 6), float(chain.beta)
@@ -59,12 +59,12 @@ class Chain(NamedTuple):
         if alpha is not None or beta is not None:
             raise ScenarioError("the channel: give either alpha and beta, or p and burst")
         if np.any(_floats("p_good", p_good) != 0) or np.any(_floats("p_bad", p_bad) != 1):
-            raise ScenarioError("p is for p_good = 0 and p_bad = 1; give alpha and beta instead")
+            raise ScenarioError("p needs p_good = 0 and p_bad = 1; give alpha and beta instead")
         given = _floats("p", p), _floats("burst", np.nan if burst is None else burst)
         try:
             shares, bursts = np.broadcast_arrays(*given)
         except ValueError:
-            raise ScenarioError("p and burst: arrays of shapes that do not go together") from None
+            raise ScenarioError("p and burst: shapes do not broadcast") from None
         if burst is not None and np.any(np.isnan(bursts)):
             raise ScenarioError("burst = nan: give a number of at least 1")
         flat = [np.ascontiguousarray(values).ravel() for values in (shares, bursts)]
@@ -75,23 +75,23 @@ class Chain(NamedTuple):
         return cls(good, bad, np.asarray(0.0), np.asarray(1.0))
 
     def single(self, what: str) -> tuple[float, float, float, float]:
-        """The numbers of the one chain there is; ``what`` wants just one.
+        """The four numbers of a single chain; ``what`` names the caller in the error.
 
         Raises:
-            ScenarioError: if there are arrays of them.
+            ScenarioError: if the parameters are arrays.
 
         >>> Chain.given(0.9, 0.5, 0.0, 1.0, None, None).single("the law")
         (0.9, 0.5, 0.0, 1.0)
         """
         if any(np.ndim(values) for values in self):
-            raise ScenarioError(f"{what} is for one channel, not for arrays")
+            raise ScenarioError(f"{what} needs one channel, not arrays")
         return float(self.alpha), float(self.beta), float(self.p_good), float(self.p_bad)
 
     def columns(self) -> tuple[tuple[Floats, Floats, Floats, Floats], tuple[int, ...]]:
-        """The numbers of all chains in columns, and the shape they broadcast to.
+        """The four numbers of every chain, in columns, and their broadcast shape.
 
         Raises:
-            ScenarioError: if the shapes do not go together.
+            ScenarioError: if the shapes do not broadcast.
 
         >>> chains = Chain.given([0.9, 0.8], [[0.5], [0.4]], 0.0, 1.0, None, None)
         >>> columns, shape = chains.columns()
@@ -102,7 +102,7 @@ class Chain(NamedTuple):
             good, bad, p_good, p_bad = np.broadcast_arrays(*self)
         except ValueError:
             shapes = ", ".join(str(values.shape) for values in self)
-            raise ScenarioError(f"the channel: shapes {shapes} do not go together") from None
+            raise ScenarioError(f"the channel: shapes {shapes} do not broadcast") from None
         columns = (np.ascontiguousarray(values).ravel() for values in (good, bad, p_good, p_bad))
         alpha, beta, p_good, p_bad = columns
         return (alpha, beta, p_good, p_bad), good.shape
@@ -121,4 +121,4 @@ def _floats(name: str, values: ArrayLike) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ScenarioError(f"{name} = {values!r} is no number") from None
+        raise ScenarioError(f"{name} = {values!r} is not a number") from None

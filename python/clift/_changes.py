@@ -1,4 +1,4 @@
-"""Keyword arguments of a run as changes of a scenario's tree."""
+"""Converts keyword arguments of a run into changes of a scenario's tree."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from clift.errors import ScenarioError
 from clift.live.base import hop
 
 Change = tuple[str, Node]
-"""A dotted key and its value; None takes the key away."""
+"""A dotted key and its value; None removes the key."""
 
 _QUEUE = ("queue_packets", "queue_bytes")
 _APPLICATION = ("file_bytes", "message_kbps", "message_bytes", "deadline_ms")
 _ACCESS = ("access_kbps", "access_ms")
 _PATH = ("path_ms", "path_in_order")
 _OF_LINKS = {keyword.key for keyword in KEYWORDS.values() if keyword.key.startswith("link.")}
-# Keywords that go together, or to more than one place.
+# Keywords that are converted together, or that set several keys.
 _TRANSPORT = ("transport", "congestion")
 _TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, *_TRANSPORT, "return_link"])
-# What `transport` may say beside names of congestion controls, which are TCP's.
+# Values of `transport` other than names of TCP's congestion controls.
 _PROTOCOLS = ("tcp", "quic", "udp")
 
-# Keywords that stand for a key each, whatever else is given; those of a link for one in each link.
+# Keywords that set one key each; a link's keyword sets one key in each link.
 _ALONE = {
     name: keyword.key
     for name, keyword in KEYWORDS.items()
@@ -34,10 +34,10 @@ _ALONE = {
 
 
 def node(name: str, value: Any) -> Node:
-    """The value of a keyword, or of a dotted key; None: not given.
+    """Convert the value of a keyword or a dotted key; None means not given.
 
     Raises:
-        ScenarioError: If there is no such keyword, or the value is of another kind.
+        ScenarioError: If the keyword does not exist, or the value has the wrong type.
 
     Example:
         >>> node("duration_s", 9), node("link.rtt", "600 ms"), node("sack", False)
@@ -62,12 +62,12 @@ def node(name: str, value: Any) -> Node:
 def changes(
     nodes: Mapping[str, Node], tree: Mapping[str, Node], of_links: bool
 ) -> Iterator[Change]:
-    """What keywords change in a tree.
+    """Changes of a tree that the keywords make.
 
     Args:
-        nodes: Values of keywords and dotted keys, in the order in which they were given.
-        tree: The tree; keywords of links go to each link in it.
-        of_links: Whether it was made of links, so that what is not given is as in `simulate`.
+        nodes: Values of keywords and dotted keys, in the given order.
+        tree: The tree; keywords of links apply to each of its links.
+        of_links: Whether the tree was made from links; then `simulate`'s defaults apply.
 
     Example:
         >>> list(changes({"wrap": True, "file_bytes": "9 B"}, {}, True))
@@ -98,11 +98,11 @@ def changes(
 
 
 def alone(nodes: Mapping[str, Node], links: int) -> list[Change] | None:
-    """What keywords change that change a key each and nothing else; None: others are among them.
+    """Changes by keywords that set one key each; None if any keyword does more.
 
     Args:
         nodes: Values of keywords and dotted keys.
-        links: How many links there are, the one of the way back among them.
+        links: Number of links, including the return link.
 
     Example:
         >>> alone({"seed": 3, "wrap": True}, 1)
@@ -117,7 +117,7 @@ def alone(nodes: Mapping[str, Node], links: int) -> list[Change] | None:
 
 
 def _keys(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
-    """Keys and values of what was given, those of a link as if there were one."""
+    """Keys and values of the given keywords, those of a link as for a single link."""
     for name, value in nodes.items():
         if name not in _TOGETHER:
             keyword = KEYWORDS.get(name)

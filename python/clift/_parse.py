@@ -1,6 +1,6 @@
-"""Values from outside, checked once where they come in: an error names the argument and the cure.
+"""Checks of values from outside. Each error names the argument and the cure.
 
-A flag is a bool, a number no text, and nothing is taken for something that it only looks like.
+A bool is not a number, and text is not a number: nothing is converted silently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NS_PER = {"s": 1e9, "ms": 1e6}
 
 
 class Fixed:
-    """What nobody can change: a copy of it is the thing itself."""
+    """Immutable: a copy is the object itself."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Fixed:
 
 
 class Usual(int):
-    """A default that gives way to what a trace says; the same number, given, does not.
+    """A default that yields to the trace's value; the same number, given explicitly, does not.
 
     Example:
         >>> Usual(500), isinstance(500, Usual)
@@ -48,7 +48,7 @@ class Usual(int):
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two arguments are equal, arrays as a whole.
+    """True if two arguments are equal; arrays are compared as a whole.
 
     Example:
         >>> same({"a": np.ones(2)}, {"a": np.ones(2)}), same([1], np.ones(1)), same((1, 2), (1, 3))
@@ -64,12 +64,12 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     try:
         return bool(one == other)
-    except ArithmeticError:  # a signalling NaN is equal to nothing
+    except ArithmeticError:  # comparing a signalling NaN raises
         return False
 
 
 def fault(name: str, value: object, cure: str) -> ScenarioError:
-    """The error that names an argument, its value and the cure, on one line.
+    """The error with an argument, its value and the cure, on one line.
 
     Example:
         >>> fault("rtt_ms", "x", "give a time in ms")
@@ -79,13 +79,13 @@ def fault(name: str, value: object, cure: str) -> ScenarioError:
 
 
 def real(value: Any) -> float | None:
-    """The number that a value is, a whole one unchanged; None if it is none.
+    """The value as a number, integers unchanged; None if it is not a number.
 
     Example:
         >>> real(3), real(np.float32(0.5)), real("3"), real(True), real(float("nan"))
         (3, 0.5, None, None, None)
     """
-    # What nearly all values are; a sweep has many scenarios.
+    # Fast path for the common types; a sweep has many scenarios.
     if type(value) is int or (type(value) is float and not math.isnan(value)):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -113,7 +113,7 @@ def number(name: str, value: Any, low: float, high: float, what: str = "a number
 
 
 def whole(name: str, value: Any, low: int, high: int, otherwise: str = "") -> int:
-    """A whole number from `low` to `high`; `otherwise` is what else there may be, for the error.
+    """A whole number from `low` to `high`; `otherwise` names further valid values in the error.
 
     Example:
         >>> whole("k", 10, 1, 65535), whole("k", 10.0, 1, 65535)
@@ -129,7 +129,7 @@ def whole(name: str, value: Any, low: int, high: int, otherwise: str = "") -> in
 
 
 def probability(name: str, value: Any) -> float:
-    """A probability, which is a number.
+    """A probability, given as a number.
 
     Example:
         >>> probability("p", "1 %")
@@ -145,7 +145,7 @@ def probability(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """A bool and nothing else: any text would count as true.
+    """A bool; other types are errors, because any text would count as true.
 
     Example:
         >>> flag("wrap", "no")
@@ -158,7 +158,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def choice(name: str, value: Any, names: Sequence[str]) -> str:
-    """One of a few names.
+    """One of the given names.
 
     Example:
         >>> choice("rlc", "tm", ("am", "um"))
@@ -172,7 +172,7 @@ def choice(name: str, value: Any, names: Sequence[str]) -> str:
 
 
 def text(name: str, value: Any, what: str) -> str:
-    """A text, whatever it says.
+    """Any text.
 
     Example:
         >>> text("transport", 3, "a name such as 'cubic'")
@@ -185,7 +185,7 @@ def text(name: str, value: Any, what: str) -> str:
 
 
 def nanoseconds(name: str, value: Any, unit: str, least_ns: int = 0) -> int:
-    """A time in s or ms, at least `least_ns`, in whole nanoseconds.
+    """A time in s or ms, at least `least_ns`, converted to whole nanoseconds.
 
     Example:
         >>> nanoseconds("rtt_ms", 0.5, "ms"), nanoseconds("duration_s", 2, "s")
@@ -207,7 +207,7 @@ def nanoseconds(name: str, value: Any, unit: str, least_ns: int = 0) -> int:
 
 
 def of_type(name: str, value: Any, kind: type[T], cure: str) -> T:
-    """A value of a class.
+    """A value of the given class.
 
     Example:
         >>> of_type("phy", 3, str, "give a PHY trace")
@@ -220,7 +220,7 @@ def of_type(name: str, value: Any, kind: type[T], cure: str) -> T:
 
 
 def floats(name: str, values: Any, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers in an array of any shape.
+    """Numbers as an array of any shape.
 
     Example:
         >>> floats("esn0_db", "a", "levels in dB")

@@ -1,6 +1,6 @@
-"""Ctrl-C while the command `clift` is being imported, before anything of it runs.
+"""Handles Ctrl-C while the command `clift` is being imported.
 
-The package imports this first. Where the process is not the command, nothing happens.
+The package imports this module first. In other processes it does nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from types import FrameType
 
 
 def stop(_number: int, _frame: FrameType | None) -> None:
-    """Ends the process as the command does later: with a line and exit code 130."""
+    """End the process as the command does later: with one line and exit code 130."""
     os.write(2, b"stopped\n")
     os._exit(130)
 
 
 def _is_command() -> bool:
-    """Whether this is `clift` or `python -m clift`."""
+    """True if the process is `clift` or `python -m clift`."""
     name = sys.argv[0].replace("\\", "/").rpartition("/")[2] if sys.argv[:1] else ""
     if name != "-m":
         return name in ("clift", "clift.exe")
@@ -28,5 +28,5 @@ def _is_command() -> bool:
 
 
 if _is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    with suppress(ValueError):  # only the main thread may
+    with suppress(ValueError):  # only the main thread may set a handler
         signal.signal(signal.SIGINT, stop)

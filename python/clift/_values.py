@@ -1,7 +1,7 @@
-"""Values of Python as values of a scenario: a number becomes text with its unit, exactly.
+"""Converts Python values to scenario values: a number becomes text with its unit, exactly.
 
-A converter takes the name that errors call a value, and the value. What the core can tell (a range
-that follows from other values, a name that it doesn't know) is the core's to say.
+A converter takes the name to use in errors, and the value. The core checks everything else, such as
+ranges that depend on other values and names.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from clift.scheme import scheme_text
 from clift.trace import PhyTrace
 
 Node = Any
-"""A value of a scenario: text, a number, a bool, a list, a table, or an object in memory."""
+"""A scenario value: text, a number, a bool, a list, a table, or an object in memory."""
 Convert = Callable[[str, Any], Node]
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """Where an argument goes in a scenario, and as what.
+    """Key and converter of a keyword argument.
 
     Args:
         key: The dotted key.
-        convert: Makes its value.
-        usual: The default, which leaves the key out.
-        held: The key where the value is an object in memory.
+        convert: Function that converts the value.
+        usual: The default, for which the key is omitted.
+        held: The key to use if the value is an object in memory.
     """
 
     key: str
@@ -47,7 +47,7 @@ class Keyword:
 
 
 def entries(keywords: Mapping[str, Keyword], given: Mapping[str, Any]) -> dict[str, Node]:
-    """Keys and values of arguments that are not the default.
+    """Keys and values of the arguments that differ from their defaults.
 
     Example:
         >>> entries({"rtt_ms": Keyword("link.rtt", milliseconds, 500)}, {"rtt_ms": 0.5})
@@ -73,7 +73,7 @@ def _is_usual(value: Any, usual: Any) -> bool:
 
 
 def nested(always: Mapping[str, Node], found: Mapping[str, Node]) -> dict[str, Node]:
-    """Dotted keys as tables in tables, beside what is there always.
+    """Nested tables from dotted keys, added to the constant entries.
 
     Example:
         >>> nested({"link": {"live": True}}, {"link.rtt": "1 s", "scheme": "ARQ"})
@@ -92,12 +92,12 @@ def nested(always: Mapping[str, Node], found: Mapping[str, Node]) -> dict[str, N
 def respelled(
     error: ScenarioError, keywords: Mapping[str, Keyword], given: Mapping[str, Any]
 ) -> ScenarioError:
-    """The fault of a scenario in the words of keyword arguments.
+    """Reword a scenario error in terms of keyword arguments.
 
     Args:
-        error: What the core says, of a dotted key.
-        keywords: Where each argument goes.
-        given: The arguments, by name.
+        error: The core's error, about a dotted key.
+        keywords: Key of each argument.
+        given: The arguments by name.
 
     Example:
         >>> error = ScenarioError("link.rtt: longer than `feedback`")
@@ -132,7 +132,7 @@ def respelled(
     return _parse.fault(name, given[name], reason)
 
 
-# Before the key of a hop: its place on the path.
+# Position of a hop on the path, before its key.
 _HOP = re.compile(r"^(return\.)?(path\.\d+\.)?")
 
 
@@ -188,7 +188,7 @@ def kilobits(name: str, value: Any) -> str:
 
 
 def quantity(unit: str) -> Callable[[str, Any], str]:
-    """A number of a unit.
+    """A number with a unit.
 
     Example:
         >>> quantity("deg")("elevation_deg", 40), quantity("GHz")("carrier_ghz", 1e-7)
@@ -208,7 +208,7 @@ def decibels(name: str, value: Any) -> str:
 
 
 def whole(low: int, high: int, unit: str = "") -> Convert:
-    """A whole number from `low` to `high`, of `unit` unless that is empty.
+    """A whole number from `low` to `high`, followed by `unit` unless that is empty.
 
     Example:
         >>> whole(1, 9)("k", 3), whole(1, 9, "B")("tb_bytes", 3)
@@ -249,7 +249,7 @@ def number(name: str, value: Any) -> float:
 
 
 def choice(*names: str) -> Convert:
-    """One of a few names.
+    """One of the given names.
 
     Example:
         >>> choice("am", "um")("rlc", "am")
@@ -259,7 +259,7 @@ def choice(*names: str) -> Convert:
 
 
 def text(what: str) -> Convert:
-    """Text, whatever it says.
+    """Any text.
 
     Example:
         >>> text("the name of a channel")("preset", 3)
@@ -284,7 +284,7 @@ def probability_list(name: str, value: Any) -> list[float]:
 
 
 def probabilities(name: str, value: Any) -> list[float]:
-    """One probability or more: a number, or a list of them.
+    """One or more probabilities: a number or a list.
 
     Example:
         >>> probabilities("bler", 0.1), probabilities("bler", (0.1, 0.01))
@@ -296,7 +296,7 @@ def probabilities(name: str, value: Any) -> list[float]:
 
 
 def delay(name: str, value: Any) -> str | _clift.DelaySeries:
-    """A delay in ms: a number, or one that changes over time.
+    """A delay in ms: a number or a time series.
 
     Example:
         >>> delay("delay_ms", 80)
@@ -308,12 +308,12 @@ def delay(name: str, value: Any) -> str | _clift.DelaySeries:
 
 
 def steps(name: str, value: Any) -> list[tuple[int, int]]:
-    """A delay in ms, in steps of (from_ns, delay_ns)."""
+    """A delay in ms as steps of (from_ns, delay_ns)."""
     return delay_steps(value, name)
 
 
 def delayed_ack(name: str, value: Any) -> bool | str:
-    """Whether acknowledgements wait, or how many ms.
+    """Whether ACKs are delayed, or by how many ms.
 
     Example:
         >>> delayed_ack("delayed_ack", True), delayed_ack("delayed_ack", 25)
@@ -325,7 +325,7 @@ def delayed_ack(name: str, value: Any) -> bool | str:
 
 
 def _table(**units: str) -> Convert:
-    """Numbers in order as a table of quantities."""
+    """A sequence of numbers as a table of quantities."""
 
     def convert(name: str, value: Any) -> dict[str, str]:
         if not isinstance(value, Sequence) or len(value) != len(units):
@@ -342,12 +342,12 @@ trees = _table(gap="m", crossing="m", depth="dB", spread="dB", multipath="dB")
 
 
 def own(_name: str, value: Any) -> Node:
-    """A value that has no key of its own."""
+    """A value without a key."""
     return value
 
 
 def scheme(_name: str, value: Any) -> str:
-    """A scheme, or its text."""
+    """A scheme object or its text."""
     return scheme_text(value)
 
 
@@ -357,7 +357,7 @@ def phy(name: str, value: Any) -> PhyTrace:
 
 
 def probability_or_phy(name: str, value: Any) -> float | PhyTrace:
-    """A probability, or the PHY trace that takes its place."""
+    """A probability, or a PHY trace instead of it."""
     if _parse.real(value) is not None:
         return _parse.probability(name, value)
     return _parse.of_type(name, value, PhyTrace, "give a probability or a PHY trace")
@@ -381,21 +381,21 @@ def reorder(name: str, value: Any) -> dict[str, Node]:
 
 
 def parts(name: str, value: Any) -> dict[str, Node]:
-    """A dict of parts; what they are called is for the core to say."""
+    """A dict of parts; the core checks their names."""
     if not isinstance(value, Mapping):
         raise _parse.fault(name, value, "give a dict of its parts")
     return {str(part): plain(f"{name}: {part}", node) for part, node in value.items()}
 
 
 def plain(name: str, value: Any) -> Node:
-    """A value as it stands in a scenario file, or an object that takes the place of a file there.
+    """A value as in a scenario file, or an in-memory object instead of a file.
 
     Example:
         >>> plain("link", {"rtt": "500 ms", "wrap": True})
         {'rtt': '500 ms', 'wrap': True}
         >>> plain("link.rtt", {3})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        clift.errors.ScenarioError: link.rtt = {3}: no value of a scenario; give text, a number, ...
+        clift.errors.ScenarioError: link.rtt = {3}: not a valid scenario value; give text, ...
     """
     if isinstance(value, (str, bool, *_HELD)):
         return value
@@ -408,7 +408,9 @@ def plain(name: str, value: Any) -> Node:
         return found
     if isinstance(value, Sequence):
         return [plain(f"{name}.{index}", node) for index, node in enumerate(value)]
-    cure = "no value of a scenario; give text, a number, True or False, a list, a dict or a trace"
+    cure = (
+        "not a valid scenario value; give text, a number, True or False, a list, a dict or a trace"
+    )
     raise _parse.fault(name, value, cure)
 
 
@@ -419,7 +421,7 @@ _HELD = (PhyTrace, LinkTrace, _clift.DelaySeries, _clift.MiTrace)
 
 
 def only_with(present: bool, names: Sequence[tuple[str, bool]], cure: str) -> None:
-    """Refuses the first of `names` that was given, if what excludes it is `present`.
+    """Raise for the first given one of `names` if the value that excludes it is `present`.
 
     Example:
         >>> only_with(True, [("p", True)], "`losses` says which units are lost; leave it out")

@@ -1,15 +1,15 @@
-"""Numbers of things as people write them."""
+"""Counts in words."""
 
 from __future__ import annotations
 
 
 def counted(number: int, one: str, more: str | None = None) -> str:
-    """A number with what it counts, one of them or more.
+    """A number with a noun in the singular or plural.
 
     Args:
-        number: How many.
-        one: What one of them is called.
-        more: What several are called; with an s unless given.
+        number: The count.
+        one: Singular noun.
+        more: Plural noun; default: with an s.
 
     Example:
         >>> counted(1, "run"), counted(0, "run"), counted(2, "entry", "entries")

@@ -1,4 +1,4 @@
-"""Channel models that make a PHY trace, or erase further slots of one (DESIGN section 6)."""
+"""Channel models that make a PHY trace or erase slots of an existing one (DESIGN section 6)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def bernoulli(
     lldu_bytes: int = 33,
     on: PhyTrace | None = None,
 ) -> PhyTrace:
-    """Erases every slot independently with probability ``p``.
+    """Erase every slot independently with probability ``p``.
 
     Args:
-        slots: number of slots; leave out with ``on``.
-        slot_ns: time between slots, ns.
+        slots: number of slots; omit with ``on``.
+        slot_ns: time between slots, in ns.
         p: erasure probability, 0 to 1.
-        decode_ns: decoding time of what arrives, ns.
-        seed: names the draws; the same seed gives the same trace.
-        lldu_bytes: payload of a slot.
-        on: a trace whose slots to use; what it has erased stays erased.
+        decode_ns: decoding time of received slots, in ns.
+        seed: seed of the draws; the same seed gives the same trace.
+        lldu_bytes: payload of a slot, in bytes.
+        on: existing trace to use; its erased slots stay erased.
 
     Returns:
         The PHY trace.
@@ -61,29 +61,29 @@ def gilbert_elliott(
     p: float | None = None,
     burst: float | None = None,
 ) -> PhyTrace:
-    """Erasures of a two-state Markov chain with a stationary start.
+    """Erase slots by a two-state Markov chain that starts in its stationary distribution.
 
     Args:
-        slots: number of slots; leave out with ``on``.
-        slot_ns: time between slots, ns.
-        alpha: probability of staying in the good state, per slot; 0.98 unless given.
-        beta: probability of staying in the bad state; with ``p_bad = 1`` and ``p_good = 0`` the
-            mean burst is ``1 / (1 - beta)`` slots; 0.8 unless given.
+        slots: number of slots; omit with ``on``.
+        slot_ns: time between slots, in ns.
+        alpha: probability per slot of staying in the good state; default: 0.98.
+        beta: probability per slot of staying in the bad state; default: 0.8. With ``p_bad = 1`` and
+            ``p_good = 0`` the mean burst is ``1 / (1 - beta)`` slots.
         p_good: erasure probability in the good state.
         p_bad: erasure probability in the bad state.
-        decode_ns: decoding time of what arrives, ns.
-        seed: names the draws; the same seed gives the same trace.
-        lldu_bytes: payload of a slot.
-        on: a trace whose slots to use; what it has erased stays erased.
-        p: mean erasure probability; with ``burst``, in the place of ``alpha`` and ``beta``.
-        burst: mean stay in the bad state, in slots; with ``p_bad = 1`` the mean length of a burst
-            of erasures.
+        decode_ns: decoding time of received slots, in ns.
+        seed: seed of the draws; the same seed gives the same trace.
+        lldu_bytes: payload of a slot, in bytes.
+        on: existing trace to use; its erased slots stay erased.
+        p: mean erasure probability; with ``burst``, it replaces ``alpha`` and ``beta``.
+        burst: mean stay in the bad state, in slots; with ``p_bad = 1`` this is the mean length of
+            an erasure burst.
 
     Returns:
         The PHY trace.
 
     Raises:
-        ScenarioError: if a parameter is out of range, or the chain can never move.
+        ScenarioError: if a parameter is out of range, or the chain never changes state.
 
     >>> phy = gilbert_elliott(slots=10_000, alpha=0.99, beta=0.5, seed=1)
     >>> len(phy), phy.lldu_bytes
@@ -108,23 +108,23 @@ def lms(
     seed: int = 1,
     **options: Unpack[Options],
 ) -> PhyTrace:
-    """A terminal that drives under a satellite: fading, interleaver and turbo code.
+    """Simulate a terminal that moves under a satellite: fading, interleaver and turbo code.
 
     Args:
         preset: ``internet``, ``distribution``, ``distribution-down`` or ``its``.
-        esn0_db: Es/N0 in dB; the preset's unless given (internet 6, distribution 14, its 10).
-        interleaving_ms: depth of the interleaver, which is the decoding time; 0: none. The
-            preset's unless given (36; its 1).
-        duration_s: length of the trace, s.
-        seed: names the draws; the same seed gives the same fading whatever the receiver.
-        options: environment, elevation, speed, modulation, code and more: see
+        esn0_db: Es/N0 in dB; default: the preset's (internet 6, distribution 14, its 10).
+        interleaving_ms: depth of the interleaver, which is the decoding time; 0: none. Default: the
+            preset's (36; its 1).
+        duration_s: length of the trace, in s.
+        seed: seed of the draws; the same seed gives the same fading for every receiver.
+        options: environment, elevation, speed, modulation, code and more; see
             `clift.land_mobile.LandMobile`.
 
     Returns:
         The PHY trace.
 
     Raises:
-        ScenarioError: if a parameter is out of range; the message names what exists.
+        ScenarioError: if a parameter is out of range; the message lists valid names.
 
     >>> phy = lms(preset="internet", esn0_db=5, duration_s=60, seed=1)
     >>> 0.005 < phy.stats()["erasure_rate"] < 0.04
@@ -142,13 +142,13 @@ def _made(
     on: PhyTrace | None,
     seed: int,
 ) -> PhyTrace:
-    """The trace of a channel: over `regular` slots, or `on` a trace, which brings its own."""
+    """The trace of a channel, over `regular` slots or over the slots of the trace `on`."""
     if on is not None and slots is not None:
-        raise ScenarioError("slots and on: give one; `on` brings its own slots")
+        raise ScenarioError("slots and on: give only one; `on` has its own slots")
     if on is not None:
         _parse.of_type("on", on, PhyTrace, "give a PHY trace or None")
     elif slots is None:
-        raise ScenarioError("slots = None: give how many, or a trace as `on`")
+        raise ScenarioError("slots = None: give the number of slots, or a trace as `on`")
     else:
         slots = _parse.whole("slots", slots, 1, 2**61 - 1)
         given = regular | given

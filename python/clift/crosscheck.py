@@ -1,7 +1,7 @@
-"""The model and the simulation side by side: what ``--check`` shows.
+"""Compares the analytical model with simulation, for ``--check`` and ``--fit``.
 
-``check`` simulates the channel that a model is about; ``depart`` fits a chain to a trace that is
-there and shows what the chain does not know of it.
+``check`` simulates the channel of a model. ``depart`` fits a chain to a trace and shows how the
+trace differs from the chain.
 
 >>> rows = check("FEC(10/12)", alpha=0.98, beta=0.5, slots=200_000)
 >>> [row.metric for row in rows]
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 BATCHES = 20
 NEARLY = 0.01
-"""What the model of HARQ-II blocks cut apart, an approximation, may be off."""
+"""Tolerance for the approximate model of HARQ-II with interrupted blocks."""
 _WAITS = 12
-"""LLDUs sent so many waits for feedback before the end are finished."""
+"""An LLDU is finished if it was sent at least this many feedback times before the end."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric by both methods.
+    """One metric by model and by simulation.
 
     Attributes:
-        metric: its name.
-        model: what the model says; NaN if there is nothing to average.
-        simulated: what the simulation gave; NaN if nothing happened.
-        within: half the width of its interval.
+        metric: name.
+        model: value of the model; NaN if nothing can be averaged.
+        simulated: value of the simulation; NaN if nothing happened.
+        within: half-width of its interval.
         verdict: ``agrees``; ``within 1 %`` for HARQ-II, whose model is an approximation here, since
-            other blocks' rounds cut blocks apart; ``DIFFERS``; or ``too rare`` if the simulation is
-            too short to tell.
+            repair rounds interrupt other blocks; ``DIFFERS``; or ``too rare`` if the simulation is
+            too short to decide.
     """
 
     metric: str
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two do not contradict each other."""
+        """True unless model and simulation contradict each other."""
         return self.verdict != "DIFFERS"
 
 
@@ -82,10 +82,10 @@ def check(
     confidence: float = 0.99,
     seed: int = 1,
 ) -> list[Row]:
-    """Runs TMT over traces of the channel, and the model, and compares them.
+    """Run TMT over traces of the channel, evaluate the model, and compare them.
 
-    The slots are cut into 20 traces of their own, whose spread gives intervals that all hold
-    together with probability ``confidence``.
+    The slots are divided into 20 separate traces. Their spread gives the intervals, which hold
+    jointly with probability ``confidence``.
 
     Args:
         scheme: the scheme or its text.
@@ -97,11 +97,12 @@ def check(
         slot_ns: length of a slot, at least 1.
         p: erasure probability, instead of alpha and beta.
         burst: mean burst in slots; with p alone erasures are independent.
-        decode_ns: decoding time of what arrives, at least 1.
-        feedback_ms: from a slot until the sender can act on its loss; RTT + decoding unless set.
-        slots: slots to simulate in all.
-        confidence: of all intervals together.
-        seed: names the draws.
+        decode_ns: decoding time of received slots, at least 1.
+        feedback_ms: time from a slot until the sender can react to its loss; default: RTT +
+            decoding.
+        slots: total number of slots to simulate.
+        confidence: joint probability of all intervals.
+        seed: seed of the draws.
 
     Raises:
         ScenarioError: if a parameter is out of range, or the slots are too few for the round trip.
@@ -128,14 +129,14 @@ def check(
 
 @dataclass(frozen=True)
 class Departure:
-    """What a fitted chain says of a trace, and what the trace does.
+    """A fitted chain against its trace.
 
     Attributes:
         fit: the chain.
-        rows: metrics of the scheme; the intervals are those of the trace's 20 parts.
-        shape: name, the chain's value, the trace's value: lengths of bursts, how unevenly
-            erasures fall on windows (variance over that of independent erasures), how long what
-            arrives takes, and, where slots differ in size, how large those are that arrive.
+        rows: metrics of the scheme; the intervals come from the trace's 20 parts.
+        shape: name, value of the chain, value of the trace: burst lengths, clumping of erasures
+            over windows (variance relative to independent erasures), delay of received slots, and,
+            if slots differ in size, the size of received slots.
     """
 
     fit: model.Fit
@@ -150,17 +151,18 @@ def depart(
     feedback_ms: float | None = None,
     confidence: float = 0.99,
 ) -> Departure:
-    """Fits a chain to a trace, and compares what the model and TMT say of a scheme on it.
+    """Fit a chain to a trace, and compare model and TMT for a scheme on that trace.
 
     Args:
         phy: the trace.
         scheme: the scheme or its text.
         rtt_ms: round-trip time.
-        feedback_ms: from a slot until the sender can act on its loss; RTT + decoding unless set.
-        confidence: of all intervals together.
+        feedback_ms: time from a slot until the sender can react to its loss; default: RTT +
+            decoding.
+        confidence: joint probability of all intervals.
 
     Raises:
-        ScenarioError: if the trace never changes between arrivals and erasures.
+        ScenarioError: if the trace never changes between received and erased slots.
 
     >>> import clift
     >>> phy = clift.channel.gilbert_elliott(slots=400_000, alpha=0.99, beta=0.5, seed=4)
@@ -173,8 +175,9 @@ def depart(
     slot_ns = max(1, round(stats["duration_ns"] / stats["slots"]))
     decode_ns = phy.nominal_decoding_ns
     if feedback_ms is None:
-        # As TMT has it over the whole trace, whose header may say that `d` are delays of the way
-        # there, so that the way back takes as long: parts of it, and the model, do not know that.
+        # Feedback time as TMT has it over the whole trace. If the trace's header says that `d` are
+        # one-way delays, the way back takes as long; parts of the trace and the model do not know
+        # that.
         measured = rtt_ms == 0 and phy.rtt_ns == 0
         feedback_ms = (decode_ns / 1e6 if measured else rtt_ms) + decode_ns / 1e6
     times: dict[str, Any] = {"rtt_ms": rtt_ms, "feedback_ms": feedback_ms}
@@ -203,7 +206,7 @@ def _predict(
     decode_ns: int,
     times: dict[str, Any],
 ) -> Prediction:
-    """The model of what TMT does: it cuts blocks apart."""
+    """The model of TMT, in which repair rounds interrupt blocks."""
     if slot_ns < 1 or decode_ns < 1:
         raise ScenarioError("a trace needs slots and decoding times of at least 1 ns")
     cut = _is_harq(scheme)
@@ -227,16 +230,16 @@ _Sums = dict[str, tuple[float, float]]
 
 
 def _sums(link: LinkTrace, phy: PhyTrace, margin_ns: int) -> _Sums:
-    """For each metric: a sum and what it is a sum over, of the LLDUs that are finished."""
+    """Per metric, a sum and its denominator over the finished LLDUs."""
     stats = link.stats()
     if not len(link):
         return {}
     half_rtt_ms = link.rtt_ns / 2e6
     last = link.t_ns[-1] - margin_ns
-    # A trace shorter than the margin has nothing finished: its end counts as it is.
+    # A trace shorter than the margin has no finished LLDU: use it as it is.
     finished = int(np.searchsorted(link.t_ns, last, side="right")) or len(link)
     d_ns = link.d_ns[:finished]
-    # Erased at first: in the slot in which it was sent first. Its delay does not say so.
+    # Erased at the first transmission. The delay alone does not show it.
     first = phy.d_ns[np.searchsorted(phy.t_ns, link.t_ns[:finished])]
     again = d_ns[(first == 0) & (d_ns > 0)]
     delivered = int(np.count_nonzero(d_ns))
@@ -252,7 +255,7 @@ def _sums(link: LinkTrace, phy: PhyTrace, margin_ns: int) -> _Sums:
 
 
 def _carried(link: LinkTrace, phy: PhyTrace, stats: dict[str, Any]) -> tuple[float, float]:
-    """Bytes delivered, and bytes sent: parts of a trace may have slots of one size each."""
+    """Bytes delivered and bytes sent; parts of a trace may have slots of a single size."""
     if phy.slot_bytes is None:
         return stats["delivered"] * phy.lldu_bytes, stats["slots_used"] * phy.lldu_bytes
     if stats["delivered"] == 0:
@@ -272,7 +275,7 @@ def _rows(predicted: Prediction, batches: list[_Sums], harq: bool, confidence: f
     }
     tail = (1 - confidence) / len(names) / 2
     seen = [sums for sums in batches if sums]
-    # What happens less than some dozen times has no spread to speak of.
+    # Fewer than some dozen events have no usable spread.
     lost, units = (sum(sums["residual loss"][i] for sums in seen) for i in (0, 1))
     rare = min(lost, float(predicted.residual_loss) * units) < 1000
     rows = []
@@ -306,7 +309,7 @@ def _row(metric: str, value: float, pairs: Any, tail: float, harq: bool, slack: 
 
 
 def _quantile(tail: float, degrees: int) -> float:
-    """What Student's t exceeds with probability ``tail``: the expansion in 1 / degrees.
+    """Student's t quantile with upper tail ``tail``, by expansion in 1 / degrees.
 
     >>> round(_quantile(0.025, 19), 3), round(_quantile(0.0005, 19), 2)
     (2.093, 3.88)
@@ -319,7 +322,7 @@ def _quantile(tail: float, degrees: int) -> float:
 
 
 def _shape(phy: PhyTrace, fit: model.Fit) -> list[tuple[str, float, float]]:
-    """What a trace does and its chain too, or not: bursts, clumping over windows, d and sizes."""
+    """Trace against chain: bursts, clumping over windows, d and sizes."""
     erased = phy.d_ns == 0
     counts = phy.stats()["bursts"]["counts"]
     lengths = np.array([length for length, _ in counts], dtype=np.float64)

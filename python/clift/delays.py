@@ -1,4 +1,4 @@
-"""One-way delays: a number, or what a satellite constellation gives over time."""
+"""One-way delays: constant, or variable as over a satellite constellation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import clift.constellation as constellation
 from clift.errors import ScenarioError
 
 Delay = float | str | os.PathLike[str] | constellation.Delays | ArrayLike
-"""A delay in ms, rows of (time_s, delay_ms), a constellation's, or a CSV file of those."""
+"""A delay in ms, rows of (time_s, delay_ms), a constellation's table, or a CSV file of rows."""
 
 
 def delay_steps(delay_ms: Delay, name: str = "delay_ms") -> list[tuple[int, int]]:
-    """A delay as steps of (from_ns, delay_ns), each of which holds until the next.
+    """A delay as steps of (from_ns, delay_ns), each valid until the next.
 
     Args:
         delay_ms: The delay.
-        name: What errors call it.
+        name: Name to use in errors.
 
     Raises:
-        ScenarioError: If it is no delay.
-        TraceError: If the file is not there or holds something else.
+        ScenarioError: If the value is not a delay.
+        TraceError: If the file is missing or not valid.
 
     Example:
         >>> delay_steps(80), delay_steps([(0, 80), (1, 79.5)])

@@ -1,10 +1,10 @@
-"""What CLIFT raises: every message is one line that says where, what, and the cure."""
+"""Exceptions of CLIFT. Each message is one line with the place, the fault and the cure."""
 
 from typing import Any
 
 
 class CliftError(Exception):
-    """Base of every error that bad input causes.
+    """Base of all errors that bad input causes.
 
     Example:
         >>> import clift
@@ -17,21 +17,21 @@ class CliftError(Exception):
     """
 
     def __str__(self) -> str:
-        # A name or a value in a message may hold line ends; the message stays one line.
+        # Names and values in a message may contain line breaks; the message is one line.
         return " ".join(super().__str__().splitlines())
 
 
 class TraceError(CliftError, ValueError):
-    """A trace, or a trace file, that is none or cannot be written."""
+    """A trace or a trace file that is not valid, or that is not writable."""
 
 
 class ScenarioError(CliftError, ValueError):
-    """A scenario, or parameters of a run, of which there can be no run.
+    """A scenario or a parameter that is not valid.
 
     Attributes:
-        key: The dotted key of the scenario that is wrong; empty where it has none.
-        reason: What is wrong with it, and the cure.
-        task: Of many scenarios, the number of the wrong one.
+        key: Dotted key of the scenario that is wrong; empty if there is none.
+        reason: The fault and the cure.
+        task: Number of the wrong scenario, if there are many.
     """
 
     key: str = ""
@@ -40,10 +40,10 @@ class ScenarioError(CliftError, ValueError):
 
 
 class SimulationError(CliftError):
-    """A run that could not go on: its trace ended while a packet waited.
+    """A run that cannot continue: its trace ended while a packet waited.
 
     Attributes:
-        runs: Of many runs, in input order, each a finished run or None; else empty.
+        runs: Of many runs, finished runs or None in input order; otherwise empty.
     """
 
     def __init__(self, message: str, runs: "list[Any] | None" = None) -> None:
@@ -52,17 +52,17 @@ class SimulationError(CliftError):
 
 
 class OutOfMemory(CliftError, MemoryError):  # noqa: N818 - as Python's own is called
-    """What was asked for needs more memory than may be taken (`clift.memory_limit`).
+    """The work needs more memory than the limit (`clift.memory_limit`).
 
-    It is refused before it is allocated; the message says what needs how much.
+    The error is raised before the allocation; the message says what needs how much.
     """
 
 
 class Interrupted(CliftError):  # noqa: N818 - nothing is wrong
-    """Many runs were interrupted; what was done is kept.
+    """Ctrl-C interrupted many runs; finished runs are kept.
 
     Attributes:
-        runs: in input order, each a finished run or None.
+        runs: Finished runs or None, in input order.
     """
 
     def __init__(self, message: str, runs: "list[Any]") -> None:

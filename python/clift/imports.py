@@ -1,4 +1,4 @@
-"""Traces from what others measured: series in columns, logs of modems and of ping, captures."""
+"""Traces from measurements: time series, logs of modems and of ping, packet captures."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ def import_series(
     clock_offset: str | None = None,
     missing: str | None = None,
 ) -> PhyTrace:
-    r"""A trace from rate, delay and loss over time, as logs of links have them.
+    r"""Make a trace from a log of rate, delay and loss over time.
 
-    A row holds until the next one. The rate says how many slots there are: one follows another at
-    the transmission time of an LLDU, over the borders of rows too. The delay of a row is the `d`
-    of its slots, so `rtt_ns` of the trace is 0. A row without rate (or 0) or without delay is an
-    outage: time passes without slots. Losses are drawn.
+    A row holds until the next one. The rate determines the number of slots: each starts one LLDU
+    transmission time after the one before it, also across rows. The delay of a row is the `d` of
+    its slots, so `rtt_ns` of the trace is 0. A row without rate (or 0) or without delay is an
+    outage: time passes without slots. Losses are drawn at random.
 
     A column is given by its number from 1 or its name in the header, and its unit: `"4:ms"`,
-    `"rtt:ms"`. A value with a unit stands for the whole series: `"20 ms"`.
+    `"rtt:ms"`. A value with a unit applies to the whole series: `"20 ms"`.
 
     Args:
         path: The file: commas, semicolons, tabs or white space between the columns.
         time: Column of times in `s`, `ms`, `us` or `ns`, as `date` (ISO 8601) or with a pattern:
             `"7:ms"`, `"when:date"`, `"1:%Y.%m.%d_%H.%M.%S"`.
-        rate: Column in bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s or MB/s, or a rate. Left out: a
-            slot a row.
-        delay: Column in s, ms, us or ns, or a time. Left out: 1 ns.
+        rate: Column in bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s or MB/s, or a rate. Default: one
+            slot per row.
+        delay: Column in s, ms, us or ns, or a time. Default: 1 ns.
         loss: Column of shares from 0 to 1 (`"6"`), per cent (`"6:%"`) or counts of a row
-            (`"6:packets"`), or a value (`"2 %"`). Left out: none.
-        delay_is: `"rtt"`: half of the delay is taken.
-        lldu_bytes: Payload of a slot; 1500 if left out.
-        seed: Names the draws of losses.
-        keep_order: What left earlier never arrives later.
-        clock_offset: Added to every delay, such as `"-3 ms"`.
-        missing: What stands for a missing value beside nothing, `-`, `NaN`, `NA` and `null`.
+            (`"6:packets"`), or a value (`"2 %"`). Default: no losses.
+        delay_is: `"rtt"`: the delays are round-trip times; half of each is used.
+        lldu_bytes: Payload of a slot in bytes; default: 1500.
+        seed: Seed of the losses.
+        keep_order: A packet never arrives before one sent earlier.
+        clock_offset: Time added to every delay, such as `"-3 ms"`.
+        missing: Marker of a missing value, besides an empty field, `-`, `NaN`, `NA` and `null`.
 
     Returns:
-        The trace; `PhyTrace.notes` says what was understood and assumed.
+        The trace; `PhyTrace.notes` lists what was understood and assumed.
 
     Raises:
-        TraceError: If the file does not hold such a series: file, line, what is wrong, the cure.
+        TraceError: If the file is not such a series: file, line, fault and cure.
 
     Example:
         >>> import pathlib, tempfile
@@ -110,47 +110,47 @@ def import_modem(
     clock_offset: str | None = None,
     missing: str | None = None,
 ) -> PhyTrace:
-    r"""A trace of frames from the log of a modem: Es/N0 or C/N0, MODCOD, frame errors.
+    r"""Make a trace of frames from a modem's log of Es/N0 or C/N0, MODCOD and frame errors.
 
-    A row holds until the next one. Frames follow one another; each takes its symbols and carries
-    the bytes of its MODCOD (`PhyTrace.slot_bytes`). Coding is constant (`modcod="QPSK 3/4"`),
-    variable (`modcod="5"`, the column of the MODCODs that the modem had) or adaptive (without
-    `modcod`): the most efficient MODCOD whose threshold + `margin` is at most the Es/N0 of
-    `acm_delay` before the frame starts, and the one with the lowest threshold where none is. A
-    frame is lost if the Es/N0 of its row is below its MODCOD's threshold, or missing; with
-    `errors`, as often as the log says.
+    A row holds until the next one. Frames follow one another; each lasts as long as its symbols and
+    carries the bytes of its MODCOD (`PhyTrace.slot_bytes`). Coding is constant
+    (`modcod="QPSK 3/4"`), variable (`modcod="5"`, the column of MODCODs) or adaptive (without
+    `modcod`). Adaptive coding selects the most efficient MODCOD whose threshold + `margin` is at
+    most the Es/N0 of `acm_delay` before the frame starts, or the MODCOD with the lowest threshold.
+    A frame is lost if the Es/N0 of its row is below its MODCOD's threshold, or missing; with
+    `errors`, at the logged rate.
 
     Columns are written as for `import_series`; a value with a unit stands for all rows.
 
     Args:
         path: The log.
         time: Column of times, such as `"1:s"` or `"when:date"`.
-        symbol_rate: Symbols a second, such as `"5 MBd"`.
+        symbol_rate: Symbol rate, such as `"5 MBd"`.
         esn0: Column or value of Es/N0, `"4:dB"`.
-        cn0: The same of C/N0, `"4:dBHz"`, of which the symbol rate makes Es/N0.
+        cn0: Column or value of C/N0, `"4:dBHz"`, converted to Es/N0 by the symbol rate.
         modcod: A MODCOD, or a column of names (`QPSK 3/4`, `8psk_2/3`) or of DVB-S2's numbers, 1 to
             28. A row without one sends nothing.
         modcod_table: `"dvb-s2"` (ETSI EN 302 307-1, table 13), `"dvb-s2x"` (that and EN 302 307-2,
-            table 20a; taken if left out), or a file of TOML or CSV with `name`, `efficiency` in
+            table 20a; the default), or a file of TOML or CSV with `name`, `efficiency` in
             bit/symbol, `threshold_db` and perhaps `symbols` of a frame.
-        frame_symbols: Symbols of a frame, where they are not those of the table.
-        margin: Margin of adaptive coding, such as `"1 dB"`; none if left out.
-        acm_delay: How old the Es/N0 is that it knows, such as `"500 ms"`; 0 if left out.
+        frame_symbols: Symbols per frame, if they differ from the table's.
+        margin: Margin of adaptive coding, such as `"1 dB"`; default: none.
+        acm_delay: Age of the Es/N0 that adaptive coding uses, such as `"500 ms"`; default: 0.
         errors: Column of frame errors as shares (`"6"`), per cent (`"6:%"`) or counts
             (`"6:packets"`); with a column of MODCODs only.
-        delay: Column or value of the delay that comes on top of a frame's own time.
-        delay_is: `"rtt"`: half of the delay is taken.
-        seed: Names the draws of frame errors.
-        keep_order: What left earlier never arrives later.
-        clock_offset: Added to every delay.
-        missing: What stands for a missing value beside nothing, `-`, `NaN`, `NA` and `null`.
+        delay: Column or value of the delay in addition to a frame's own duration.
+        delay_is: `"rtt"`: the delays are round-trip times; half of each is used.
+        seed: Seed of the frame errors.
+        keep_order: A frame never arrives before one sent earlier.
+        clock_offset: Time added to every delay.
+        missing: Marker of a missing value, besides an empty field, `-`, `NaN`, `NA` and `null`.
 
     Returns:
-        The trace; `PhyTrace.notes` says what was understood and assumed, and how many frames each
-        MODCOD had.
+        The trace; `PhyTrace.notes` lists what was understood and assumed, and the number of frames
+        of each MODCOD.
 
     Raises:
-        TraceError: If the file holds no such log: file, line, what is wrong, the cure.
+        TraceError: If the file is not such a log: file, line, fault and cure.
 
     Example:
         >>> import pathlib, tempfile
@@ -196,28 +196,29 @@ def import_ping(
     lldu_bytes: int = 1500,
     keep_order: bool = True,
 ) -> PhyTrace:
-    r"""A trace from what `ping` printed: its round-trip times, and numbers without an answer.
+    r"""Make a trace from output of `ping`: round-trip times and unanswered probes.
 
-    As iputils prints it, with and without `-D` and `-O`; BusyBox, BSD and macOS print lines that
-    are alike. Half of a round-trip time is this way's: `rtt_ns` of the trace is the smallest, `d`
-    half of what is above it, plus 1 ns. A number without an answer is a probe lost on this way,
-    though its answer may have been lost on the other. Probes left when their lines were printed,
-    less their round-trip times (`-D`), or in even steps.
+    The format is that of iputils, with and without `-D` and `-O`; BusyBox, BSD and macOS print
+    similar lines. This direction gets half of each round-trip time: `rtt_ns` of the trace is the
+    smallest round-trip time, and `d` is half of the excess over it, plus 1 ns. An unanswered probe
+    counts as lost in this direction, although its answer may have been lost on the way back. A
+    probe's sending time is the time of its line minus its round-trip time (`-D`), or probes are
+    evenly spaced.
 
     Args:
-        path: What ping printed, of one run.
-        interval: Between probes, such as `"200 ms"`, where the lines have no times. Left out: what
-            the summary says, else 1 s.
-        rate: Slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest probe. Left
-            out: a slot a probe.
-        lldu_bytes: Payload of a slot.
-        keep_order: What left earlier never arrives later.
+        path: Output of one run of ping.
+        interval: Time between probes, such as `"200 ms"`, if the lines have no times. Default: from
+            the summary, else 1 s.
+        rate: Make slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest probe.
+            Default: one slot per probe.
+        lldu_bytes: Payload of a slot in bytes.
+        keep_order: A packet never arrives before one sent earlier.
 
     Returns:
-        The trace; `PhyTrace.notes` says what was understood and assumed.
+        The trace; `PhyTrace.notes` lists what was understood and assumed.
 
     Raises:
-        TraceError: If the file is no output of ping: file, line, what is wrong, the cure.
+        TraceError: If the file is not output of ping: file, line, fault and cure.
 
     Example:
         >>> import pathlib, tempfile
@@ -254,30 +255,31 @@ def import_captures(
     lldu_bytes: int | None = None,
     keep_order: bool = False,
 ) -> PhyTrace:
-    """A trace of delay and loss from captures of the same packets at both ends of a link.
+    """Make a trace of delay and loss from captures of the same packets at both ends of a link.
 
-    Every IP packet that the sender's capture has, of a direction that crosses the link, is a slot;
-    its `d` is the time until the receiver's capture has it, 0 if never. Packets are matched by
-    addresses, ports, protocol, IP identification, lengths, TCP sequence numbers and timestamps and
-    a hash of the payload. Packets that the receiver's capture may have missed at its beginning or
-    end are left out, not lost.
+    Each IP packet in the sender's capture, of the direction that crosses the link, becomes a slot.
+    Its `d` is the time until it appears in the receiver's capture, or 0 if it never does. Packets
+    are matched by addresses, ports, protocol, IP identification, lengths, TCP sequence numbers and
+    timestamps, and a hash of the payload. Packets at the beginning or end that the receiver's
+    capture may have missed are left out, not counted as lost.
 
     Args:
-        sender: pcap or pcapng of Ethernet (VLANs too), raw IP, Linux cooked or loopback frames.
-        receiver: The same at the other end.
-        clock_offset: Added to every delay, such as `"3 ms"` if the receiver's clock is behind by
-            that. If the smallest delay is below zero without it, delays are counted from the
-            smallest, which `PhyTrace.notes` then says.
-        nat: Addresses and ports change on the way and are not compared.
-        from_address: Only packets that the sender's capture has from this address, such as
-            `"10.0.0.1"`. Left out: at least half of all of its packets must be in both.
-        rate: Slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest packet. Left
-            out: a slot a packet.
-        lldu_bytes: Payload of a slot; the longest IP packet if left out.
-        keep_order: What left earlier never arrives later, instead of as measured.
+        sender: pcap or pcapng of Ethernet (also with VLANs), raw IP, Linux cooked or loopback
+            frames.
+        receiver: Capture at the other end.
+        clock_offset: Time added to every delay, such as `"3 ms"` if the receiver's clock is 3 ms
+            behind. Without it, a negative smallest delay makes delays relative to the smallest, and
+            `PhyTrace.notes` says so.
+        nat: Addresses and ports change on the way, so they are not compared.
+        from_address: Use only packets of the sender's capture from this address, such as
+            `"10.0.0.1"`. Default: all packets, at least half of which must be in both captures.
+        rate: Make slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest packet.
+            Default: one slot per packet.
+        lldu_bytes: Payload of a slot in bytes; default: the longest IP packet.
+        keep_order: A packet never arrives before one sent earlier; default: as measured.
 
     Raises:
-        TraceError: If a file is no capture or damaged, or no packet is in both.
+        TraceError: If a file is not a capture or damaged, or no packet is in both captures.
 
     Example:
         >>> import clift
@@ -301,7 +303,7 @@ def import_captures(
 
 
 def _imported(path: Path, **keys: Any) -> PhyTrace:
-    """The trace that a `[trace]` with these keys describes."""
+    """The trace of a section `[trace]` with these keys."""
     names = _keywords(keys)
     given = {
         key: _plain(names.get(key, key), value) for key, value in keys.items() if value is not None
@@ -317,13 +319,13 @@ def _imported(path: Path, **keys: Any) -> PhyTrace:
 
 
 def _keywords(keys: Mapping[str, Any]) -> dict[str, str]:
-    """What keys of `[trace]` are called here, where they are called otherwise."""
+    """Python names of the keys of `[trace]`, where they differ."""
     modem = {"loss": "errors"} if "symbol_rate" in keys else {}
     return {"from": "from_address", "lldu": "lldu_bytes", **modem}
 
 
 def _plain(argument: str, value: Any) -> str | bool | float:
-    """A value that the compiled part takes for a key, and is to check."""
+    """A value of a key, which the compiled part checks."""
     if isinstance(value, str | bool | np.bool_):
         return value if isinstance(value, str) else bool(value)
     number = real(value)
@@ -333,10 +335,10 @@ def _plain(argument: str, value: Any) -> str | bool | float:
 
 
 def _name(argument: str, value: Any) -> str:
-    """The path of a file as text."""
+    """A path as text."""
     if isinstance(value, str | os.PathLike) and isinstance(name := os.fspath(value), str):
         return name
-    raise TraceError(f"{argument} = {shown(value)} is no path of a file")
+    raise TraceError(f"{argument} = {shown(value)} is not a file path")
 
 
 def _bytes(size: int) -> str:

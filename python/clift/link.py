@@ -1,4 +1,4 @@
-"""The link alone: packets in, packets out."""
+"""Sends packets through a link without a transport."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ def deliver(
     seed: int = 1,
     packing: Literal["packet", "bytes"] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Sends packets into a link and says when each comes out.
+    """Send packets into a link, and return when each one comes out.
 
-    A packet takes ``ceil(packet_bytes / lldu_bytes)`` consecutive data LLDUs from the first at or
-    after its arrival that no earlier packet took. It is delivered at ``max(t + d') + RTT/2`` of
-    them, lost if one of them is, and pending if one still was when the trace ended or if the trace
-    has too few left.
+    A packet takes ``ceil(packet_bytes / lldu_bytes)`` consecutive data LLDUs, starting with the
+    first free one at or after its arrival. It is delivered at ``max(t + d') + RTT/2`` of them. It
+    is lost if one of them is lost. It is pending if one is still pending at the end of the trace,
+    or if the trace has too few LLDUs left.
 
     Args:
         ll: The link: a link trace, or a live link such as `clift.LiveLink`.
-        arrivals_ns: When each packet arrives at the link's queue: whole ns, not falling.
-        packet_bytes: Size of every packet.
-        queue_packets: How many may wait, not counting the one being sent; None: no limit.
-        reorder: A re-sequencing buffer behind the link; None: packets leave as they come.
-        seed: Seed of what a live link draws.
-        packing: What packets share: nothing ("packet"), or LLDUs ("bytes": each begins behind the
-            last byte of the one before it). None: what the trace says, else "packet".
+        arrivals_ns: Arrival times at the link's queue: whole ns, not decreasing.
+        packet_bytes: Size of every packet, in bytes.
+        queue_packets: Size of the queue, not counting the packet being sent; None: no limit.
+        reorder: Re-sequencing buffer behind the link; None: packets leave as they arrive.
+        seed: Seed of the draws of a live link.
+        packing: "packet": each packet starts a new LLDU; "bytes": each packet starts behind the
+            last byte of the packet before it. None: the trace's value, else "packet".
 
     Returns:
-        Two arrays with a value a packet: when it was delivered in ns, -1 where it was not; and its
-        fate: 0 delivered, 1 lost, 2 queue full, 3 pending.
+        Two arrays with one value per packet: delivery time in ns, -1 if not delivered; and fate:
+        0 delivered, 1 lost, 2 queue full, 3 pending.
 
     Raises:
-        TraceError: If the arrivals are no whole numbers.
-        ScenarioError: If they fall, with the first that does, or a size is out of range.
+        TraceError: If the arrivals are not whole numbers.
+        ScenarioError: If the arrivals decrease, with the first such place, or a size is out of
+            range.
 
     Example:
         >>> import clift

@@ -1,4 +1,4 @@
-"""Link traces: what became of every data LLDU."""
+"""Link traces: the fate of every data LLDU."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ if TYPE_CHECKING:
 
 
 class LinkTrace(Fixed):
-    """What a scheme made of a PHY trace; ``clift.tmt.apply`` returns one.
+    """Result of a scheme over a PHY trace; ``clift.tmt.apply`` returns one.
 
-    Columns have one value for each data LLDU, in order of first transmission; times in ns. One that
-    was made elsewhere is given by its columns, which are taken by value (views of ``bytes`` and of
-    other traces are shared); what comes out is read-only.
+    Columns have one value per data LLDU, in order of first transmission; times in ns. A trace made
+    elsewhere is built from its columns, which are copied (views of ``bytes`` and of other traces
+    are shared). Returned arrays are read-only.
 
     Args:
         t_ns: First transmission time of each data LLDU, strictly increasing.
         d_ns: Recovery time d': delivered at ``t + d' + RTT/2``; 0: not delivered.
-        lost_ns: From ``t`` until it was given up; 0 where it was delivered, or is still pending at
-            the end. Left out: nothing was given up.
-        transmissions: How often each was sent. Left out: once.
+        lost_ns: Time from ``t`` until the LLDU was given up; 0 if it was delivered or is pending at
+            the end. Default: none was given up.
+        transmissions: Number of transmissions of each. Default: 1.
         rtt_ms: Round-trip time of the link.
-        lldu_bytes: Payload of an LLDU, or of each.
-        period_ns: After how long it repeats; last ``t`` - first ``t`` + median gap if left out.
-        slots: Slots of the link, all of them used; one for each transmission if left out. With a
-            code, count its repair.
-        packing: What packets share on its LLDUs unless a link says otherwise: nothing ("packet") or
+        lldu_bytes: Payload of an LLDU, or of each, in bytes.
+        period_ns: Period after which the trace repeats; default: last ``t`` - first ``t`` + median
+            gap.
+        slots: Number of slots of the link, all of them used; default: one per transmission. With a
+            code, include its repair LLDUs.
+        packing: "packet": each packet starts a new LLDU; "bytes": packets share LLDUs. A link can
+            override it.
             LLDUs ("bytes").
 
     Attributes:
-        core: What the compiled part holds of it.
+        core: Object of the compiled part.
 
     Raises:
-        TraceError: If it is no link trace; the message names the first LLDU in the way.
+        TraceError: If the columns are not a valid link trace; the message names the first wrong
+            LLDU.
 
     >>> import clift
     >>> phy = clift.PhyTrace([0, 10, 20, 30], [5, 0, 5, 5])
@@ -88,7 +91,7 @@ class LinkTrace(Fixed):
 
     @classmethod
     def of(cls, core: _clift.LinkTrace) -> Self:
-        """The link trace around what the compiled part made."""
+        """Wrap an object of the compiled part."""
         trace = cls.__new__(cls)
         trace.core = core
         return trace
@@ -118,17 +121,17 @@ class LinkTrace(Fixed):
 
     @property
     def d_ns(self) -> npt.NDArray[np.int64]:
-        """Recovery time d': delivered at ``t + d' + RTT/2``; 0: not (read-only, no copy)."""
+        """Recovery time d': delivery at ``t + d' + RTT/2``; 0: not delivered; read-only view."""
         return self.core.d_ns
 
     @property
     def lost_ns(self) -> npt.NDArray[np.int64]:
-        """From ``t`` until it was given up; 0 where delivered or still pending at the end."""
+        """Time from ``t`` until it was given up; 0 if delivered or pending at the end."""
         return self.core.lost_ns
 
     @property
     def transmissions(self) -> npt.NDArray[np.uint32]:
-        """How often each data LLDU was sent."""
+        """Number of transmissions of each data LLDU."""
         return self.core.transmissions
 
     @property
@@ -138,21 +141,21 @@ class LinkTrace(Fixed):
 
     @property
     def lldu_bytes(self) -> int:
-        """Payload of an LLDU; of the largest slot where they differ."""
+        """Payload of an LLDU in bytes; of the largest slot if they differ."""
         return self.core.lldu_bytes
 
     @property
     def slot_bytes(self) -> npt.NDArray[np.int64] | None:
-        """Payload of each data LLDU where they differ, a read-only view; None where they do not."""
+        """Payload of each data LLDU if they differ, a read-only view; otherwise None."""
         return self.core.slot_bytes
 
     def stats(self) -> dict[str, Any]:
         """Link-level statistics (DESIGN section 4).
 
         Returns:
-            A dict that JSON can hold: ``data_units``, ``delivered``, ``lost``, ``censored``,
+            A JSON-serialisable dict: ``data_units``, ``delivered``, ``lost``, ``censored``,
             ``slots``, ``slots_used``, ``efficiency``, ``residual_loss``, ``recovery_delay_ms``,
-            ``mean_delay_ms`` and more; None where there is nothing to average.
+            ``mean_delay_ms`` and more; None if nothing can be averaged.
         """
         return self.core.stats()
 

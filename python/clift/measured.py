@@ -1,4 +1,4 @@
-"""What traces a path holds: a file, the two directions of a probe file, a folder of any of them."""
+"""Traces at a path: in a file, in both directions of a probe file, or in a folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PROBE_COLUMNS = ("uplink", "downlink", "up_delay_ms", "down_delay_ms")
 
 @dataclass(frozen=True)
 class Source:
-    """A trace that can be read.
+    """A trace to read.
 
     Attributes:
-        name: What to call it.
+        name: Display name.
         path: The file.
-        options: How to read it, as `clift.read_trace` takes it.
+        options: Keyword arguments of `clift.read_trace`.
     """
 
     name: str
@@ -29,20 +29,21 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> PhyTrace:
-        """Reads the trace."""
+        """Read the trace."""
         return read_trace(self.path, **self.options)
 
 
 def sources(path: Path, **options: Any) -> list[Source]:
-    """The traces that `path` holds.
+    """List the traces at `path`.
 
-    A probe file without a direction holds two. In a folder, every file that is a trace counts:
-    ours, Parquet, mahimahi (by suffix), probes (by header), and pairs of files whose names differ
-    in `_delay` and `_loss` if `interval_ms` is given. Others are passed over.
+    A probe file without a direction holds two traces. In a folder, the function lists native
+    files, Parquet, mahimahi (by suffix), probes (by header), and, if `interval_ms` is given, pairs
+    of files whose names differ in `_delay` and `_loss`. It skips other files.
 
     Args:
         path: A file or a folder.
-        options: What `clift.read_trace` takes; in a folder only what fits a file's kind is used.
+        options: Keyword arguments of `clift.read_trace`; in a folder, each file uses those that
+            fit.
 
     Raises:
         TraceError: If a folder holds no trace, or a suffix does not determine the format.
@@ -54,8 +55,8 @@ def sources(path: Path, **options: Any) -> list[Source]:
     found = [source for file in sorted(path.iterdir()) for source in _sniffed(file, options)]
     if not found:
         raise TraceError(
-            f"{path}: no trace in this folder; "
-            "name a file, and its format if the suffix does not say it"
+            f"{path}: no trace found in this folder; "
+            "give a file, and its format if the suffix does not determine it"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""How much memory a piece of work may take before it is refused."""
+"""Memory limit of a piece of work."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ _NONE = 2**64 - 1
 
 
 def memory_limit(limit: int | str | None = "") -> int | None:
-    """Sets or tells how much memory one piece of work may take.
+    """Set or return the memory limit of one piece of work.
 
-    A few bytes can ask for any amount: a run of slots in a file, the length of a channel. Reading a
-    trace, making a channel, applying a scheme, making a run ready and logging it count what they
-    are going to take, and raise `clift.OutOfMemory` before they take more than this.
+    A few bytes of input can ask for any amount of memory: a run of slots in a file, the length of a
+    channel. Reading a trace, making a channel, applying a scheme, preparing a run and logging it
+    estimate their memory first, and raise `clift.OutOfMemory` if it exceeds the limit.
 
     Args:
-        limit: Bytes, or text with a unit ("16 GB"); None: four fifths of what the machine and the
-            process's control groups have free, looked up each time; "unlimited": any amount. Left
-            out, nothing is set.
+        limit: Bytes, or text with a unit ("16 GB"); None: four fifths of the memory that the
+            machine and the process's control groups have free, determined at each use; "unlimited":
+            no limit. If omitted, the limit does not change.
 
     Returns:
-        Bytes that may be taken now; None where there is no limit, or it cannot be known.
+        Present limit in bytes; None if there is no limit, or it is unknown.
 
     Raises:
-        ScenarioError: If it is no amount of memory.
+        ScenarioError: If the value is not an amount of memory.
 
     Example:
         >>> memory_limit("16 GB")
@@ -50,7 +50,7 @@ def memory_limit(limit: int | str | None = "") -> int | None:
 
 
 def _bytes(limit: int | str | None) -> int:
-    """What the compiled part takes for a limit."""
+    """The limit as the compiled part takes it."""
     cure = 'give bytes, text such as "16 GB", "unlimited", or None for the default'
     if limit is None:
         return 0

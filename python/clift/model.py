@@ -1,13 +1,14 @@
-"""The analytical model: what a scheme gives over a Gilbert-Elliott channel, in closed form.
+"""The analytical model: performance of a scheme over a Gilbert-Elliott channel, in closed form.
 
-Kuhn 2014, sections 3.3 to 3.6 (docs/concepts/model.md). Every word means what it means in
-``clift.tmt.apply(...).stats()``; docs/concepts/model.md says how the two are held together.
+Kuhn 2014, sections 3.3 to 3.6 (docs/concepts/model.md). The words have the same meaning as in
+``clift.tmt.apply(...).stats()``; docs/concepts/model.md describes how the two are compared.
 
-The channel is given in one of three ways, and each number may be an array: results have the shape
-to which they broadcast.
+The channel has three parameter sets. Each number may be an array; results have the broadcast
+shape.
 
-* ``alpha``, ``beta``: probabilities of *staying* good and bad; ``p_good``, ``p_bad``: erasure
-  probabilities in either state.
+* ``alpha``, ``beta``: probabilities of *staying* in the good and bad state; ``p_good``, ``p_bad``:
+erasure
+  probabilities in each state.
 * ``p``, ``burst``: erasure probability and mean burst in slots.
 * ``p`` alone: independent erasures.
 
@@ -46,22 +47,22 @@ SLOT_NS = 114_783
 
 @dataclass(frozen=True)
 class RecoveryDelays:
-    """The law of the recovery delay of LLDUs erased at first and recovered later.
+    """Distribution of the recovery delay of LLDUs that are erased first and recovered later.
 
     Attributes:
-        delay_ms: d' + RTT/2, rising.
-        probability: how probable each is; they sum to 1.
+        delay_ms: d' + RTT/2, increasing.
+        probability: probability of each delay; the sum is 1.
     """
 
     delay_ms: Floats
     probability: Floats
 
     def mean_ms(self) -> float:
-        """The mean; NaN if nothing is ever recovered."""
+        """The mean; NaN if no LLDU is recovered."""
         return float(self.delay_ms @ self.probability) if len(self.delay_ms) else float("nan")
 
     def quantile_ms(self, q: ArrayLike) -> Value:
-        """The least delay that the share ``q`` does not exceed; NaN if nothing is recovered."""
+        """The smallest delay that a share ``q`` does not exceed; NaN if no LLDU is recovered."""
         if not len(self.delay_ms):
             return scalar(np.full(np.shape(q), np.nan))
         shares = floats("q", q, "a share, or an array of them")
@@ -71,19 +72,19 @@ class RecoveryDelays:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a scheme gives in the long run, every slot used.
+    """Long-run performance of a scheme with every slot in use.
 
-    Each value is a float, or an array of the shape of the channel's parameters. NaN where there is
-    nothing to average. Delays contain RTT/2.
+    Each value is a float, or an array of the shape of the channel's parameters; NaN if nothing can
+    be averaged. Delays include RTT/2.
 
     Attributes:
         efficiency: data LLDUs delivered per slot used.
-        residual_loss: share of the data LLDUs that are not delivered.
+        residual_loss: share of data LLDUs that are not delivered.
         coding_ratio: data LLDUs per LLDU sent for them.
         transmissions: mean number of transmissions of a data LLDU.
-        recovered: share of the data LLDUs that are erased at first and recovered later.
-        recovery_delay_ms: mean delay of those.
-        mean_delay_ms: mean delay of all delivered.
+        recovered: share of data LLDUs that are erased first and recovered later.
+        recovery_delay_ms: mean delay of recovered LLDUs.
+        mean_delay_ms: mean delay of all delivered LLDUs.
     """
 
     efficiency: Value
@@ -97,14 +98,14 @@ class Prediction:
 
     @property
     def printed_efficiency(self) -> Value:
-        """The efficiency that Kuhn 2014 prints (docs/evidence/papers.md), approximations and all."""
+        """Efficiency by the formula printed in Kuhn 2014, with its approximations."""
         return self._printed[0]
 
     @property
     def printed_delay_ms(self) -> Value:
-        """The delay that it prints.
+        """Delay by the formula printed in Kuhn 2014.
 
-        A mean over all LLDUs for FEC, over those erased at first for ARQ, over blocks for HARQ-II.
+        FEC: mean over all LLDUs. ARQ: mean over LLDUs erased at first. HARQ-II: mean over blocks.
         """
         return self._printed[1]
 
@@ -116,10 +117,10 @@ class Prediction:
         return scalar(efficiency.reshape(shape)), scalar(delay_ms.reshape(shape))
 
     def recovery_delays(self) -> RecoveryDelays:
-        """The whole law of the recovery delay; for a single channel, not for arrays.
+        """Distribution of the recovery delay, for a single channel, not for arrays.
 
         Raises:
-            ScenarioError: for arrays, or for blocks cut apart.
+            ScenarioError: for arrays, or for interrupted blocks.
 
         >>> law = fec(2, 3, p=0.1, slot_ns=1_000_000).recovery_delays()
         >>> law.delay_ms.tolist()  # the third slot comes two and one after the data slots
@@ -150,10 +151,10 @@ def erasures(
     p: float | None = None,
     burst: float | None = None,
 ) -> Floats:
-    """P(m, n) for m = 0..n: the probability that m of n slots in a row are erased.
+    """P(m, n) for m = 0..n: the probability that m of n consecutive slots are erased.
 
     Args:
-        n: slots; up to 10,000 in a fraction of a second.
+        n: number of slots; up to 10,000 take a fraction of a second.
         alpha: probability of staying good.
         beta: probability of staying bad.
         p_good: erasure probability in the good state.
@@ -165,7 +166,7 @@ def erasures(
         n + 1 probabilities.
 
     Raises:
-        ScenarioError: if a parameter is out of range, or the chain can never move.
+        ScenarioError: if a parameter is out of range, or the chain never changes state.
 
     >>> erasures(2, alpha=0.9, beta=0.6).round(12).tolist()
     [0.72, 0.16, 0.12]
@@ -190,7 +191,7 @@ def predict(
     feedback_ms: float | None = None,
     cut_apart: bool = False,
 ) -> Prediction:
-    """What any scheme gives over a Gilbert-Elliott channel: exact values of the Markov chain.
+    """Performance of any scheme over a Gilbert-Elliott channel: exact values of the Markov chain.
 
     Args:
         scheme: one of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
@@ -199,18 +200,19 @@ def predict(
         p_good: erasure probability in the good state.
         p_bad: erasure probability in the bad state.
         rtt_ms: round-trip time of the link.
-        slot_ns: from the start of a slot to the start of the next. 0: slots are short beside the
-            RTT, so blocks take no time, and retransmissions meet a channel that has forgotten.
+        slot_ns: time from the start of a slot to the start of the next. 0: slots are negligible
+            against the RTT, so blocks take no time, and retransmissions meet an independent
+            channel.
         p: erasure probability, instead of alpha and beta.
         burst: mean burst in slots; with p alone erasures are independent.
-        decode_ns: decoding time of what arrives.
-        feedback_ms: from a slot's start until the sender can act on its loss; RTT plus decoding
-            time unless set.
-        cut_apart: HARQ-II only: blocks are cut apart by other blocks' repair rounds, as
-            ``clift.tmt`` does (an approximation); else they are consecutive (exact).
+        decode_ns: decoding time of received slots, in ns.
+        feedback_ms: time from a slot's start until the sender can react to its loss; default: RTT
+            plus decoding time.
+        cut_apart: HARQ-II only: repair rounds interrupt other blocks, as in ``clift.tmt`` (an
+            approximation); otherwise blocks are consecutive (exact).
 
     Raises:
-        ScenarioError: if a parameter is out of range, or the chain can never move.
+        ScenarioError: if a parameter is out of range, or the chain never changes state.
 
     >>> round(predict("HARQ(38/51, rounds 2)", p=0.1, burst=5).efficiency, 4)
     0.7361
@@ -236,7 +238,7 @@ def fec(
     interleave: int = 1,
     **more: Any,
 ) -> Prediction:
-    """FEC(k, n), interleaved to a depth of code words; arguments as ``predict``.
+    """FEC(k, n), interleaved over a number of code words; other arguments as for ``predict``.
 
     >>> clean = fec(10, 12, p=[0.0, 0.05])
     >>> clean.efficiency.round(4).tolist(), clean.residual_loss.round(4).tolist()
@@ -254,9 +256,9 @@ def arq(
     slot_ns: int = 0,
     **more: Any,
 ) -> Prediction:
-    """SR-ARQ, limited or not; further arguments as ``predict``.
+    """SR-ARQ with or without a limit; other arguments as for ``predict``.
 
-    As long as slots are short beside the RTT only the erasure probability matters.
+    If slots are short against the RTT, only the erasure probability matters.
 
     >>> round(arq(0.1, max_retx=1).residual_loss, 12)
     0.01
@@ -277,7 +279,7 @@ def harq2(
     max_rounds: int | None = 2,
     **more: Any,
 ) -> Prediction:
-    """HARQ-II with ``extra`` = N_S and any number of rounds (None: no limit); as ``predict``.
+    """HARQ-II with ``extra`` = N_S and a number of rounds (None: no limit); see ``predict``.
 
     >>> [round(harq2(5, 12, p=0.3, burst=20, max_rounds=r).residual_loss, 4) for r in (1, 2, None)]
     [0.0821, 0.0279, 0.0]
@@ -288,17 +290,17 @@ def harq2(
 
 @dataclass(frozen=True)
 class Hybrid:
-    """Hybrid FEC/ARQ-SR of Al Fawal 2003 over independent losses; floats, or arrays like ``p``.
+    """Hybrid FEC/ARQ-SR of Al Fawal 2003 over independent losses: floats, or arrays like ``p``.
 
     Attributes:
         transmission: probability that one transmission of a frame is decoded (K of N arrive).
-        frame: probability that a frame is decoded at last.
-        frame_loss: probability that it is given up.
-        packet: probability that a packet is delivered: all its frames are.
-        packet_loss: probability that it is given up.
-        transmissions: expected transmissions of a frame.
-        useful_share: share of the rate of an always busy link that delivered packets can have.
-        code_rate: K / N; times the rate B it is the decay K·B/N right of the optimum.
+        frame: probability that a frame is eventually decoded.
+        frame_loss: probability that a frame is given up.
+        packet: probability that a packet is delivered, that is, all its frames.
+        packet_loss: probability that a packet is given up.
+        transmissions: expected number of transmissions of a frame.
+        useful_share: largest share of the link rate that delivered packets can have.
+        code_rate: K / N; times the rate B it is the decay K·B/N to the right of the optimum.
     """
 
     transmission: Value
@@ -312,14 +314,14 @@ class Hybrid:
 
 
 def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike = 0.01) -> Hybrid:
-    """Hybrid FEC/ARQ-SR: frames of ``k`` of ``n`` units, sent again at most ``persistency`` times.
+    """Hybrid FEC/ARQ-SR: frames with ``k`` data units of ``n``, resent up to ``persistency`` times.
 
     Args:
-        k: data units of a frame (K).
-        n: units of a frame (N).
-        frames: frames of a packet (X).
-        persistency: retransmissions of a frame (delta).
-        p: probability that a unit is lost.
+        k: data units per frame (K).
+        n: units per frame (N).
+        frames: frames per packet (X).
+        persistency: maximum number of retransmissions of a frame (delta).
+        p: loss probability of a unit.
 
     Raises:
         ScenarioError: if a parameter is out of range.
@@ -339,11 +341,11 @@ def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike =
 
 @dataclass(frozen=True)
 class Fit:
-    """The two-state chain (good: arrived, bad: erased) that fits a trace best.
+    """Maximum-likelihood two-state chain of a trace (good: received, bad: erased).
 
     Attributes:
-        alpha: share of the slots after one that arrived that arrived too.
-        beta: share of the slots after an erased one that were erased too.
+        alpha: share of the slots after a received slot that were received.
+        beta: share of the slots after an erased slot that were erased.
     """
 
     alpha: float
@@ -351,10 +353,10 @@ class Fit:
 
 
 def fit(phy: PhyTrace) -> Fit:
-    """Fits alpha and beta to a trace, by maximum likelihood.
+    """Fit alpha and beta to a trace by maximum likelihood.
 
     Raises:
-        ScenarioError: if the trace has no erasure, or nothing but erasures: nothing to fit.
+        ScenarioError: if no slot or every slot of the trace is erased.
 
     >>> import clift
     >>> phy = clift.channel.gilbert_elliott(slots=200_000, alpha=0.98, beta=0.8, seed=1)
@@ -366,7 +368,7 @@ def fit(phy: PhyTrace) -> Fit:
     found = of_type("phy", phy, PhyTrace, cure).stats()
     if found["alpha"] is None or found["beta"] is None or found["alpha"] == found["beta"] == 1:
         raise ScenarioError(
-            "a trace that never changes between arrivals and erasures fits no chain"
+            "no chain fits a trace that never changes between received and erased slots"
         )
     return Fit(found["alpha"], found["beta"])
 

@@ -1,13 +1,12 @@
-"""Parts of one's own in Python: schemes, congestion controls, queues, applications.
+"""User-written parts in Python: schemes, congestion controls, queues, applications.
 
-A part is registered under a name, for this process and for good. From then on scenarios choose it
-by that name, wherever one of CLIFT's own may stand. `docs/guides/extend-in-python.md` shows one of
-each.
+A part is registered under a name for the lifetime of the process. Scenarios then use that name
+wherever they may use a built-in part. `docs/guides/extend-in-python.md` has an example of each.
 
-A part says in its signature what it wants. Some names are filled in by CLIFT (`rng`, `rtt_ns`, ...:
-each function below lists them); all others are parameters of the part, which a scenario gives:
-`repeat(3)`, `repeat(times 3)`, or keys of `[application]`. `rng` is a `numpy.random.Generator` with
-a seed from the run's own, so that runs of the same seed are the same.
+CLIFT passes values to a part by the names of its parameters. It fills in some names itself (`rng`,
+`rtt_ns`, ...; each function below lists them). All other parameters come from the scenario:
+`repeat(3)`, `repeat(times 3)`, or keys of `[application]`. `rng` is a `numpy.random.Generator`
+seeded from the run's seed, so runs with the same seed are equal.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ _COLUMNS = ("t_ns", "d_ns", "lost_ns", "transmissions", "slots_used")
 
 
 class Registered(NamedTuple):
-    """A part that is registered."""
+    """A registered part."""
 
     kind: str
     """`scheme`, `congestion control`, `queue` or `application`."""
     name: str
     digest: str
-    """A hash of the file that it is in, or of its source where that is no file."""
+    """A hash of its file, or of its source if it has no file."""
     plugin: Path | None
-    """The plugin that registered it, if one did."""
+    """The plugin that registered it, if any."""
 
 
 class Plugin(NamedTuple):
-    """A file of parts, as it was when it was loaded."""
+    """A plugin file, as it was when it was loaded."""
 
     path: Path
     content: bytes
@@ -61,36 +60,37 @@ _loading: list[Path] = []
 
 
 def register_scheme(name: str) -> Callable[[Part], Part]:
-    """Registers a scheme: a function over arrays of a PHY trace, or a class called slot by slot.
+    """Register a scheme: a function over the arrays of a PHY trace, or a class called per slot.
 
-    A **function** has `phy` (a `clift.PhyTrace`) and may have `rtt_ns`, `feedback_ns`, `decode_ns`
-    (nominal decoding time) and `rng`, filled in by CLIFT; what it draws is the same for every run
-    of the same text. It returns a dict with a value for each data LLDU, in order: `t_ns` (start of
-    the slot of its first transmission), `d_ns` (from then until it is there; 0: it is not), and,
-    where it has them, `lost_ns` (from `t_ns` until it is given up; 0: it is not), `transmissions`
-    (1) and `slots_used` (a number; every slot unless given). It makes link traces, for links that
-    are not live.
+    A **function** takes `phy` (a `clift.PhyTrace`), and may take `rtt_ns`, `feedback_ns`,
+    `decode_ns` (nominal decoding time) and `rng`, filled in by CLIFT; its draws are the same for
+    every run with the same text. It returns a dict with one value per data LLDU, in order: `t_ns`
+    (start of the slot of its first transmission), `d_ns` (time from then until its delivery; 0: not
+    delivered), and optionally `lost_ns` (time from `t_ns` until it is given up; 0: not given up),
+    `transmissions` (default 1) and `slots_used` (a number; default: every slot). It makes link
+    traces, for links that are not live.
 
-    A **class** is made once a link, and may have `rtt_ns`, `feedback_ns`, `decode_ns` and `rng` in
-    `__init__`. It has
+    A **class** is instantiated once per link, and may take `rtt_ns`, `feedback_ns`, `decode_ns` and
+    `rng` in `__init__`. It has
 
-    - `wants(data_waits)`: the ns from which on it wants a slot (0: the next), None before new data;
-    - `carry(slot)`: decides what a `slot` carries: `slot.send_new()` gives the number of the data
-      unit that it sends, `slot.send_again(unit, times)`, `slot.send_repair(block, first, last)`;
-      and says of every data unit once `slot.arrived(unit)` or `slot.give_up(unit)`. `slot.t_ns`,
-      `slot.d_ns` (0: erased), `slot.data_waits`; `slot.report_ns()` is when the sender hears of the
-      slot, before which a scheme must not act on `d_ns`.
+    - `wants(data_waits)`: the earliest time in ns at which it wants a slot (0: the next slot), or
+      None to wait for new data;
+    - `carry(slot)`: decides what a `slot` carries: `slot.send_new()` returns the number of the data
+      unit that it sends; `slot.send_again(unit, times)`, `slot.send_repair(block, first, last)`. It
+      calls `slot.arrived(unit)` or `slot.give_up(unit)` once per data unit. It may read
+      `slot.t_ns`, `slot.d_ns` (0: erased), `slot.data_waits`; `slot.report_ns()` is when the sender
+      learns the slot's fate. A scheme must not use `d_ns` before that time.
 
-    It serves links with `live = true`, and link traces, for which data always wait.
+    It works on links with `live = true`, and on link traces, for which data always wait.
 
     Args:
-        name: Its name; scenarios write `scheme = "name"`, or `"name(3)"` with parameters.
+        name: Name of the scheme; scenarios write `scheme = "name"`, or `"name(3)"` with parameters.
 
     Returns:
         A decorator.
 
     Raises:
-        ScenarioError: If the name is taken, or the part is none.
+        ScenarioError: If the name is taken, or the part is not valid.
 
     Example:
         >>> import clift
@@ -113,7 +113,7 @@ def register_scheme(name: str) -> Callable[[Part], Part]:
         live = inspect.isclass(part)
         parameters = _parameters(part, filled)
         if not live and "phy" not in inspect.signature(part).parameters:
-            raise fault("part", part, "no parameter phy, the PHY trace; add it")
+            raise fault("part", part, "the parameter phy (the PHY trace) is missing; add it")
         if live:
             _has(part, "scheme slot by slot", "wants", "carry")
 
@@ -133,31 +133,32 @@ def register_scheme(name: str) -> Callable[[Part], Part]:
 
 
 def register_congestion(name: str) -> Callable[[Part], Part]:
-    """Registers a congestion control, a class that is made once a connection.
+    """Register a congestion control: a class, instantiated once per connection.
 
-    `__init__` may have `mss_bytes` (payload of a full packet) and `rng`, filled in by CLIFT, and
-    nothing else without a default. The class has
+    `__init__` may take `mss_bytes` (payload of a full packet) and `rng`, filled in by CLIFT; all
+    other parameters need defaults. The class has
 
-    - `on_ack(ack, window)`: an ACK outside recovery brought something new; sets `window.cwnd`, or
-      calls `window.slow_start(segments)` (which returns those left over) and
-      `window.increase(count, segments)` (a segment more for every `count`). `ack.segments` newly
-      acknowledged, `ack.fills_window` (only then a window may grow), `ack.rtt_ns`, `ack.srtt_ns`,
-      `ack.now_ns`, `ack.in_flight` before it, `ack.first` and `ack.next`: numbers of segments;
-    - `on_loss(window)`: losses showed; returns the window to fall to, in segments;
-    - `on_timeout(window)`: the retransmission timer expired; returns the threshold. As `on_loss`
-      where it is left out.
+    - `on_ack(ack, window)`: called for an ACK outside recovery that acknowledges new data; sets
+      `window.cwnd`, or calls `window.slow_start(segments)` (which returns the segments left over)
+      and `window.increase(count, segments)` (one more segment per `count`). `ack.segments` newly
+      acknowledged, `ack.fills_window` (a window may grow only then), `ack.rtt_ns`, `ack.srtt_ns`,
+      `ack.now_ns`, `ack.in_flight` before the ACK, `ack.first` and `ack.next`: segment numbers;
+    - `on_loss(window)`: called when a loss is detected; returns the new window in segments;
+    - `on_timeout(window)`: called when the retransmission timer expires; returns the threshold.
+      Default: `on_loss`.
 
-    `window.cwnd`, `window.ssthresh` (None before the first loss), `window.in_slow_start`. It is
-    there in the profiles `linux` and `papers`; only the first tells `ack.rtt_ns` and `ack.srtt_ns`.
+    `window.cwnd`, `window.ssthresh` (None before the first loss), `window.in_slow_start`. The
+    control works in the profiles `linux` and `papers`; only `linux` sets `ack.rtt_ns` and
+    `ack.srtt_ns`.
 
     Args:
-        name: Its name; scenarios write `transport.congestion = "name"`.
+        name: Name of the control; scenarios write `transport.congestion = "name"`.
 
     Returns:
         A decorator.
 
     Raises:
-        ScenarioError: If the name is taken, or the part is none.
+        ScenarioError: If the name is taken, or the part is not valid.
 
     Example:
         >>> import clift
@@ -179,7 +180,7 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
     def register(part: Part) -> Part:
         parameters = _parameters(part, ("mss_bytes", "rng"))
         if needed := [one for one, needed in parameters.items() if needed]:
-            raise fault("part", part, f"nothing gives {needed[0]}; give it a default")
+            raise fault("part", part, f"{needed[0]} is not filled in; give it a default")
         _has(part, "congestion control", "on_ack", "on_loss")
 
         def make(seed: int, mss_bytes: int) -> Any:
@@ -193,25 +194,26 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
 
 
 def register_queue(name: str) -> Callable[[Part], Part]:
-    """Registers a queue, a class that is made once a link or leg.
+    """Register a queue: a class, instantiated once per link or leg.
 
-    `__init__` may have `rng`, filled in by CLIFT. The class has
+    `__init__` may take `rng`, filled in by CLIFT. The class has
 
-    - `enqueue(packet)`: a packet comes, for which the limit (`queue` of the link) has room: what
-      finds none is dropped before it is asked. Returns False to drop the packet;
-    - `dequeue(now_ns)`: returns the packet to be sent now; None only if none waits.
+    - `enqueue(packet)`: called for an arriving packet that fits the limit (`queue` of the link);
+      packets beyond the limit are dropped before. Returns False to drop the packet;
+    - `dequeue(now_ns)`: returns the packet to send now; None only if no packet waits.
 
     `packet.size_bytes` (IP packet), `packet.flow`, `packet.arrived_ns`, `packet.number`;
-    `packet.drop()` drops one that waits.
+    `packet.drop()` drops a waiting packet.
 
     Args:
-        name: Its name; scenarios write `link.aqm = "name"`, or `"name(5)"` with parameters.
+        name: Name of the queue; scenarios write `link.aqm = "name"`, or `"name(5)"` with
+            parameters.
 
     Returns:
         A decorator.
 
     Raises:
-        ScenarioError: If the name is taken, or the part is none.
+        ScenarioError: If the name is taken, or the part is not valid.
 
     Example:
         >>> import clift
@@ -247,30 +249,32 @@ def register_queue(name: str) -> Callable[[Part], Part]:
 
 
 def register_application(name: str) -> Callable[[Part], Part]:
-    """Registers an application: a generator, or a class that is made once a flow.
+    """Register an application: a generator, or a class instantiated once per flow.
 
-    Either may have `start_ns`, `payload_bytes` (what fits into a packet) and `rng`, filled in by
-    CLIFT. All other parameters are keys of `[application]`.
+    Both may take `start_ns`, `payload_bytes` (payload of a packet) and `rng`, filled in by CLIFT.
+    All other parameters are keys of `[application]`.
 
-    A **generator** yields `(bytes, at_ns)`: what it hands over now, and when it goes on, after now
-    (None, or its end: no more). The first time is the start of the flow.
+    A **generator** yields `(bytes, at_ns)`: the bytes to send now, and the later time at which it
+    continues (None, or the generator's end: no more data). The first time is the start of the flow.
 
     A **class** has `send(now_ns)`, which returns such a pair, and may have
 
-    - `arrived(now_ns, start, end)`: the bytes from `start` to `end` are there; over TCP in order;
-    - `report()`: messages sent, received and in time, and a list of their delays in ns, which the
-      summary of a run then has.
+    - `arrived(now_ns, start, end)`: called when the bytes from `start` to `end` arrive; in order
+    over
+      TCP;
+    - `report()`: returns messages sent, received and in time, and a list of their delays in ns, for
+      the summary of the run.
 
-    `math.inf` bytes: it always has more.
+    `math.inf` bytes: it always has more data.
 
     Args:
-        name: Its name; scenarios write `application.type = "name"`.
+        name: Name of the application; scenarios write `application.type = "name"`.
 
     Returns:
         A decorator.
 
     Raises:
-        ScenarioError: If the name is taken, or the part is none.
+        ScenarioError: If the name is taken, or the part is not valid.
 
     Example:
         >>> import clift
@@ -309,27 +313,27 @@ def register_application(name: str) -> Callable[[Part], Part]:
 
 
 class _Steps:
-    """A generator as an application."""
+    """An application made from a generator."""
 
     def __init__(self, steps: Iterator[Any]) -> None:
         self._steps = steps
 
-    def send(self, now_ns: int) -> Any:  # noqa: ARG002 - it knows from what it yielded
+    def send(self, now_ns: int) -> Any:  # noqa: ARG002 - the generator keeps its own time
         return next(self._steps, (0, None))
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
-    """Loads a file that registers parts, as `clift run --plugin FILE` does.
+    """Load a file that registers parts, as `clift run --plugin FILE` does.
 
-    The file is run once; loading the same content again does nothing. What a study keeps on the
-    disk belongs to the content of the file: another version of it begins the study anew. Of what
-    the file itself imports nothing is known, so keep in it what decides results.
+    The file runs once; loading the same content again does nothing. Saved runs of a study depend on
+    the file's content: a changed file starts the study again. CLIFT does not track what the file
+    imports, so keep everything that affects results in the file.
 
     Args:
         path: A Python file.
 
     Raises:
-        ScenarioError: If there is no such file, it cannot be run, or registers nothing.
+        ScenarioError: If the file does not exist, fails, or registers nothing.
 
     Example:
         >>> import clift
@@ -350,10 +354,10 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
 
 
 def load_content(path: Path, content: bytes) -> None:
-    """Loads the content of a plugin, unless it has been.
+    """Load the content of a plugin, unless it is already loaded.
 
     Raises:
-        ScenarioError: If it cannot be run, or registers nothing.
+        ScenarioError: If the content fails, or registers nothing.
     """
     key = _hash(content)
     if key in _PLUGINS:
@@ -383,7 +387,7 @@ def load_content(path: Path, content: bytes) -> None:
 
 
 def where(error: BaseException, path: Path) -> str:
-    """The line of a file at which something was raised: `line 3: `, or nothing."""
+    """The line of a file at which an exception was raised: `line 3: `, or empty text."""
     lines = [] if not isinstance(error, SyntaxError) else [error.lineno]
     step = error.__traceback__
     while step is not None:
@@ -394,7 +398,7 @@ def where(error: BaseException, path: Path) -> str:
 
 
 def explained(error: BaseException) -> str | None:
-    """What a plugin raised, in one line with the place; None if no plugin did."""
+    """The exception of a plugin with its place, in one line; None if no plugin raised it."""
     found = None
     step = error.__traceback__
     files = {str(plugin.path) for plugin in _PLUGINS.values()}
@@ -410,7 +414,7 @@ def _told(error: BaseException) -> str:
 
 
 def used(text: str) -> list[Registered]:
-    """The registered parts that the JSON of a configuration may name."""
+    """The registered parts named in the JSON of a configuration."""
     lower = text.lower()
     return [
         one
@@ -420,21 +424,21 @@ def used(text: str) -> list[Registered]:
 
 
 def digests(text: str) -> list[str]:
-    """What decides the results of a configuration besides itself: the content of parts it names."""
+    """Digests of the parts that a configuration names, which also decide its results."""
     return [f"{one.kind} {one.name} {one.digest}" for one in used(text)]
 
 
 def plugins_of(texts: Iterable[str]) -> list[Plugin]:
-    """The plugins of the parts that configurations name, for another process.
+    """The plugins of the parts that configurations name, for use in another process.
 
     Raises:
-        ScenarioError: If a part is from no plugin, so that no other process can have it.
+        ScenarioError: If a part does not come from a plugin, so other processes cannot load it.
     """
     found: dict[str, Plugin] = {}
     for one in {one for text in texts for one in used(text)}:
         if one.plugin is None:
             raise ScenarioError(
-                f"{one.kind} `{one.name}`: only this process has it; put it into a file and load "
+                f"{one.kind} `{one.name}`: known in this process only; put it into a file and load "
                 'that with clift.load_plugin("own.py"), so that workers get it'
             )
         found[one.digest] = _PLUGINS[one.digest]
@@ -446,7 +450,7 @@ def _note(kind: str, name: str, part: Any) -> None:
 
 
 def _digest(part: Any) -> str:
-    """A hash of the file that a part is in, or of its source, or of what it was compiled to."""
+    """A hash of the file of a part, or of its source, or of its byte code."""
     try:
         file = inspect.getsourcefile(part)
         if file is not None and Path(file).is_file():
@@ -480,8 +484,8 @@ def _summary(part: Any) -> str:
 
 
 def _parameters(part: Any, filled: tuple[str, ...]) -> dict[str, bool]:
-    """The parameters that a scenario gives, and whether it must."""
-    cure = "give a class, or a function where one will do"
+    """The parameters that a scenario sets, and whether each is required."""
+    cure = "give a class, or a function where allowed"
     if not callable(part):
         raise fault("part", part, cure)
     try:
@@ -497,11 +501,11 @@ def _parameters(part: Any, filled: tuple[str, ...]) -> dict[str, bool]:
 def _has(part: Any, what: str, *methods: str) -> None:
     for method in methods:
         if not callable(getattr(part, method, None)):
-            raise fault("part", part, f"no method {method}, which a {what} has; add it")
+            raise fault("part", part, f"the method {method} of a {what} is missing; add it")
 
 
 def _call(part: Any, given: dict[str, Any], seed: int, found: dict[str, Any]) -> Any:
-    """Makes one, with what it wants of what CLIFT fills in."""
+    """Instantiate a part with the values that its signature asks for."""
     wanted = inspect.signature(part).parameters
     filled = {name: value for name, value in found.items() if name in wanted}
     if "rng" in wanted:
@@ -510,7 +514,7 @@ def _call(part: Any, given: dict[str, Any], seed: int, found: dict[str, Any]) ->
 
 
 def _columns(what: str, columns: Any) -> tuple[Any, ...]:
-    """The columns that a scheme returned."""
+    """Check the columns that a scheme returned."""
     if not isinstance(columns, Mapping):
         message = f"returned {type(columns).__name__}; give a dict with t_ns and d_ns"
         raise SimulationError(f"{what}: {message}")
@@ -519,7 +523,7 @@ def _columns(what: str, columns: Any) -> tuple[Any, ...]:
             raise SimulationError(f"{what}: returned {name!r}; give {', '.join(_COLUMNS)}")
     for name in _COLUMNS[:2]:
         if name not in columns:
-            raise SimulationError(f"{what}: returned no {name}; give {', '.join(_COLUMNS[:2])}")
+            raise SimulationError(f"{what}: {name} is missing; return {', '.join(_COLUMNS[:2])}")
     count = np.size(columns["t_ns"])
     zeros, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
     slots = columns.get("slots_used")

@@ -1,4 +1,4 @@
-"""The re-sequencing buffer at the far end of a link."""
+"""Re-sequencing buffer at the far end of a link."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from clift._parse import COUNT, choice, flag, whole
 class Reorder:
     """A re-sequencing buffer at the far end of a link.
 
-    A packet is held while one that the link took before it is missing: neither delivered nor given
-    up. Packets that a full queue dropped are never missing. A flush releases all that is held, in
-    order; what it leaves behind goes on as soon as it arrives.
+    A packet is held while an earlier packet of the link is missing: neither delivered nor given up.
+    Packets that a full queue dropped are never missing. A flush releases all held packets in order.
+    Missing packets that arrive after a flush pass at once.
 
     Args:
-        packets: Size of the buffer: the packet that fills it has it flushed. None: no bound, a
+        packets: Size of the buffer: the packet that fills it triggers a flush. None: no bound; a
             packet is held until every earlier one is delivered or given up, and nothing flushes.
-        flush_on_loss: Flush whenever the link gives a packet up; else that packet is just no longer
-            missing.
-        key: What the order is: "link", in which the link took the packets, what an engineer would
-            build; or "tcp", the order of TCP sequence numbers, as in Tauran 2017: what is in
-            sequence or below goes on, a flush jumps to the number after the highest released.
-        flush_when_full: Flush a full buffer; else only the first gap is given up.
+        flush_on_loss: Flush whenever the link gives up a packet; otherwise that packet only stops
+            being missing.
+        key: Order to restore: "link", the order in which the link took the packets; or "tcp", the
+            order of TCP sequence numbers, as in Tauran 2017: a packet in sequence or below passes,
+            and a flush jumps to the number after the highest released one.
+        flush_when_full: Flush a full buffer; otherwise give up only the first gap.
 
     Raises:
-        ScenarioError: If there can be no such buffer.
+        ScenarioError: If a parameter is not valid.
 
     Example:
         >>> import clift

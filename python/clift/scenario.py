@@ -1,4 +1,4 @@
-"""Scenarios: everything that decides a run, from a file, a dict, or links and keyword arguments."""
+"""Scenarios: everything that determines a run, from a file, a dict, or links and arguments."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from clift.trace import PhyTrace
 Source = str | Mapping[str, Node] | tuple[AnyLink, ...]
 """Text of a file, a tree, or links."""
 
-# A scenario file is a page of text; what is larger is another kind of file.
+# A scenario file is a page of text; a larger file is something else.
 _MOST_BYTES = 256 * 1024
-# More cells are not kept all at a time.
+# Cells beyond this number are created on access.
 _LISTED = 10_000
 
 
 class Scenario(Fixed):
-    """Everything that decides a run, or a campaign of runs.
+    """Everything that determines a run, or a campaign of runs.
 
     Args:
-        source: A link trace or a live link, or several in series, that packets cross in order; or a
-            dict with the sections and keys of a scenario file, in which a trace may stand wherever
-            a file may.
-        options: The keyword arguments of `clift.simulate`, and keys of a scenario file such as
-            `runs` and `vary`.
+        source: A link trace or a live link, or several in series, which packets cross in order; or
+            a dict with the sections and keys of a scenario file, with a trace object wherever a
+            file may stand.
+        options: Keyword arguments of `clift.simulate`, and keys of a scenario file such as `runs`
+            and `vary`.
 
     Raises:
-        ScenarioError: If there is no such keyword, or its value is of another kind; what is wrong
-            beyond that shows when the scenario is run.
+        ScenarioError: If a keyword does not exist, or its value has the wrong type; further checks
+            happen when the scenario runs.
 
     Example:
         >>> import clift
@@ -91,26 +91,26 @@ class Scenario(Fixed):
         core: _clift.Scenario | None = None,
     ) -> Self:
         self._source = source
-        self._given = given  # keywords and dotted keys, in the order in which they were given
+        self._given = given  # keywords and dotted keys, in the given order
         self._nodes = nodes  # their values in the scenario
         self._file = file
-        self._sets = sets  # what was changed as the file was read
-        self._cell = cell  # of a campaign, what was chosen; None: not yet
+        self._sets = sets  # changes made while reading the file
+        self._cell = cell  # chosen cell of a campaign; None: not chosen
         self._replication = replication
-        self._core = core  # made when it is asked for
+        self._core = core  # created on first use
         self._is_checked = False
         return self
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
-        """Reads a scenario file.
+        """Read a scenario file.
 
         Args:
             path: The file (TOML; docs/reference/scenario.md lists every key).
-            changes: Dotted keys and the values that take the place of those in the file.
+            changes: Dotted keys with values that replace those in the file.
 
         Raises:
-            ScenarioError: If the file cannot be read or is wrong: file, line, key and cure.
+            ScenarioError: If the file is not readable or not valid: file, line, key and cure.
 
         Example:
             >>> import pathlib, tempfile
@@ -140,15 +140,15 @@ class Scenario(Fixed):
 
     @classmethod
     def parse(cls, text: str, file: str = "", changes: Mapping[str, Any] | None = None) -> Self:
-        """A scenario from the text of a file.
+        """Parse a scenario from the text of a file.
 
         Args:
             text: TOML, as in a file.
-            file: What errors call it; files that it names are relative to its folder.
-            changes: Dotted keys and the values that take the place of those in the text.
+            file: Name to use in errors; files named in the text are relative to its folder.
+            changes: Dotted keys with values that replace those in the text.
 
         Raises:
-            ScenarioError: If the text is wrong: line, key and cure.
+            ScenarioError: If the text is not valid: line, key and cure.
 
         Example:
             >>> import clift
@@ -166,19 +166,18 @@ class Scenario(Fixed):
         return scenario
 
     def replace(self, **options: Any) -> Self:
-        """The same scenario with other values.
+        """A copy with other values.
 
         Args:
             options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file:
-                `replace(**{"link.rtt": "600 ms"})`. A change of a key that varies ends its
-                variation.
+                `replace(**{"link.rtt": "600 ms"})`. Changing a varied key fixes it.
 
         Raises:
-            ScenarioError: If there is no such keyword or key, or its value is of another kind.
+            ScenarioError: If a keyword or key does not exist, or its value has the wrong type.
         """
         given, nodes = self._given.copy(), self._nodes.copy()
         for name, value in options.items():
-            given.pop(name, None), nodes.pop(name, None)  # what is given last goes last
+            given.pop(name, None), nodes.pop(name, None)  # the last change applies last
             given[name], nodes[name] = value, node(name, value)
         changed = self._like(self._source, given, nodes, self._file, self._sets)
         if self._cell is None:
@@ -203,17 +202,17 @@ class Scenario(Fixed):
         return chosen
 
     def moved(self, file: str) -> Self:
-        """The same, with the files that it names beside another file.
+        """A copy whose file names are relative to another file.
 
         Args:
-            file: What errors call it, in the folder of the files.
+            file: Name to use in errors, in the folder of the files.
         """
         return self._like(self._source, self._given, self._nodes, file, self._sets)
 
     def cells(self) -> Sequence[Self]:
-        """The cells of a campaign, each a scenario without anything that varies.
+        """The cells of a campaign, each a scenario without variation.
 
-        Of more than 10,000 each is made when it is asked for, and not kept.
+        Beyond 10,000 cells, each is created on access and not kept.
         """
         if self._cell is not None:
             return [self]
@@ -223,32 +222,32 @@ class Scenario(Fixed):
         return [self._chosen(cell) for cell in range(count)]
 
     def replications(self) -> list[Self]:
-        """The runs of a single cell, each with its own seed."""
+        """The runs of a single cell, each with its seed."""
         if self._replication is not None:
             return [self]
         cell = self._only_cell()
         return [self._chosen(cell, run) for run in range(self._checked().runs(cell))]
 
     def replication(self, number: int) -> Self:
-        """One of the runs of a single cell, by its number, whatever number it asks for."""
+        """One run of a single cell by its number, which may exceed the cell's number of runs."""
         cell = self._only_cell()
         self._checked()
         return self._chosen(cell, number)
 
     @property
     def size(self) -> int:
-        """Runs in all: of every cell, with their replications."""
+        """Total number of runs, over all cells and replications."""
         return 1 if self._replication is not None else sum(self.sizes)
 
     @property
     def sizes(self) -> list[int]:
-        """Runs of every cell."""
+        """Number of runs of every cell."""
         core = self._checked()
         return core.all_runs() if self._cell is None else [core.runs(self._cell)]
 
     @property
     def labels(self) -> dict[str, str]:
-        """Axis and label of a cell; empty where nothing varies."""
+        """Axes and labels of a cell; empty if nothing varies."""
         core = self._checked()
         if self._cell is None and len(core) > 1:
             return {}
@@ -256,107 +255,107 @@ class Scenario(Fixed):
 
     @property
     def axes(self) -> list[tuple[str, list[str]]]:
-        """What varies in the campaign: names and labels."""
+        """Varied axes of the campaign: names and labels."""
         return self._checked().axes()
 
     @property
     def printed(self) -> list[dict[str, Any]]:
-        """Values that a paper prints, as `[[printed]]` has them."""
+        """Values printed in a paper, from `[[printed]]`."""
         printed: list[dict[str, Any]] = json.loads(self._checked().printed())
         return printed
 
     @property
     def config(self) -> dict[str, Any]:
-        """Sections and keys of the cell (of several, the first) with every default filled in."""
+        """Sections and keys of the (first) cell with every default filled in."""
         config: dict[str, Any] = json.loads(self.config_text)
         return config
 
     @property
     def config_text(self) -> str:
-        """The same as JSON, in which an object in memory has a name that no other ever has."""
+        """The configuration as JSON, in which each in-memory object has a unique name."""
         return self._checked().config(self._cell or 0)
 
     @property
     def nodes(self) -> tuple[Any, ...]:
-        """What the core gets: sections and keys, and their changes, with objects in memory."""
+        """Input of the core: sections and keys, and their changes, with in-memory objects."""
         return self.tree, self._nodes
 
     @property
     def source(self) -> tuple[Any, ...]:
-        """What the whole campaign was made of: text, dict or links, and every change of it."""
+        """Origin of the whole campaign: text, dict or links, and every change."""
         return self._source, self._given, self._sets
 
     @property
     def name(self) -> str | None:
-        """The title, if it has one."""
+        """The title, if any."""
         name: str | None = self.config["name"]
         return name
 
     @property
     def file(self) -> str:
-        """What the file is called that it was read from; empty for others."""
+        """Name of the scenario's file; empty if it has none."""
         return self._file
 
     @property
     def changes(self) -> dict[str, str]:
-        """What was changed as the file was read: dotted keys and values."""
+        """Changes made while reading the file: dotted keys and values."""
         return dict(self._sets)
 
     @property
     def text(self) -> str:
-        """The text of the file; of others, the first cell as JSON."""
+        """The text of the file; without a file, the first cell as JSON."""
         return self._source if isinstance(self._source, str) else json.dumps(self.config)
 
     @property
     def tree(self) -> Mapping[str, Node]:
-        """Sections and keys as they were given, before anything was changed; links as hops."""
+        """Sections and keys as given, before any change; links as hops."""
         if isinstance(self._source, tuple):
             hops = [hop("link", link) for link in self._source]
             return hops[0] if len(hops) == 1 else {"path": hops}
         if isinstance(self._source, str):
             try:
                 return tomllib.loads(self._source)
-            except tomllib.TOMLDecodeError:  # a newer TOML than Python's
+            except tomllib.TOMLDecodeError:  # a newer TOML than Python's parser supports
                 return {}
         return self._source
 
     @property
     def varied(self) -> dict[str, Any]:
-        """The section `[vary]`, whatever has been taken out of it since."""
+        """The section `[vary]` as given, before any change."""
         varied: dict[str, Any] = self._nodes.get("vary") or self.tree.get("vary") or {}
         return varied
 
     @property
     def is_transfer(self) -> bool:
-        """Whether every flow of the cell comes to an end: a file, a page, so many requests."""
+        """True if every flow of the cell ends: a file, a page, a number of requests."""
         return self._checked().is_transfer(self._only_cell())
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
+        """Seed of the run."""
         _, cell, replication = self.task()
         return self._checked().seed(cell, replication)
 
     def seeds(self) -> Callable[[int, int], int]:
-        """What gives the seed of a run, by the number of its cell and its own."""
+        """Function that returns the seed of a run, given the number of its cell and of the run."""
         core, own = self._checked(), self._cell
         return lambda cell, run: core.seed(cell if own is None else own, run)
 
     @property
     def shared(self) -> str | None:
-        """What all runs of the cell have in common where each could have its own.
+        """Random input that all runs of the cell share, although each could have its own.
 
-        `trace`, from a file or an object; `channel`, one draw of it (`redraw = false`, or a `seed`
-        of its own); None if every run has its own draw of everything.
+        `trace`: from a file or an object; `channel`: one draw of it (`redraw = false`, or a `seed`
+        of its own); None: every run draws everything anew.
         """
         return self._checked().shared(self._only_cell())
 
     def window(self) -> tuple[int, int, bool] | None:
-        """Where a run starts in what it shares with others.
+        """Part of the shared trace that a run uses.
 
         Returns:
-            The trace time of the start in ns, the length of the trace in ns, and whether it
-            repeats. None unless runs start at random times of it.
+            Trace time of the start in ns, length of the trace in ns, and whether it repeats. None
+            unless runs start at random times.
 
         Raises:
             ScenarioError: If the trace is too short for a run, or there are several cells or runs.
@@ -366,11 +365,11 @@ class Scenario(Fixed):
         return core.window(cell, replication)
 
     def setup(self) -> _clift.Setup:
-        """What the engine runs.
+        """Input of the engine.
 
         Raises:
-            ScenarioError: If something is wrong, or there are several cells or runs.
-            TraceError: If a trace cannot be read or made.
+            ScenarioError: If the scenario is not valid, or has several cells or runs.
+            TraceError: If a trace is not readable or not valid.
         """
         core, cell, replication = self.task()
         try:
@@ -379,33 +378,33 @@ class Scenario(Fixed):
             raise self.explained(error) from None
 
     def phy_trace(self) -> PhyTrace | None:
-        """The PHY trace under the first link; None if it has none.
+        """PHY trace of the first link; None if it has none.
 
         Raises:
-            TraceError: If it cannot be read or made.
+            TraceError: If it is not readable or not valid.
         """
         core, cell, replication = self.task()
         inner = core.phy_trace(cell, replication)
         return None if inner is None else PhyTrace.of(inner)
 
     def taken(self) -> list[str]:
-        """What links took from their traces because the scenario does not say it, a line each.
+        """Values that links took from their traces as defaults, one line each.
 
         Raises:
-            TraceError: If a trace cannot be read or made.
+            TraceError: If a trace is not readable or not valid.
         """
         core, cell, _ = self.task()
         return core.taken(cell)
 
     def in_effect(self) -> dict[str, tuple[str, str]]:
-        """Round-trip time, queue, LLDU size and decoding time of the links, and where from.
+        """Round-trip time, queue, LLDU size and decoding time of the links, with their origins.
 
         Returns:
             Value and origin by dotted key; the origin is a line of the file, `--set`, a preset, the
-            trace or a default. Of a campaign, what differs from cell to cell is listed.
+            trace or a default. For a campaign, values that differ between cells are listed.
 
         Raises:
-            TraceError: If a trace cannot be read or made.
+            TraceError: If a trace is not readable or not valid.
 
         Example:
             >>> import clift
@@ -417,7 +416,7 @@ class Scenario(Fixed):
         return _joined(core.in_effect(cell) for cell in self._numbers())
 
     def explain(self) -> dict[str, tuple[str, str]]:
-        """Every key in effect: value and origin by dotted key, as `in_effect` has them."""
+        """Every key in effect: value and origin by dotted key, as in `in_effect`."""
         core = self._checked()
         cells = []
         for cell in self._numbers():
@@ -434,12 +433,12 @@ class Scenario(Fixed):
         return range(len(self._checked())) if self._cell is None else (self._cell,)
 
     def task(self) -> tuple[_clift.Scenario, int, int]:
-        """The scenario in the core, not yet checked, and the numbers of its cell and run."""
+        """The core's scenario, not yet checked, with the numbers of its cell and run."""
         cell = self._only_cell()
         return self._made(), cell, self._only_replication(cell)
 
     def explained(self, error: ScenarioError) -> ScenarioError:
-        """A fault that the core found in it, in the words of whoever made it."""
+        """Reword an error of the core in terms of the scenario's keywords or file."""
         given = {name: value for name, value in self._given.items() if name in KEYWORDS}
         if not isinstance(self._source, tuple):
             return respelled(error, {name: KEYWORDS[name] for name in given}, given)
@@ -466,7 +465,7 @@ class Scenario(Fixed):
         return self._replication or 0
 
     def _is_single(self, key: str) -> bool:
-        """Whether there is one of what a key makes several, as far as that is seen at once."""
+        """True if `key` does not make several runs, as far as is known without parsing."""
         return isinstance(self._source, tuple) and not {"vary", key} & self._nodes.keys()
 
     def _who(self) -> str:
@@ -481,9 +480,9 @@ class Scenario(Fixed):
         return self._core
 
     def _core_with(self, nodes: Mapping[str, Node]) -> _clift.Scenario | None:
-        """The same with other values of keywords, if these change nothing but a key each.
+        """A copy with other keyword values, if each changes a single key.
 
-        A sweep made of links has many scenarios that differ in a seed or a start.
+        A sweep over links has many scenarios that differ only in a seed or a start.
         """
         if not isinstance(self._source, tuple):
             return None
@@ -494,11 +493,11 @@ class Scenario(Fixed):
         try:
             return self._made().changed(changed)
         except ScenarioError:
-            return None  # what is wrong shows when the scenario is run
+            return None  # the error is raised when the scenario runs
 
     def _checked(self) -> _clift.Scenario:
         core = self._made()
-        if self._is_checked:  # every run of a campaign asks
+        if self._is_checked:  # called for every run of a campaign
             return core
         try:
             core.read()
@@ -514,7 +513,7 @@ class Scenario(Fixed):
         return f"Scenario({self._who()}{', ' if labels else ''}{labels})"
 
     def _parts(self) -> tuple[Any, ...]:
-        """What it is made of."""
+        """Constructor arguments, for equality, hash and pickling."""
         chosen = (self._cell, self._replication)
         return self._source, self._given, self._file, self._sets, *chosen
 
@@ -531,7 +530,7 @@ class Scenario(Fixed):
 
 
 class _Cells(Sequence[Any]):
-    """The cells of a large campaign, each made when it is asked for."""
+    """The cells of a large campaign, each created on access."""
 
     __slots__ = ("_numbers", "_scenario")
 
@@ -554,7 +553,7 @@ def _restored(kind: type[Scenario], source: Source, given: dict[str, Any], *part
 
 
 def _joined(cells: Iterable[Iterable[tuple[str, str, str]]]) -> dict[str, tuple[str, str]]:
-    """Values and origins of several cells, each of them once."""
+    """Values and origins over several cells, each once."""
     found: dict[str, tuple[list[str], list[str]]] = {}
     for cell in cells:
         for key, *pair in cell:
@@ -564,7 +563,7 @@ def _joined(cells: Iterable[Iterable[tuple[str, str, str]]]) -> dict[str, tuple[
 
 
 def _leaves(key: str, value: Any) -> Iterable[tuple[str, str]]:
-    """Dotted keys and values; what is not there is left out.
+    """Dotted keys and values; None values are omitted.
 
     Example:
         >>> list(_leaves("", {"link": {"wrap": True, "rtt": None}, "path": [{"leg": {"loss": 0}}]}))
@@ -582,7 +581,7 @@ def _leaves(key: str, value: Any) -> Iterable[tuple[str, str]]:
 
 
 def _several(link: Any) -> Iterable[Any]:
-    """What is given for one link or many, one by one."""
+    """The links of an argument that is one link or several."""
     try:
         return (link,) if isinstance(link, str | AnyLink) else iter(link)
     except TypeError:
@@ -593,7 +592,7 @@ def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+    except (OSError, ValueError) as error:  # a name with a null byte raises ValueError
         reason = getattr(error, "strerror", None) or error
         raise ScenarioError(f"{path}: {reason}; give a scenario file (TOML)") from None
     if len(raw) > _MOST_BYTES:

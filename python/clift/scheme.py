@@ -51,7 +51,7 @@ class Arq:
     """Selective-repeat ARQ.
 
     Args:
-        max_retx: how often an LLDU may be sent again; None: until it gets through.
+        max_retx: maximum number of retransmissions of an LLDU; None: no limit.
 
     >>> str(Arq()), str(Arq(max_retx=3))
     ('ARQ', 'ARQ(max 3)')
@@ -69,13 +69,13 @@ class Arq:
 
 @dataclass(frozen=True, slots=True)
 class Harq2:
-    """Hybrid ARQ of type II: a block code whose repair LLDUs are also sent on demand.
+    """Type-II hybrid ARQ: a block code whose repair LLDUs are also sent on demand.
 
     Args:
         k: data LLDUs of a block (the papers' N_D).
         n: LLDUs of a block at its first transmission (N_D + N_R).
-        extra: repair LLDUs sent in a round beyond those missing (N_S).
-        max_rounds: rounds that may be asked for; None: until decoded.
+        extra: repair LLDUs sent per round in addition to the missing ones (N_S).
+        max_rounds: maximum number of repair rounds; None: until decoded.
 
     >>> str(Harq2(10, 12)), str(Harq2(10, 12, extra=1, max_rounds=2))
     ('HARQ(10/12)', 'HARQ(10/12, extra 1, rounds 2)')
@@ -99,11 +99,11 @@ class Harq2:
 
 
 Scheme = NoScheme | Fec | Arq | Harq2
-"""Any of the schemes; functions that take one also take its text, such as ``"HARQ(10/12)"``."""
+"""Any scheme; functions that take one also take its text, such as ``"HARQ(10/12)"``."""
 
 
 def scheme_text(scheme: Scheme | str) -> str:
-    """The text of a scheme; what text it is is for the core to say.
+    """The text of a scheme; the core checks the text.
 
     Raises:
         ScenarioError: If it is neither a scheme nor text.

@@ -1,4 +1,4 @@
-"""Runs: a scenario through the engine, one or many at a time."""
+"""Runs scenarios in the engine, one or many at a time."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], object]
 
-# What a notebook shows of a run.
+# Metrics that a notebook shows of a run.
 _SHOWN = (
     *("duration_s", "goodput_kbps", "completion_s", "share_sent_again", "timeouts", "fairness"),
     *("links.0.packet_delay_ms.mean", "links.0.packet_delay_ms.p95", "links.0.share_used"),
 )
 
-# So many setups are made and handed to the engine at a time.
+# Number of setups that are prepared and passed to the engine at a time.
 _CHUNK = 4096
 
 
 class Kept(NamedTuple):
-    """What is kept of the outcome of a run that goes to another process."""
+    """Results of a run that is sent to another process."""
 
     goodput_kbps: float
     completion_s: float | None
@@ -52,13 +52,13 @@ class Kept(NamedTuple):
         return dict(self.by_name)
 
     def summary(self) -> Summary:
-        """Everything measured."""
+        """All results."""
         summary: Summary = json.loads(self.text)
         return summary
 
 
 class Run(Fixed):
-    """What a run measured. `clift.simulate` and `clift.run_many` return runs.
+    """Results of a run, returned by `clift.simulate` and `clift.run_many`.
 
     Example:
         >>> import clift
@@ -93,35 +93,35 @@ class Run(Fixed):
 
     @property
     def goodput_kbps(self) -> float:
-        """In-order bytes at the receivers of all flows x 8 over the duration, kbit/s."""
+        """Goodput in kbit/s: in-order bytes at the receivers of all flows x 8 / duration."""
         return self._outcome.goodput_kbps
 
     @property
     def completion_s(self) -> float | None:
-        """From the first segment sent to the last byte at the receiver, of the slowest flow.
+        """Time in s from the first segment sent to the last byte received, of the slowest flow.
 
-        None unless every flow had a file and got it through.
+        None unless every flow sent a file and completed it.
         """
         return self._outcome.completion_s
 
     def summary(self) -> Summary:
-        """Everything measured, as a dict that JSON can hold: totals, then each flow and link.
+        """All results, as a JSON-serialisable dict: totals, then each flow and link.
 
-        `clift.summary` has its keys with their types.
+        `clift.summary` documents its keys and their types.
         """
         summary: Summary = self._outcome.summary()
         return summary
 
     def numbers(self) -> dict[str, float]:
-        """All finite numbers of the summary by their dotted names, e.g. `flows.0.timeouts`.
+        """All finite numbers of the summary by dotted name, e.g. `flows.0.timeouts`.
 
-        Of more than a hundred flows there are `flows.least.timeouts`, `flows.median.timeouts` and
-        `flows.most.timeouts`; `summary` has those of each.
+        With more than a hundred flows it has `flows.least.timeouts`, `flows.median.timeouts` and
+        `flows.most.timeouts` instead; `summary` has each flow.
         """
         return self._outcome.numbers()
 
     def retransmission_shares(self) -> dict[int, float] | None:
-        """Shares of the LLDUs of the first link's trace by retransmissions; None without one.
+        """Shares of the first link trace's LLDUs by retransmissions; None without a trace.
 
         Example:
             >>> import clift
@@ -138,13 +138,13 @@ class Run(Fixed):
         return self._outcome.retransmission_shares()
 
     def notes(self) -> list[str]:
-        """What about the run is due to its settings rather than to the link, a line each.
+        """Effects in the run that come from its settings rather than from the link, one line each.
 
-        What links took from their traces because the scenario does not say it. For profile papers:
-        a flow that was stuck in one recovery, as ns-2's TCP is where its window overshoots a deep
-        queue (docs/concepts/tcp.md); losses that are mostly TCP's own, where a tenth of all
-        segments and more fell to full queues, and fewer to the links. `clift.simulate` gives them
-        as warnings, but for values that were given in the place of measured ones.
+        Values that links took from their traces as defaults. For profile papers: a flow that was
+        stuck in one recovery, as ns-2's TCP is if its window overshoots a deep queue
+        (docs/concepts/tcp.md); losses that TCP itself caused, if full queues dropped at least a
+        tenth of all segments and more than the links lost. `clift.simulate` issues them as
+        warnings, except for values that were given explicitly instead of measured ones.
         """
         taken = self.scenario.taken()
         if not self._is_as_in_the_papers():
@@ -158,10 +158,10 @@ class Run(Fixed):
             handed_on = in_order["count"] if in_order else 0
             if 2 * handed_on < arrived["count"]:
                 found.append(
-                    f"flow {number}: of {arrived['count']} segments that arrived {handed_on} had "
-                    "none missing before them; ns-2's TCP (profile papers) stays so for minutes "
-                    "where its window overshoots queue and path: bound cwnd_max by what they "
-                    "hold, or take profile linux"
+                    f"flow {number}: only {handed_on} of {arrived['count']} segments arrived in "
+                    "order; ns-2's TCP (profile papers) stays in recovery for minutes if its "
+                    "window overshoots queue and path: limit cwnd_max to what they hold, or use "
+                    "profile linux"
                 )
         return taken + found
 
@@ -175,59 +175,59 @@ class Run(Fixed):
         )
 
     def series(self, interval_ms: float = 100, flows: int | None = None) -> pa.Table:
-        """Time series: the run is done again and sampled.
+        """Time series. The run is repeated and sampled.
 
         Args:
             interval_ms: Time between samples.
-            flows: Only of so many flows, the first ones; None: of all.
+            flows: Number of flows to include, the first ones; None: all.
 
         Returns:
-            A table with a row for each flow and instant: time_s, flow, cwnd_packets,
-            ssthresh_packets, srtt_ms, in_flight_packets, goodput_kbps, queue_packets and more.
+            A table with one row per flow and instant: time_s, flow, cwnd_packets, ssthresh_packets,
+            srtt_ms, in_flight_packets, goodput_kbps, queue_packets and more.
 
         Raises:
             ScenarioError: If the interval is not above zero, or `flows` below 1.
         """
         import pyarrow as pa
 
-        # Below a microsecond there would be no end of samples.
+        # Below a microsecond the number of samples would explode.
         interval_ns = _parse.nanoseconds("interval_ms", interval_ms, "ms", 1000)
         some = None if flows is None else _parse.whole("flows", flows, 1, 2**32 - 1)
         return pa.table(_clift.series(self.scenario.setup(), interval_ns, some))
 
     def events(self) -> pa.Table:
-        """What happened to every segment: the run is done again and logged.
+        """Events of every segment. The run is repeated and logged.
 
         Returns:
-            A table of time_ns, flow, kind (0 sent, 1 sent again, 2 received, 3 received in vain,
-            4 gone, 5 acknowledged), seq and len.
+            A table of time_ns, flow, kind (0 sent, 1 retransmitted, 2 received, 3 received again, 4
+            dropped or lost, 5 acknowledged), seq and len.
         """
         import pyarrow as pa
 
         return pa.table(_clift.events(self.scenario.setup()))
 
     def units(self, until_s: float | None = None) -> pa.Table:
-        """What live links sent, unit by unit: the run is done again and logged.
+        """Transmissions of live links, unit by unit. The run is repeated and logged.
 
         Args:
-            until_s: Only what was sent up to then; None: all.
+            until_s: End of the log, in s; None: the whole run.
 
         Returns:
             A table of time_ns (start of the slot), link (number of the hop, forward ones first),
-            kind (0 new data, 1 data sent again, 2 repair), unit (number of the data unit; of a
-            repair unit its block), attempt (how often it was sent before; of a repair unit the
-            round that asked for it, 0: none), arrival_ns (at the far end; -1: erased),
-            first_packet and last_packet (what it carries or repairs, in order of admission to the
-            link), and flow, seq and len of the first of these (flow -1: an acknowledgement or a
-            SYN). Empty without a live link.
+            kind (0 new data, 1 retransmission, 2 repair), unit (number of the data unit; for a
+            repair unit, its block), attempt (number of earlier transmissions; for a repair unit,
+            the round that requested it, 0: none), arrival_ns (at the far end; -1: erased),
+            first_packet and last_packet (packets that it carries or repairs, in order of admission
+            to the link), and flow, seq and len of the first of these (flow -1: an ACK or a SYN).
+            Empty without a live link.
 
-            A unit is an LLDU; of a `HybridLink` a frame, of an `NtnLink` a transport block (kind 1
-            are HARQ's retransmissions and repetitions, with their `attempt`, and blocks that begin
-            with what RLC sends again, with attempt 0), of an `AdaptiveHarqLink` an attempt at a
-            packet (kind 2 from the second on), whose arrival is -1 unless it decodes the packet.
+            A unit is an LLDU; on a `HybridLink` a frame; on an `NtnLink` a transport block (kind 1:
+            HARQ retransmissions and repetitions, with their `attempt`, and blocks that begin with
+            RLC retransmissions, with attempt 0); on an `AdaptiveHarqLink` an attempt at a packet
+            (kind 2 from the second on), whose arrival is -1 unless it decodes the packet.
 
         Raises:
-            ScenarioError: If `until_s` is no time.
+            ScenarioError: If `until_s` is not a time.
         """
         import pyarrow as pa
 
@@ -235,24 +235,24 @@ class Run(Fixed):
         return pa.table(_clift.units(self.scenario.setup(), last))
 
     def capture(self, path: str | os.PathLike[str], snap_bytes: int = 80) -> int:
-        """What packet sniffers would have seen, as pcapng: the run is done again and written.
+        """Write the packets at three capture points as pcapng. The run is repeated.
 
-        Interfaces are `sender`, `link` (packets as they begin to be sent over the first link, or
-        the first leg) and `receiver`, each with a network of its own so that Wireshark tells them
-        apart. Each packet has its fate, time in the queue and units on the link as a comment. Times
-        are simulated, in nanoseconds; headers and checksums are whole, payloads are zeros. The file
-        is replaced whole or not at all; memory follows the packets on their way.
+        Interfaces are `sender`, `link` (packets at the start of transmission on the first link or
+        leg) and `receiver`, each with its own network so that Wireshark distinguishes them. A
+        comment gives each packet's fate, queueing time and units on the link. Times are simulated,
+        in nanoseconds; headers and checksums are complete, payloads are zeros. The file is replaced
+        as a whole or not at all. Memory grows with the packets in flight.
 
         Args:
             path: The file, whose name ends in `.pcapng`.
-            snap_bytes: Bytes kept of each packet; 80 hold every header, 65535 all of it.
+            snap_bytes: Bytes kept per packet; 80 hold every header, 65535 the whole packet.
 
         Returns:
-            Packets written, once for each interface that saw them.
+            Number of packets written, one per interface that saw the packet.
 
         Raises:
             ScenarioError: If the name or `snap_bytes` is wrong.
-            TraceError: If the file cannot be written.
+            TraceError: If the file is not writable.
 
         Example:
             >>> import clift, tempfile
@@ -265,24 +265,24 @@ class Run(Fixed):
         return _clift.capture(self.scenario.setup(), os.fspath(path), snap(snap_bytes))
 
     def qlog(self, path: str | os.PathLike[str], flow: int = 0) -> int:
-        """What the sender of a QUIC flow logs, as qlog: the run is done again and written.
+        """Write the log of a QUIC flow's sender as qlog. The run is repeated.
 
-        The file is what quinn-proto writes of a connection: qlog 0.3 in JSON text sequences (RFC
-        7464), which qvis and other tools read. It has packets sent, received and lost, with their
-        numbers and sizes, and round-trip time, window and bytes in flight as they change; no
-        frames. Times are milliseconds of simulated time. The file is replaced whole or not at all,
-        and memory does not grow with the run.
+        quinn-proto writes the file: qlog 0.3 in JSON text sequences (RFC 7464), which qvis and
+        other tools read. It has the packets sent, received and lost, with numbers and sizes, and
+        the changes of round-trip time, window and bytes in flight; no frames. Times are simulated,
+        in milliseconds. The file is replaced as a whole or not at all; memory does not grow with
+        the run.
 
         Args:
             path: The file, whose name ends in `.sqlog` or `.qlog`.
-            flow: Which flow, counted from 0.
+            flow: Number of the flow, counted from 0.
 
         Returns:
             Bytes written.
 
         Raises:
-            ScenarioError: If the name is wrong, there is no such flow, or it is not QUIC.
-            TraceError: If the file cannot be written.
+            ScenarioError: If the name is not valid, or the flow does not exist or is not QUIC.
+            TraceError: If the file is not writable.
 
         Example:
             >>> import clift, tempfile
@@ -299,13 +299,13 @@ class Run(Fixed):
         )
 
     def to_pandas(self, name: str = "series") -> pd.DataFrame:
-        """A table of the run as a data frame of pandas, which has to be installed.
+        """A table of the run as a pandas data frame; needs pandas.
 
         Args:
             name: `series` (over time), `events` (of segments) or `units` (of live links).
 
         Raises:
-            ScenarioError: If there is no such table, or no pandas.
+            ScenarioError: If the table does not exist, or pandas is not installed.
 
         Example:
             >>> import clift
@@ -322,9 +322,9 @@ class Run(Fixed):
         return data_frame(tables[name]())
 
     def plot(self) -> Figure:
-        """Goodput beside what the link could carry, window, round-trip time, delay and queue.
+        """Plot goodput and link capacity, window, round-trip time, delay and queue.
 
-        All over time, flow by flow; what there is nothing of is left out.
+        All over time and per flow; empty panels are omitted.
 
         Example:
             >>> import clift
@@ -335,7 +335,7 @@ class Run(Fixed):
         """
         from clift.report import over_time
 
-        interval_ms = max(10.0, 5 * self.summary()["duration_s"])  # two hundred samples
+        interval_ms = max(10.0, 5 * self.summary()["duration_s"])  # 200 samples
         return over_time.draw(self, self.series(interval_ms))
 
     def _repr_html_(self) -> str:
@@ -356,10 +356,10 @@ class Run(Fixed):
 
 
 def snap(snap_bytes: int) -> int:
-    """Bytes kept of a packet.
+    """Check the number of bytes kept per packet.
 
     Raises:
-        ScenarioError: If that is not 20 to 65535.
+        ScenarioError: If it is not 20 to 65535.
     """
     if not isinstance(snap_bytes, int) or not 20 <= snap_bytes <= 65_535:
         raise ScenarioError(f"snap_bytes = {snap_bytes!r}: give 20 to 65535 bytes")
@@ -367,7 +367,7 @@ def snap(snap_bytes: int) -> int:
 
 
 def is_qlog(path: str) -> None:
-    """Refuses a file whose name is not one of a qlog.
+    """Check that a file name is that of a qlog.
 
     Raises:
         ScenarioError: If it does not end in .sqlog or .qlog.
@@ -379,15 +379,17 @@ def is_qlog(path: str) -> None:
 
 
 def data_frame(table: pa.Table) -> pd.DataFrame:
-    """A table as a data frame of pandas.
+    """A table as a pandas data frame.
 
     Raises:
-        ScenarioError: If there is no pandas.
+        ScenarioError: If pandas is not installed.
     """
     try:
         return table.to_pandas()
     except ImportError:
-        raise ScenarioError("to_pandas: needs pandas; pip install 'clift[pandas]'") from None
+        raise ScenarioError(
+            "to_pandas: pandas is not installed; pip install 'clift[pandas]'"
+        ) from None
 
 
 def _losses_of_its_own(summary: Summary) -> list[str]:
@@ -397,9 +399,9 @@ def _losses_of_its_own(summary: Summary) -> list[str]:
     if sent < 1000 or queues < sent / 10 or queues < links:
         return []
     return [
-        f"{queues} of {sent} segments fell to a full queue, {links} to the link: the losses are "
-        "mostly TCP's own; ns-2's (profile papers) overshoots so where a kernel's (profile linux) "
-        "does not, unless cwnd_max is what path and queue hold"
+        f"full queues dropped {queues} of {sent} segments, the links lost {links}: TCP itself "
+        "caused most losses; ns-2's TCP (profile papers) overshoots where a Linux kernel's "
+        "(profile linux) does not; limit cwnd_max to what path and queue hold"
     ]
 
 
@@ -408,47 +410,44 @@ def simulate(
     progress: Callable[[float, float], object] | None = None,
     **options: Unpack[Keywords],
 ) -> Run:
-    """Runs a scenario.
+    """Run a scenario.
 
     Args:
         scenario: A link trace or a live link (or several, crossed in series), a `clift.Scenario`,
             the path of a scenario file, or a dict with its sections and keys. The other arguments
-            stand beside a link; given with a scenario they change it.
-        progress: Called about 20 times a second with the simulated time in seconds and the
-            goodput so far in kbit/s.
+            describe a run over a link; with a scenario they change it.
+        progress: Function that is called about 20 times a second with the simulated time in s and
+            the goodput so far in kbit/s.
         options: The options below.
 
     Options (defaults in brackets):
         transport ("cubic"): TCP's `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`; or
-        `tcp`, `quic`, `udp`, of which the first two take a congestion ("cubic"). Over QUIC
-        `newreno`, `cubic` and `bbr` are quinn's, `clift-newreno`, `clift-cubic`, `hybla`,
-        `westwood` and `compound` ours; its own options are dotted keys of `[transport.quic]`.
-        profile ("linux"): whose details, those of a kernel of today or, with "papers", those of the
-        papers' ns-2, which has no `bbr`.
-        duration_s (400), packet_bytes (1500; IP packet, headers included), seed (1).
-        queue_packets (1000; None: no bound) or queue_bytes (None): drop-tail queue of the link.
-        delayed_ack (None: off in the profile papers, as the kernel does it in linux): False is off,
+        `tcp`, `quic`, `udp`. `tcp` and `quic` take a congestion ("cubic"). Over QUIC `newreno`,
+        `cubic` and `bbr` are quinn's; `clift-newreno`, `clift-cubic`, `hybla`, `westwood` and
+        `compound` are CLIFT's. Further options are dotted keys of `[transport.quic]`. profile
+        ("linux"): TCP stack: "linux" (a Linux kernel) or "papers" (ns-2, which the papers used;
+        without `bbr`). duration_s (400), packet_bytes (1500; IP packet including headers), seed
+        (1). queue_packets (1000; None: no bound) or queue_bytes (None): drop-tail queue of the
+        link. delayed_ack (None: off in profile papers, as in the kernel in linux): False is off,
         True is 40 ms, a number is ms. initial_window (None: 2 in papers, 10 in linux),
-        cwnd_max_packets (None: no bound; the papers' TCP can get stuck in recovery once it
-        overshoots a deep queue, see `Run.notes`), receive_window_bytes (None), timestamps (True).
-        sack (True): False is ns-2's `Agent/TCP/Newreno` (RFC 6582), for `newreno` in the profile
-        papers. linux (None): a dict that switches parts of that profile, e.g.
-        {"rack": False, "max_reordering": 3}; the reference of scenario files (`[transport.linux]`)
-        lists them.
-        file_bytes (None): send a file instead of bulk data; or message_kbps: messages at a constant
-        rate, of message_bytes (None: what a packet carries), each with a deadline_ms (None).
-        start_offset_s (0): trace time at which the run starts. wrap (False): repeat the trace.
-        flows (1), access_kbps (None), access_ms (0): wired legs at every source and at the
-        destination.
-        path_ms (0): one-way delay behind the links, both ways: a number, rows of
-        (time_s, delay_ms), a CSV file of those, or what `clift.constellation.delays` gives. Where
-        it gets shorter packets overtake one another, unless path_in_order (False). Without a
-        return_link the way back takes as long as the way there, hop by hop in reverse.
-        packing (None: as the trace says, else "packet"; or "bytes"): what packets share.
-        overlap ("free" or "papers"), extra_lldu (False), lldu_header_bytes (0),
-        packet_header_bytes (0), reorder (None): how packets are put onto the link.
-        return_link (None): a link for the way back; a fixed RTT/2 without it.
-        stop_when_done (None): end once every flow has finished; True for files.
+        cwnd_max_packets (None: no bound; the papers' TCP can stay in recovery once it overshoots a
+        deep queue, see `Run.notes`), receive_window_bytes (None), timestamps (True). sack (True):
+        False is ns-2's `Agent/TCP/Newreno` (RFC 6582), for `newreno` in profile papers. linux
+        (None): a dict that switches parts of that profile, e.g. {"rack": False, "max_reordering":
+        3}; the reference of scenario files (`[transport.linux]`) lists them. file_bytes (None):
+        send a file instead of bulk data; or message_kbps: messages at a constant rate, of
+        message_bytes (None: payload of a packet), each with a deadline_ms (None). start_offset_s
+        (0): trace time at which the run starts. wrap (False): repeat the trace. flows (1),
+        access_kbps (None), access_ms (0): wired legs at every source and at the destination.
+        path_ms (0): one-way delay behind the links, both ways: a number, rows of (time_s,
+        delay_ms), a CSV file of rows, or the table that `clift.constellation.delays` returns. If it
+        decreases, later packets overtake earlier ones, unless path_in_order (False) is set. Without
+        a return_link the way back takes as long as the way there, hop by hop in reverse. packing
+        (None: the trace's, else "packet"; or "bytes"): whether packets share LLDUs. overlap ("free"
+        or "papers"), extra_lldu (False), lldu_header_bytes (0), packet_header_bytes (0), reorder
+        (None): how the link carries packets. return_link (None): a link for the way back; without
+        it, a fixed RTT/2. stop_when_done (None): end once every flow has finished; default: True
+        for files.
 
     Returns:
         The run.
@@ -471,13 +470,13 @@ def simulate(
         watch = _watch(progress)
     run = Run(made, _clift.run(made.setup(), watch))
     for note in run.notes():
-        # A value that was given in the place of a measured one is no surprise to who gave it.
+        # No warning about a value that the caller gave explicitly instead of a measured one.
         if not note.endswith("are not used"):
             warnings.warn(note, stacklevel=2)
     return run
 
 
-# The options in the place of `**options`, for `help()`.
+# The signature that `help()` shows lists the options instead of `**options`.
 _OPTIONS = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=keyword.usual)
     for name, keyword in KEYWORDS.items()
@@ -492,20 +491,20 @@ def run_many(
     progress: bool | Progress = True,
     threads: int | None = None,
 ) -> list[Run]:
-    """Runs many scenarios on all cores; results do not depend on how many there are.
+    """Run many scenarios on all cores; results do not depend on the number of cores.
 
     Args:
-        scenarios: What to run.
-        progress: True shows a bar on a terminal; a function is called with runs done and to do.
-        threads: How many to run at a time; all cores unless given.
+        scenarios: Scenarios to run.
+        progress: True shows a bar on a terminal; a function is called with finished and all runs.
+        threads: Number of parallel runs; default: all cores.
 
     Returns:
-        The runs in the order of the scenarios, each equal to `simulate` of it alone.
+        The runs in the order of the scenarios, each equal to `simulate` of that scenario.
 
     Raises:
-        ScenarioError: If a scenario is wrong.
-        SimulationError: If a run cannot go on; the others are done, and in its attribute `runs`.
-        Interrupted: On Ctrl-C; what is done is in its attribute `runs`.
+        ScenarioError: If a scenario is not valid.
+        SimulationError: If a run fails; its attribute `runs` has the other runs.
+        Interrupted: On Ctrl-C; its attribute `runs` has the finished runs.
 
     Example:
         >>> import clift
@@ -572,7 +571,7 @@ def chosen(
     scenario: AnyLink | Sequence[AnyLink] | Scenario | Mapping[str, Any] | str | os.PathLike[str],
     options: dict[str, Any],
 ) -> Scenario:
-    """The scenario that is meant: links, a file, a dict or a scenario, with keyword arguments."""
+    """The scenario for links, a file, a dict or a scenario, changed by keyword arguments."""
     if isinstance(scenario, str | os.PathLike):
         scenario = Scenario.read(scenario)
     if isinstance(scenario, Scenario):

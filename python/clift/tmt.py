@@ -1,4 +1,4 @@
-"""Trace Manager Tool: a PHY trace and a scheme make a link trace, open loop (DESIGN section 4)."""
+"""Trace Manager Tool: makes a link trace from a PHY trace and a scheme (DESIGN section 4)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ def apply(
     rtt_ms: float = _parse.Usual(500),
     feedback_ms: float | None = None,
 ) -> LinkTrace:
-    """Applies a scheme to a PHY trace, as if every slot were used.
+    """Apply a scheme to a PHY trace in open loop, with every slot in use.
 
     Args:
-        phy: what the physical layer did.
+        phy: the PHY trace.
         scheme: one of ``clift.NoScheme``, ``Fec``, ``Arq``, ``Harq2``, or its text.
-        rtt_ms: round-trip time of the link. Left out, what the trace measured takes its place.
-        feedback_ms: from a slot's ``t`` until the sender can act on its loss, at least the RTT; RTT
-            plus the nominal decoding time unless set.
+        rtt_ms: round-trip time of the link; default: the trace's.
+        feedback_ms: time from a slot's ``t`` until the sender can react to its loss, at least the
+            RTT; default: RTT plus the nominal decoding time.
 
     Returns:
-        The link trace. A trace shorter than one FEC block gives an empty one.
+        The link trace. A trace shorter than one FEC block gives an empty link trace.
 
     Raises:
-        ScenarioError: if a time is negative or not finite, or the text is no scheme; or if the
-            feedback is faster than the round trip.
+        ScenarioError: if a time is negative or not finite, the text is not a scheme, or the
+            feedback time is below the round-trip time.
 
     >>> import clift
     >>> phy = clift.channel.bernoulli(slots=1000, slot_ns=1_000_000, p=0.1, seed=1)
@@ -47,10 +47,10 @@ def apply(
 
 
 def feedback_time(feedback_ms: float | None, rtt_ns: int) -> int | None:
-    """From a slot until the sender can act on its loss, in ns; None where it was left out.
+    """Time from a slot until the sender can react to its loss, in ns; None if not given.
 
     Raises:
-        ScenarioError: If it is no time, or shorter than the way there and back.
+        ScenarioError: If the value is not a time, or shorter than the round-trip time.
 
     >>> feedback_time(536, 500_000_000)
     536000000

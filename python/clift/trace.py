@@ -1,4 +1,4 @@
-"""PHY traces: what the physical layer did, slot by slot."""
+"""PHY traces: fate and timing of every slot of the physical layer."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ Unit = Literal["s", "ms", "us", "ns"]
 class PhyTrace(Fixed):
     """Transmission time `t` and decoding time `d` of every slot; `d` = 0 means erased.
 
-    Times are integer nanoseconds, `t` strictly increasing. Arrays are copied unless nothing can
-    change them (int64 views of `bytes` or of another trace); what comes out is read-only.
+    Times are integer nanoseconds; `t` is strictly increasing. Arrays are copied unless they are
+    immutable (int64 views of `bytes` or of another trace). Returned arrays are read-only.
 
     Args:
-        t_ns: Transmission times, one a slot.
-        d_ns: Decoding times, one a slot; 0: erased.
-        lldu_bytes: Payload of a slot, or of each, as adaptive coding has them.
-        decode_ns: Nominal decoding time; the lower median of the non-zero `d` if left out.
-        period_ns: After how long the trace repeats, if it is known.
-        rtt_ns: Round-trip time that belongs to the trace, if it is known.
-        packing: What packets share on the trace's slots unless a link says otherwise: nothing
-            ("packet") or slots ("bytes").
+        t_ns: Transmission times, one per slot.
+        d_ns: Decoding times, one per slot; 0: erased.
+        lldu_bytes: Payload of a slot in bytes, or of each slot, as with adaptive coding.
+        decode_ns: Nominal decoding time; default: the lower median of the non-zero `d`.
+        period_ns: Period after which the trace repeats, if known.
+        rtt_ns: Round-trip time of the measured link, if known.
+        packing: "packet": each packet starts a new slot; "bytes": packets share slots. A link can
+            override it.
         description: Free text.
-        source: Where the trace comes from.
+        source: Origin of the trace.
 
     Attributes:
-        core: What the compiled part holds of it.
+        core: Object of the compiled part.
 
     Raises:
-        TraceError: If it is no trace; the message names the first slot in the way.
+        TraceError: If the arrays are not a valid trace; the message names the first wrong slot.
 
     Example:
         >>> import clift
@@ -87,7 +87,7 @@ class PhyTrace(Fixed):
 
     @classmethod
     def of(cls, core: _clift.PhyTrace) -> Self:
-        """The trace around what the compiled part made."""
+        """Wrap an object of the compiled part."""
         trace = cls.__new__(cls)
         trace.core = core
         return trace
@@ -115,17 +115,17 @@ class PhyTrace(Fixed):
 
     @property
     def lldu_bytes(self) -> int:
-        """Payload of a slot; of the largest where they differ."""
+        """Payload of a slot in bytes; of the largest slot if they differ."""
         return self.core.lldu_bytes
 
     @property
     def slot_bytes(self) -> NDArray[np.int64] | None:
-        """Payload of each slot where they differ, a read-only view; None where they do not."""
+        """Payload of each slot if they differ, a read-only view; otherwise None."""
         return self.core.slot_bytes
 
     @property
     def decode_ns(self) -> int | None:
-        """Nominal decoding time as given, if it was."""
+        """Nominal decoding time, if given."""
         return self.core.decode_ns
 
     @property
@@ -135,17 +135,17 @@ class PhyTrace(Fixed):
 
     @property
     def period_ns(self) -> int | None:
-        """After how long the trace repeats, if it says so."""
+        """Period after which the trace repeats, if known."""
         return self.core.period_ns
 
     @property
     def rtt_ns(self) -> int | None:
-        """Round-trip time that belongs to the trace, if it says so."""
+        """Round-trip time of the measured link, if known."""
         return self.core.rtt_ns
 
     @property
     def packing(self) -> str | None:
-        """What packets share on its slots, "packet" or "bytes", if it says so."""
+        """How packets share slots, "packet" or "bytes", if known."""
         return self.core.packing
 
     @property
@@ -155,15 +155,15 @@ class PhyTrace(Fixed):
 
     @property
     def source(self) -> str | None:
-        """Where the trace comes from."""
+        """Origin of the trace."""
         return self.core.source
 
     @property
     def notes(self) -> dict[str, list[str]]:
-        """What is to be known before the trace is believed, a sentence each.
+        """Remarks on how far to trust the trace, one sentence each.
 
-        `understood` and `assumed` are what an import made of a foreign file; `warnings` are its
-        own and what the trace itself shows: no erasures, gaps, a coarse clock.
+        `understood` and `assumed` come from the import of a foreign file. `warnings` come from the
+        import and from the trace itself: no erasures, gaps, a coarse clock.
 
         Example:
             >>> import clift
@@ -181,7 +181,7 @@ class PhyTrace(Fixed):
         return f"PhyTrace({counted(len(self), 'slot')} of {most}{self.lldu_bytes} bytes)"
 
     def share(self, n: int) -> PhyTrace:
-        """The trace of a user who gets every `n`-th slot: slots 0, n, 2n, ...
+        """The trace of a user with every `n`-th slot: slots 0, n, 2n, ...
 
         Args:
             n: 1 keeps every slot.
@@ -197,10 +197,10 @@ class PhyTrace(Fixed):
         return PhyTrace.of(self.core.share(_integer("n", n, 2**32 - 1, "slots")))
 
     def offset(self, start_ns: int) -> PhyTrace:
-        """The trace from `start_ns` on, which becomes time 0.
+        """The trace from `start_ns` on, with `start_ns` as time 0.
 
         Args:
-            start_ns: Where to start, 0 or more.
+            start_ns: Start, 0 or more.
 
         Raises:
             TraceError: If no slot is left.
@@ -214,16 +214,16 @@ class PhyTrace(Fixed):
         return PhyTrace.of(self.core.offset(start))
 
     def stats(self) -> dict[str, Any]:
-        """What the trace did, as a dict that JSON can hold.
+        """Statistics of the trace, as a JSON-serialisable dict.
 
         Returns:
-            `slots`, `erased`, `erasure_rate`, `duration_ns` (up to where the trace would repeat),
-            `rate_bps` (of all slots; None for a single one), `median_gap_ns` and `longest_gap_ns`
-            between slots, `bursts` and `good_runs` (runs of erased and of received slots: `runs`,
-            `mean`, `longest`, `counts` as (length, how many) pairs), `alpha` and `beta` (a fitted
-            Gilbert chain's probabilities of staying received, erased; None where the trace does
-            not say). Where slots differ in size also `least_bytes` and `mean_bytes` of a slot, and
-            `received_rate_bps`, of the slots that were received.
+            `slots`, `erased`, `erasure_rate`, `duration_ns` (one period of the trace), `rate_bps`
+            (of all slots; None for a single slot), `median_gap_ns` and `longest_gap_ns` between
+            slots, `bursts` and `good_runs` (runs of erased and of received slots: `runs`, `mean`,
+            `longest`, `counts` as (length, number) pairs), `alpha` and `beta` (a fitted Gilbert
+            chain's probabilities of staying received and erased; None if not determined). If slots
+            differ in size, also `least_bytes` and `mean_bytes` of a slot, and `received_rate_bps`
+            of received slots.
 
         Example:
             >>> import clift
@@ -242,20 +242,20 @@ class PhyTrace(Fixed):
         opportunity_bytes: int | None = None,
         model: Literal["bandwidth", "delay", "loss"] | None = None,
     ) -> None:
-        """Writes the trace, whole or not at all.
+        """Write the trace, as a whole or not at all.
 
         Args:
-            path: Where to. The suffix says the format (`.csv` and `.txt`, `.parquet`,
+            path: Output file. Its suffix gives the format (`.csv` and `.txt`, `.parquet`,
                 `.mahimahi`, `.up` and `.down`, `.loss`, `.runs`, `.json`) unless `format` does.
-            format: `text`, `columns`, `parquet`, `mahimahi`, `loss`, `runs` or `netem`. Only the
-                first and `parquet` keep everything.
+            format: `text`, `columns`, `parquet`, `mahimahi`, `loss`, `runs` or `netem`. Only `text`
+                and `parquet` keep everything.
             unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
-            opportunity_bytes: Bytes of an opportunity of `mahimahi`: those of a trace read from
-                there, else 1504, unless given.
+            opportunity_bytes: Bytes of an opportunity of `mahimahi`; default: those of a trace read
+                from mahimahi, else 1504.
             model: What `netem` describes.
 
         Raises:
-            TraceError: If it cannot be written. A file that was there before is then unchanged.
+            TraceError: If the file is not writable. An existing file is then unchanged.
 
         Example:
             >>> import pathlib, tempfile
@@ -300,28 +300,28 @@ def read_trace(
     decode_ns: int | None = None,
     keep_order: bool | None = None,
 ) -> PhyTrace:
-    r"""Reads a trace file.
+    r"""Read a trace file.
 
     Args:
-        path: The file. Its suffix says the format unless `format` does.
-        format: `text` (ours), `columns` (two bare columns), `parquet`, `mahimahi`, `probes`
+        path: The file. Its suffix gives the format unless `format` does.
+        format: `text` (native), `columns` (two bare columns), `parquet`, `mahimahi`, `probes`
             (per-packet delay and loss with a header), `delay-loss` (a file of delays with one of
             loss flags), `loss` (0/1 strings) or `runs` (ns-2 run lengths).
         unit: Unit of `columns`; makes a `.csv` or `.txt` such a file.
-        lldu_bytes: Payload of a slot. Left out: what the file says, else 33; 1504 for `mahimahi`,
-            1500 for `probes` and `delay-loss`.
-        direction: Which way of `probes`.
-        losses: The file of loss flags of `delay-loss`.
+        lldu_bytes: Payload of a slot in bytes. Default: from the file, else 33; 1504 for
+            `mahimahi`, 1500 for `probes` and `delay-loss`.
+        direction: Direction of `probes`.
+        losses: File of loss flags for `delay-loss`.
         interval_ms: Time between the packets of `delay-loss`.
-        rate_kbps: Makes slots of `lldu_bytes` at this rate from `probes` and `delay-loss`, each
-            with delay and fate of the nearest probe. Left out: a slot a probe.
+        rate_kbps: Make slots of `lldu_bytes` at this rate from `probes` and `delay-loss`, each with
+            the delay and fate of the nearest probe. Default: one slot per probe.
         slot_ns: Time between the slots of `loss` and `runs`.
-        decode_ns: Decoding time of the slots of `loss` and `runs` that were received.
-        keep_order: Whether what was sent earlier never arrives later; left out: it is so for
-            `probes` and `delay-loss` only.
+        decode_ns: Decoding time of received slots of `loss` and `runs`.
+        keep_order: Whether a packet never arrives before one sent earlier; default: only for
+            `probes` and `delay-loss`.
 
     Raises:
-        TraceError: If the file cannot be read or is no trace: file, line, what is wrong, the cure.
+        TraceError: If the file is not readable or not a trace: file, line, fault and cure.
 
     Example:
         >>> import pathlib, tempfile
@@ -352,7 +352,7 @@ def read_trace(
 
 
 def sizes(value: Any) -> Any:
-    """Bytes of slots: an integer that is checked, or what the compiled part takes for an array."""
+    """Bytes of slots: a checked integer, or an array for the compiled part."""
     return value if np.ndim(value) == 1 else whole_bytes("lldu_bytes", value)
 
 
@@ -369,7 +369,7 @@ def _integer(name: str, value: Any, most: int, unit: str, least: int = 1) -> int
     try:
         number = operator.index(value)
     except TypeError:
-        raise TraceError(f"{name} = {shown(value)} is no whole number of {unit}") from None
+        raise TraceError(f"{name} = {shown(value)} is not a whole number of {unit}") from None
     if not least <= number <= most:
         raise TraceError(f"{name} = {number} is out of range; give {least} to {most} {unit}")
     return number
@@ -387,7 +387,7 @@ def _scaled(name: str, value: float | None, scale: int) -> int | None:
 def _text(name: str, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    raise TraceError(f"{name} = {shown(value)} is no text")
+    raise TraceError(f"{name} = {shown(value)} is not text")
 
 
 def _flag(name: str, value: Any) -> bool | None:
@@ -399,4 +399,4 @@ def _flag(name: str, value: Any) -> bool | None:
 def _path(name: str, value: Any) -> Path:
     if isinstance(value, str | os.PathLike):
         return value
-    raise TraceError(f"{name} = {shown(value)} is no path of a file")
+    raise TraceError(f"{name} = {shown(value)} is not a file path")

@@ -175,7 +175,9 @@ def is_capture(path: Path) -> None:
         ScenarioError: If its name does not end in .pcapng, or its folder does not exist.
     """
     if path.suffix.lower() != ".pcapng":
-        raise ScenarioError(f"{path}: captures are written as pcapng; give a name that ends in .pcapng")
+        raise ScenarioError(
+            f"{path}: captures are written as pcapng; give a name that ends in .pcapng"
+        )
     if not path.parent.is_dir():
         raise ScenarioError(f"{path}: folder {path.parent} does not exist")
 

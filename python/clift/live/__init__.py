@@ -1,4 +1,4 @@
-"""Live links: link layers that run with their traffic."""
+"""Live links: link layers that carry the traffic of a run."""
 
 from clift.live.base import AnyLink, Live
 from clift.live.links import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink

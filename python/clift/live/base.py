@@ -1,4 +1,4 @@
-"""What every live link has in common, and what some have beyond their arguments."""
+"""Base classes of the live links."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _APPLY = "apply a scheme: clift.tmt.apply(phy, ...) or clift.LiveLink(phy, ...)"
 
 
 class Live(Fixed):
-    """A link layer that runs with its traffic: what has nothing to send stays idle.
+    """A link layer that carries the traffic of a run; idle slots stay unused.
 
-    Live links are descriptions, frozen dataclasses of their arguments: each run, and each
-    `clift.deliver`, starts a fresh one. Two of the same arguments are equal.
+    A live link is a description, a frozen dataclass of its arguments: each run and each
+    `clift.deliver` starts a fresh link. Two with the same arguments are equal.
 
     Attributes:
-        tree: The hop of a scenario that the link is: sections and keys as in a file, and objects
-            in memory in the place of files.
-        keywords: Where each argument goes in it.
-        always: What stands in it whatever the arguments.
-        shown: Arguments that `repr` shows even if they are the default.
+        tree: The link as a hop of a scenario: sections and keys as in a file, with in-memory
+            objects instead of files.
+        keywords: Key of each argument.
+        always: Constant entries of the tree.
+        shown: Arguments that `repr` shows even at their defaults.
 
     Example:
         >>> import clift
@@ -54,7 +54,7 @@ class Live(Fixed):
         found = entries(self.keywords, dict(self.values()))
         found |= self._beyond()
         varies = [key for key in found if key.endswith("delays")]
-        if not varies:  # then nothing overtakes
+        if not varies:  # no overtaking with a constant delay
             found = {key: node for key, node in found.items() if not key.endswith(".keep_order")}
         tree = nested(self.always, {key: node for key, node in found.items() if node is not None})
         object.__setattr__(self, "tree", tree)
@@ -64,19 +64,19 @@ class Live(Fixed):
             raise respelled(error, self.keywords, dict(self.values())) from None
 
     def _beyond(self) -> dict[str, Any]:
-        """Keys that do not each follow from one argument."""
+        """Keys that do not follow from a single argument."""
         return {}
 
     def replace(self, **changes: Any) -> Self:
-        """The same link with other parameters.
+        """A copy with other parameters.
 
         Raises:
-            ScenarioError: If there is no parameter of that name, or can be no such link.
+            ScenarioError: If a parameter does not exist, or the new link is not valid.
         """
         for name in changes:
             if name not in self.keywords:
                 known = ", ".join(self.keywords)
-                raise fault(name, changes[name], f"no parameter; one of {known}")
+                raise fault(name, changes[name], f"unknown parameter; use one of {known}")
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
     def __eq__(self, other: object) -> bool:
@@ -106,7 +106,7 @@ class Live(Fixed):
         return [(name, getattr(self, name)) for name in self.keywords]
 
     def given(self, *names: str) -> list[tuple[str, bool]]:
-        """Each of these arguments, and whether it is another than the default."""
+        """Each of these arguments, and whether it differs from its default."""
         return [(name, self._is_given(name)) for name in names]
 
     def _is_given(self, name: str) -> bool:
@@ -125,14 +125,14 @@ class OverSlots(Live):
     rtt_ms: float
 
     def _beyond(self) -> dict[str, Any]:
-        # Left out of the tree it would be another time than the default of the argument.
+        # Omitted from the tree, the key would have another default than the argument.
         said = isinstance(self.phy, PhyTrace) and self.phy.rtt_ns is not None
         usual = isinstance(self.rtt_ms, Usual) and not said
         return {"link.rtt": milliseconds("rtt_ms", int(self.rtt_ms))} if usual else {}
 
 
 class Adaptive(Live):
-    """Adaptive HARQ: its channel may be a preset, one's own, or measured information."""
+    """Adaptive HARQ over a preset channel, a channel object, or measured information."""
 
     __slots__ = ()
 
@@ -146,7 +146,7 @@ class Adaptive(Live):
     def mean_information(self) -> float:
         """E[MI]: the channel's mean mutual information per coded bit.
 
-        From its closed form, not that of one realisation; of `information` its mean.
+        Computed in closed form, not from one realisation; for `information`, its mean.
         """
         if self.information is not None:
             return self._measured().mean()
@@ -156,7 +156,7 @@ class Adaptive(Live):
     def _beyond(self) -> dict[str, Any]:
         own = self.information is not None
         if own and self.channel is not None:
-            raise ScenarioError("channel and information: both say what the channel is; give one")
+            raise ScenarioError("channel and information: both define the channel; give only one")
         made, drawn = self.given("preset", "snr_db"), self.given("duration_s", "seed")
         cure = "`information` says what the channel is; leave one of them out"
         only_with(own, made + drawn, cure)
@@ -187,7 +187,7 @@ def _mean_information(channel: LandMobile) -> float:
 
 
 class Ntn(Live):
-    """The 3GPP view: NR user-plane layers over a long link."""
+    """3GPP NR user-plane layers over a long link."""
 
     __slots__ = ()
 
@@ -204,14 +204,14 @@ class Ntn(Live):
 
 
 AnyLink = LinkTrace | Live
-"""What `clift.simulate` and `clift.deliver` take as a link."""
+"""Links that `clift.simulate` and `clift.deliver` accept."""
 
 
 def hop(name: str, value: Any) -> dict[str, Any]:
-    """The hop of a scenario that an argument is.
+    """The hop of a scenario for a link argument.
 
     Raises:
-        ScenarioError: If it is no link.
+        ScenarioError: If the value is not a link.
 
     Example:
         >>> hop("return_link", 3)  # doctest: +ELLIPSIS
@@ -223,6 +223,6 @@ def hop(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, LinkTrace):
         return {"link_trace": value}
     if isinstance(value, PhyTrace):
-        raise fault(name, value, f"a PHY trace is no link yet; {_APPLY}")
+        raise fault(name, value, f"a PHY trace is not a link; {_APPLY}")
     cure = "give a link trace (clift.tmt.apply makes one) or a live link (e.g. clift.LiveLink)"
     raise fault(name, value, cure)

@@ -1,4 +1,4 @@
-"""Kuhn 2014's link under TCP of 2014 and of today: which parts of a kernel turned its advice."""
+"""Kuhn 2014's link under ns-2's TCP and a Linux kernel's: which kernel parts reverse its advice."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from clift.campaign.statistics import Estimate
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
-THEN, NOW = "of 2014", "of today"
+NS2, LINUX = "ns-2", "Linux"
 STUDY = "what_changed.toml"
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a stack does to a scheme.
+    """Effect of a TCP stack on a scheme.
 
     Attributes:
-        stack: The stack, as the study calls it.
-        mean: Goodput with it, kbit/s.
-        share: Part of what separates the kernel of today from the TCP of 2014 that it gives up: 0
-            does as well as the whole kernel, 1 as badly as the TCP of 2014.
+        stack: Name of the stack in the study.
+        mean: Goodput with it, in kbit/s.
+        share: Lost share of the kernel's gain over ns-2's TCP: 0 is as good as the whole kernel, 1
+            as bad as ns-2's TCP.
     """
 
     stack: str
@@ -33,8 +33,8 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Change:
-    """The study, and what follows from it.
+class StackComparison:
+    """Results of the study, and the conclusions from them.
 
     Attributes:
         results: The campaign.
@@ -58,15 +58,15 @@ class Change:
         return next(cell for cell in self.results.cells if wanted.items() <= cell.labels.items())
 
     def value(self, task: str, scheme: str, stack: str) -> Estimate:
-        """Goodput in kbit/s (`bulk`) or seconds until the page is there (`page`)."""
+        """Goodput in kbit/s (`bulk`) or load time of the page in s (`page`)."""
         cell = self.cell(task, scheme, stack)
         found = cell.estimate(cell.primary)
         if found is None:
-            raise ScenarioError(f"{scheme} {stack}: no {task} was finished; give more runs")
+            raise ScenarioError(f"{scheme} {stack}: no {task} finished; give more runs")
         return found
 
     def printed(self, task: str, scheme: str) -> float | None:
-        """What the paper prints of a scheme: IP packets received in kbit/s, or seconds."""
+        """Printed value of a scheme: rate of IP packets received in kbit/s, or load time in s."""
         wanted = {"task": task, "scheme": scheme}
         found = (one for one in self.results.printed if wanted.items() <= one["where"].items())
         return next((one["value"] for one in found), None)
@@ -77,61 +77,58 @@ class Change:
         return max(self.schemes, key=lambda scheme: sign * self.value(task, scheme, stack).mean)
 
     def effects(self, scheme: str) -> list[Effect]:
-        """What the kernel loses without some of its parts, the most harmful first.
+        """Effect of switching off parts of the kernel, the most harmful first.
 
-        Without all of them comes last.
+        The last entry switches off all of them.
         """
-        then, now = (self.value("bulk", scheme, stack).mean for stack in (THEN, NOW))
+        ns2, linux = (self.value("bulk", scheme, stack).mean for stack in (NS2, LINUX))
         found = []
         for stack in self.stacks:
-            if stack not in (THEN, NOW):
+            if stack not in (NS2, LINUX):
                 mean = self.value("bulk", scheme, stack).mean
-                found.append(Effect(stack, mean, (now - mean) / (now - then)))
+                found.append(Effect(stack, mean, (linux - mean) / (linux - ns2)))
         *parts, everything = found
         return [*sorted(parts, key=lambda effect: -effect.share), everything]
 
     def sentences(self) -> tuple[str, str]:
-        """What changed, and which mechanisms did it: a sentence each, from the runs alone."""
-        before, after = self.best("bulk", THEN), self.best("bulk", NOW)
+        """Two sentences: the best scheme under each stack, and the kernel parts that decide."""
+        before, after = self.best("bulk", NS2), self.best("bulk", LINUX)
 
         def goodput(scheme: str, stack: str) -> str:
             return f"{self.value('bulk', scheme, stack).mean:.0f}"
 
         what = (
-            f"Under the TCP of 2014 {before} serves bulk data best in bad reception "
-            f"({goodput(before, THEN)} kbit/s, {after} {goodput(after, THEN)}); under a Linux "
-            f"kernel of today {after} does ({goodput(after, NOW)} kbit/s, {before} "
-            f"{goodput(before, NOW)})."
+            f"Under ns-2's TCP {before} serves bulk data best in bad reception "
+            f"({goodput(before, NS2)} kbit/s, {after} {goodput(after, NS2)}); under a Linux "
+            f"kernel {after} does ({goodput(after, LINUX)} kbit/s, {before} "
+            f"{goodput(before, LINUX)})."
         )
         if before == after:
             what = (
-                f"{after} serves bulk data best in bad reception under the TCP of 2014 "
-                f"({goodput(after, THEN)} kbit/s) and under a Linux kernel of today "
-                f"({goodput(after, NOW)} kbit/s)."
+                f"{after} serves bulk data best in bad reception under ns-2's TCP "
+                f"({goodput(after, NS2)} kbit/s) and under a Linux kernel "
+                f"({goodput(after, LINUX)} kbit/s)."
             )
         *parts, everything = self.effects(after)
         listed = ", ".join(
             f"{part.mean:.0f} {_NAMES.get(part.stack, part.stack)}" for part in parts
         )
         why = (
-            f"Switching off parts of that kernel shows what did it: {after} then reaches {listed}; "
-            f"without all of these {everything.mean:.0f}, where the TCP of 2014 has "
-            f"{goodput(after, THEN)}."
+            f"Switching off parts of that kernel shows the cause: {after} then reaches {listed}; "
+            f"without all of these {everything.mean:.0f}, against "
+            f"{goodput(after, NS2)} under ns-2's TCP."
         )
         return what, why
 
     def pages(self) -> str:
-        """What became of the time that a page takes, over what was best for bulk data and what is.
-
-        A sentence, from the runs alone.
-        """
-        schemes = dict.fromkeys((self.best("bulk", NOW), self.best("bulk", THEN)))
+        """A sentence on the load time of a page, over the best bulk schemes of both stacks."""
+        schemes = dict.fromkeys((self.best("bulk", LINUX), self.best("bulk", NS2)))
 
         def seconds(scheme: str, stack: str) -> str:
             return f"{self.value('page', scheme, stack).mean:.1f} s"
 
         times = ", ".join(
-            f"{seconds(scheme, NOW)} over {scheme} instead of {seconds(scheme, THEN)}"
+            f"{seconds(scheme, LINUX)} over {scheme} instead of {seconds(scheme, NS2)}"
             for scheme in schemes
         )
         return f"A page of 100 kB takes {times}."
@@ -149,11 +146,11 @@ _NAMES = {
 
 
 def study(seed: int = 1, runs: int | None = None) -> Scenario:
-    """The campaign: link, schemes, stacks.
+    """Scenario of the study: link, schemes and TCP stacks.
 
     Args:
-        seed: Names the draws.
-        runs: Runs of each cell; 8 of bulk data and 40 of a page unless given.
+        seed: Seed of the random draws.
+        runs: Runs per cell; default: 8 of bulk data and 40 of a page.
 
     Example:
         >>> study(runs=1).size
@@ -166,25 +163,25 @@ def study(seed: int = 1, runs: int | None = None) -> Scenario:
     return Scenario.parse(file.read_text(encoding="utf-8"), STUDY, changes)
 
 
-def what_changed(campaign: Scenario, watch: Watcher | None = None) -> Change:
-    """Runs the study.
+def what_changed(campaign: Scenario, watch: Watcher | None = None) -> StackComparison:
+    """Run the study.
 
     Args:
-        campaign: What `study` gives.
-        watch: Called with the runs done, the runs to do and the latest estimate as text.
+        campaign: Scenario that `study` returns.
+        watch: Called with the finished runs, all runs and the latest estimate as text.
 
     Returns:
-        The runs with what follows from them.
+        The runs and the conclusions from them.
 
     Raises:
         Interrupted: On Ctrl-C.
 
     Example:
         >>> change = what_changed(study(runs=1))
-        >>> change.best("bulk", "of 2014"), change.best("bulk", "of today")
+        >>> change.best("bulk", "ns-2"), change.best("bulk", "Linux")
         ('HARQ(10/15)', 'ARQ')
     """
     results = run_campaign(campaign, watch)
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {counted(results.wanted, 'run')}", [])
-    return Change(results)
+    return StackComparison(results)

@@ -1,1 +1,1 @@
-"""Tables and plots of traces and runs."""
+"""Tables, plots and pages of traces and runs."""

@@ -1,4 +1,4 @@
-"""What a link could have carried while a run lasted."""
+"""Capacity of a link during a run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The bytes of the first link's slots that were not erased, interval by interval, in kbit/s.
+    """Capacity of the first link per interval, in kbit/s: bytes of its received slots.
 
-    Of a link trace, from which a scheme has taken its share, those of the data LLDUs delivered.
+    For a link trace, which a scheme has already used, bytes of its delivered data LLDUs.
 
     Args:
         run: The run.
-        edges_s: Where the intervals begin and end, in s of the run.
+        edges_s: Edges of the intervals, in s of the run.
 
     Returns:
-        One rate an interval; None of a link without a trace.
+        One rate per interval; None for a link without a trace.
 
     Example:
         >>> import clift
@@ -54,7 +54,7 @@ def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | No
 
 
 def _place(run: Run, t_ns: NDArray[np.int64], period_ns: int | None) -> tuple[int, int, bool]:
-    """Where in the trace the run starts, how long that is, and whether it repeats."""
+    """Start of the run in the trace, length of the trace, and whether it repeats."""
     window = run.scenario.window()
     if window is not None:
         return window

@@ -1,4 +1,4 @@
-"""What a land mobile satellite channel does, as a picture."""
+"""Picture of a land mobile satellite channel."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def figure(
     phy: PhyTrace | None = None,
     measured: tuple[Sequence[float], Sequence[float]] | None = None,
 ) -> Figure:
-    """Draws what a channel does.
+    """Draw the statistics of a channel.
 
-    Level over time; its distribution beside the model's closed form; PER against Es/N0 with and
-    without interleaving; rate of level crossings and mean duration of fades; lengths of bursts.
+    Level over time; its distribution and the model's closed form; PER against Es/N0 with and
+    without interleaving; level crossing rate and mean fade duration; burst lengths.
 
     Args:
         channel: The channel.
-        title: What to call it.
-        seed: Of what is drawn.
-        phy: A trace of it; one of 600 s unless given.
-        measured: Instants in s and levels in dB to show beside it, each distribution relative to
-            its median.
+        title: Name of the channel.
+        seed: Seed of the draws.
+        phy: A trace of the channel; default: one of 600 s.
+        measured: Times in s and levels in dB to compare; each distribution is relative to its
+            median.
     """
     levels, step_s = channel.levels(SAMPLES, seed=seed)
     picture = Picture(figsize=(13, 8), layout="constrained")
@@ -65,7 +65,7 @@ def figure(
 
 
 def crossings(levels: Floats, step_s: float, thresholds: Floats) -> tuple[Floats, Floats]:
-    """Crossings a second from above, and mean duration of fades in s, at each threshold."""
+    """Downward crossings per second and mean fade duration in s, at each threshold."""
     rates, durations = [], []
     seconds = (len(levels) - 1) * step_s
     for threshold in thresholds:
@@ -114,7 +114,10 @@ def _draw_distribution(
 
 def _draw_per(axis: Axes, channel: LandMobile, seed: int) -> None:
     points = np.arange(channel.esn0_db - 4, channel.esn0_db + 7, 1.0)
-    for label, interleaving, marker in (("as it is", None, "o"), ("no interleaving", 0.0, "s")):
+    for label, interleaving, marker in (
+        ("with interleaving", None, "o"),
+        ("no interleaving", 0.0, "s"),
+    ):
         rates = [
             channel.at(float(db), interleaving).trace(300, seed).stats()["erasure_rate"]
             for db in points
@@ -150,7 +153,7 @@ def _draw_crossings(
     for axis in (rate_axis, duration_axis):
         axis.set_yscale("log")
         axis.set_xlabel("level (dB rel. to the median)")
-    rate_axis.set(title="Level crossings", ylabel="crossings a second")
+    rate_axis.set(title="Level crossings", ylabel="crossings per second")
     duration_axis.set(title="Fades", ylabel="mean duration (ms)")
 
 

@@ -1,4 +1,4 @@
-"""What was measured, beside what a paper prints."""
+"""Measured and printed values of one metric as bars."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Inches that a bar needs for its number to stand level.
+# Width in inches that a bar needs for a horizontal number.
 _NUMBER = 0.5
 
 
 def draw(results: Results, name: str) -> Figure:
     """Means with 95 % intervals of one metric, as bars; printed values as diamonds.
 
-    A cell of which not every run has the metric (a file not through) says of how many its mean is;
-    one of which none has it keeps its place.
+    If only some runs of a cell have the metric (an unfinished file), the bar shows their number. If
+    no run has it, the bar stays empty.
 
     Args:
         results: The campaign.
@@ -34,7 +34,9 @@ def draw(results: Results, name: str) -> Figure:
         if value.metric == name
     }
     cells = _worth_drawing(results, name)
-    title = f"{shown.title} (mean and 95 % interval)" + (", beside the print" if printed else "")
+    title = f"{shown.title} (mean and 95 % interval)" + (
+        ", printed values as diamonds" if printed else ""
+    )
     panels = Panels(results, title, cells, share_y=True)
     means = [one.mean * shown.scale for cell in cells if (one := cell.estimate(name))]
     top = max([*means, *printed.values()], default=0.0)
@@ -84,7 +86,7 @@ def _bar(
 
 
 def _part(cell: Cell, name: str) -> str:
-    """Of how many of the runs a mean is, where it is not of all; as in the table."""
+    """How many runs have the metric, if not all do; as in the table."""
     found, done = len(cell.column(name)), len(cell.values)
     if not done:
         return "no run"
@@ -94,7 +96,7 @@ def _part(cell: Cell, name: str) -> str:
 
 
 def _worth_drawing(results: Results, name: str) -> list[Cell]:
-    """Cells that are judged by the metric, or have a printed value of it, and their neighbours."""
+    """Cells that the metric judges or that have a printed value, and their neighbours."""
     wanted = {value.cell for value in results.comparisons() if value.metric == name}
     tasks = {results.cells[index].is_transfer for index in wanted}
     return [cell for cell in results.cells if cell.primary == name or cell.is_transfer in tasks]

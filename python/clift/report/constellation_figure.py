@@ -1,4 +1,4 @@
-"""The picture of `clift constellation`: ways on a map around a change, and the delay."""
+"""Picture of `clift constellation`: routes on a map, and the delay."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def figure(
     places: tuple[tuple[float, float] | str, tuple[float, float] | str],
     start_s: float,
 ) -> Figure:
-    """Draws delay over time, and the ways on either side of the largest change of route.
+    """Draw delay over time, and the routes before and after the largest route change.
 
     Args:
         constellation: The satellites.
         table: Delays with their routes.
-        places: The two ends.
+        places: The two end points.
         start_s: Time of the table's first row on the constellation's clock.
     """
     picture = Picture(figsize=(11.0, 7.6), layout="constrained")
@@ -82,7 +82,7 @@ def _map(
 
 
 def _lines(axes: Axes, pairs: list[Array], **look: Any) -> None:
-    """Joins pairs of places on the map, broken where a line leaves it on one side."""
+    """Connect pairs of places on the map, split where a line crosses the map's edge."""
     pieces = []
     for one, other in pairs:
         turn = np.array([0.0, 360.0 * round(float(other[1] - one[1]) / 360)])
@@ -96,7 +96,7 @@ def _delay(axes: Axes, table: Delays) -> None:
     values = table.delay_ms.copy()
     changes = table.changes()
     starts = [0, *(int(np.searchsorted(table.time_s, change.time_s)) for change in changes)]
-    # A line for each way, so that a jump is a jump.
+    # One line per route, so that a jump stays visible.
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(table)], strict=True)):
         look = COLOURS[number % 2]
         axes.plot(table.time_s[start:end], values[start:end], color=look, linewidth=2)

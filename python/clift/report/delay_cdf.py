@@ -1,4 +1,4 @@
-"""The distribution of one-way delays."""
+"""Distribution of one-way delays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw(results: Results) -> Figure:
-    """One-way delays of the segments in the first run of each cell, as distributions.
+    """Draw the distribution of one-way segment delays in the first run of each cell.
 
     Args:
         results: The campaign.
@@ -35,7 +35,7 @@ def draw(results: Results) -> Figure:
                 delays, found.shares, where="post", color=colour, ls=dashes, label=label, lw=1.4
             )
             longest, shortest = max(longest, delays[-1]), min(shortest, delays[0])
-        # A few that waited long would press all others against the left edge.
+        # A few very late segments would compress the others against the left edge.
         if longest > 10 * shortest:
             _logarithmic(axes, longest / shortest)
             scale = ", log scale"
@@ -46,7 +46,7 @@ def draw(results: Results) -> Figure:
 
 
 def _logarithmic(axes: Axes, ratio: float) -> None:
-    """Labels at 1, 2 and 5 of each power of ten, or at fewer, as there is room."""
+    """Tick labels at 1, 2 and 5 of each power of ten, or fewer, depending on the space."""
     axes.set_xscale("log")
     subs = (1, 2, 5) if ratio < 100 else (1, 3) if ratio < 1000 else (1,)
     axes.xaxis.set_major_locator(LogLocator(subs=subs))

@@ -1,8 +1,8 @@
-"""Figures as PNG, drawn in processes of their own where the system can fork.
+"""Draws figures as PNG in separate processes where the system can fork.
 
-Matplotlib holds Python's lock while it draws, so that threads would gain nothing. A process that is
-forked has the figure as it is, at no cost; it draws, hands the bytes over and ends. It never calls
-the core, whose threads it does not have.
+Matplotlib holds Python's lock while it draws, so threads would not help. A forked process has the
+figure at no cost; it draws, returns the bytes and ends. It never calls the core, because it does
+not have the core's threads.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _DRAWN, _FAILED = 0, 1
 def pngs(
     figures: Iterable[tuple[str, Figure]], processes: int | None = None
 ) -> Generator[tuple[str, bytes]]:
-    r"""Draws figures, each while the next ones are made.
+    r"""Draw figures in the background while the next ones are made.
 
     Args:
         figures: Names and figures.
-        processes: How many to draw at a time; as many as there are cores unless given.
+        processes: Number of parallel drawings; default: number of cores.
 
     Yields:
-        Names and PNG files, in the same order. Whatever ends this ends the processes too.
+        Names and PNG files, in the same order. When the generator ends, so do its processes.
 
     Example:
         >>> from clift.report.style import Picture
@@ -79,12 +79,12 @@ def _png(figure: Figure) -> bytes:
 
 
 class _Drawing:
-    """A figure that another process draws.
+    """A figure that a process is drawing.
 
     Args:
         process: The process.
-        pipe: Where its bytes come from.
-        figure: The figure, should the process fail.
+        pipe: Pipe for its bytes.
+        figure: The figure, in case the process fails.
     """
 
     def __init__(self, process: int, pipe: int, figure: Figure) -> None:
@@ -92,19 +92,19 @@ class _Drawing:
         self._pipe = os.fdopen(pipe, "rb")
 
     def is_done(self) -> bool:
-        """Whether it is drawn: nothing comes before."""
+        """True if the process is finished."""
         return bool(select.select([self._pipe], [], [], 0)[0])
 
     def wait(self) -> bytes:
-        """The file."""
+        """The PNG file."""
         found = self._pipe.read()
         _, ended = os.waitpid(self._process, 0)
-        # What is wrong with a figure is said where it can be seen.
+        # Draw here to raise the error of the figure in this process.
         self._pipe.close()
         return found if ended == _DRAWN else _png(self._figure)
 
     def stop(self) -> None:
-        """Ends the process, drawn or not."""
+        """End the process, finished or not."""
         with suppress(OSError):
             os.kill(self._process, signal.SIGKILL)
             os.waitpid(self._process, 0)
@@ -112,19 +112,19 @@ class _Drawing:
 
 
 def _begun(figure: Figure) -> _Drawing | None:
-    """Has a figure drawn by a process of its own; None where there can be none."""
-    if sys.platform != "linux":  # elsewhere libraries may not be forked
+    """Start a process that draws a figure; None if forking is not possible."""
+    if sys.platform != "linux":  # other systems' libraries do not survive a fork
         return None
     try:
         pipe, end = os.pipe()
     except OSError:
         return None
-    # A signal that comes between fork and the child's own handlers would end in the parent's code.
+    # A signal between fork and the child's own handlers would run the parent's handlers.
     former = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     process = -1
     try:
         with warnings.catch_warnings():
-            # Of threads that the child does not have: it uses nothing that could wait for them.
+            # Warning about threads that the child lacks: the child waits for none of them.
             warnings.simplefilter("ignore", DeprecationWarning)
             process = os.fork()
         if process == 0:
@@ -141,7 +141,7 @@ def _begun(figure: Figure) -> _Drawing | None:
 
 
 def _draw(figure: Figure, end: int, former: set[int | signal.Signals]) -> None:
-    """What the process does, which comes to its end here."""
+    """Body of the process; does not return."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, former)

@@ -1,4 +1,4 @@
-"""What the physical layer did: erasures over time, and the lengths of their bursts."""
+"""Erasures over time and burst lengths of PHY traces."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BINS = 120
 
 
 def draw(traces: list[tuple[str, PhyTrace]], title: str) -> Figure:
-    """A row for each PHY trace: erasures per interval, and a histogram of burst lengths.
+    """Draw one row per PHY trace: erasures per interval, and a histogram of burst lengths.
 
     Args:
         traces: Names and traces; the first six are drawn.
-        title: What the picture is of.
+        title: Subject of the picture.
     """
     shown = traces[:MOST_TRACES]
     height = 2.9 * len(shown) + 1.0
@@ -68,7 +68,7 @@ def _bursts(axes: Axes, erased: NDArray[np.bool_]) -> None:
     longest = int(lengths.max())
     if longest <= 60:
         counts = np.bincount(lengths)[1:]
-        # Long bursts are few, and matter: beside thousands of short ones they would not be seen.
+        # Long bursts are rare but important; a linear axis would hide them.
         if counts.max() > 100:
             axes.set(yscale="log", ylabel="bursts (log scale)")
             axes.yaxis.set_minor_locator(NullLocator())

@@ -1,4 +1,4 @@
-"""The plots of a campaign, one file a plot."""
+"""The plots of a campaign, one file per plot."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
-    """Names and pictures, one after the other.
+    """Names and pictures, in order.
 
     Args:
-        results: The campaign; nothing is drawn of one without a finished run.
-        scenario: What was run.
+        results: The campaign; without a finished run nothing is drawn.
+        scenario: Its scenario.
         series: Its time series.
     """
     if not results.done:
@@ -55,9 +55,9 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
 
 
 def _units(results: Results) -> Iterator[tuple[str, Figure]]:
-    """A time-sequence plot for each of the first cells that have a live link and a loss.
+    """A time-sequence plot for each of the first cells with a live link and a loss.
 
-    Cells of which it would show the same as of one before are passed over.
+    Cells whose plot would repeat an earlier one are skipped.
     """
     drawn: set[bytes] = set()
     for index, cell in enumerate(results.drawn):
@@ -74,16 +74,16 @@ def _units(results: Results) -> Iterator[tuple[str, Figure]]:
 
 
 def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
-    """The different PHY traces of the cells' first runs, named by the labels that tell them apart.
+    """The different PHY traces of the cells' first runs, named by the labels that differ.
 
-    Only the first links are looked at.
+    Only the first link counts.
     """
     users: dict[int, list[dict[str, str]]] = {}
     traces: dict[int, PhyTrace] = {}
     for cell, made in zip(results.drawn, scenario.cells(), strict=False):
         phy = None if cell.first is None else made.replication(0).phy_trace()
         if phy is not None and not phy.d_ns.all():
-            # Cells over one trace hold the same numbers in memory.
+            # Cells over one trace share its arrays in memory.
             place = int(phy.t_ns.__array_interface__["data"][0])
             traces.setdefault(place, phy)
             users.setdefault(place, []).append(cell.labels)
@@ -94,7 +94,7 @@ def _traces(results: Results, scenario: Scenario) -> list[tuple[str, PhyTrace]]:
 
 
 def _common(labels: list[dict[str, str]], traces: int) -> str:
-    """The labels that all users of a trace share; nothing if there is one trace only."""
+    """The labels that all users of a trace share; empty if there is only one trace."""
     if traces == 1:
         return ""
     shared = set(labels[0].items()).intersection(*(set(other.items()) for other in labels[1:]))

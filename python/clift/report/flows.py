@@ -1,4 +1,4 @@
-"""What each flow got, side by side."""
+"""Goodput of the flows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def draw(results: Results) -> Figure | None:
-    """Mean goodput of each flow as bars, with its 95 % interval, and how fair that is.
+    """Draw mean goodput per flow as bars with 95 % intervals, and Jain's index of fairness.
 
-    Of flows that are too many for a bar each there are three: least, median and most.
+    With many flows only three are drawn: least, median and most.
 
     Args:
         results: The campaign.
 
     Returns:
-        The picture; None where no cell has several flows.
+        The picture; None if no cell has several flows.
     """
     cells = [cell for cell in results.cells if len(of_flows(cell)) > 1]
     if not cells:
@@ -65,7 +65,7 @@ def draw(results: Results) -> Figure | None:
 
 
 def of_flows(cell: Cell) -> dict[str, Estimate]:
-    """The goodput of each flow, as far as some run has it, or of three for all of them."""
+    """Goodput per flow, if any run has it, or least, median and most of many flows."""
     found: dict[str, Estimate] = {}
     for word in ("least", "median", "most"):
         known = cell.estimate(f"flows.{word}.goodput_kbps")

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from clift.papers.hybrid import Figure, Line
 
-_X = {"n": "N: units of a frame (K = 10)", "delta": "delta: how often a frame is sent again"}
-_AGENTS = {False: "NewReno without SACK, as the paper", True: "NewReno with SACK"}
+_X = {"n": "N: units of a frame (K = 10)", "delta": "delta: retransmissions of a frame"}
+_AGENTS = {False: "NewReno without SACK, as in the paper", True: "NewReno with SACK"}
 
 
 def paper_figure(figure: Figure) -> Picture:
-    """A figure with a panel for each TCP: means with their 95 % bands, the busy link dotted.
+    """Draw a figure with one panel per TCP: means with 95 % bands, and the busy link dotted.
 
     Args:
-        figure: What was found.
+        figure: Results of the figure.
     """
     agents = [sack for sack in (False, True) if figure.of(sack)]
     picture = Picture(figsize=(0.6 + 6.2 * len(agents), 5.6), layout="constrained")
@@ -45,7 +45,7 @@ def paper_figure(figure: Figure) -> Picture:
             "right", functions=(lambda share: 2 * share, lambda mbps: mbps / 2)
         )
         right.set_ylabel("throughput (Mbit/s)")
-    panels[0].plot([], [], ":", color="gray", label="a link that is always busy")
+    panels[0].plot([], [], ":", color="gray", label="an always busy link")
     picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return picture
 
@@ -65,7 +65,7 @@ def _draw(axes: Axes, figure: Figure, line: Line, colour: str) -> None:
 
 
 def _group(line: Line) -> tuple[int, int]:
-    """What lines of one colour share: delay, and delta if N is swept."""
+    """Key of lines with the same colour: delay, and delta if N is swept."""
     first, last = line.cells[0], line.cells[-1]
     return first.delay_ms, first.delta if first.delta == last.delta else -1
 

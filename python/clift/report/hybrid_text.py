@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from clift.papers.hybrid import Figure
 
 _AGENTS = {False: "without SACK", True: "with SACK"}
-_VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "cannot be told"}
+_VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "not decidable"}
 _HEADS = {"n": "N", "delta": "delta"}
 
 
 def figure_text(figure: Figure) -> str:
-    """A table for each TCP, with 95 % intervals, and whether what the paper says of it holds."""
+    """One table per TCP with 95 % intervals, and the verdict on each claim of the paper."""
     runs = f"{counted(figure.runs, 'run')} of {figure.duration_s:g} s"
     title = f"Figure {figure.number}: {figure.title}; {runs}"
     parts = [title, f"The paper: {figure.says}."]
@@ -39,14 +39,14 @@ def figure_text(figure: Figure) -> str:
         parts.append(aligned(verdicts, left=3))
     if any(_VERDICTS[None] in part for part in parts):
         parts.append(
-            f"What {_VERDICTS[None]} needs more runs, or longer ones: the paper's take "
+            f"Claims that are {_VERDICTS[None]} need more or longer runs; the paper's last "
             f"{parameters(PAPER)['network']['duration_s']:g} s."
         )
     return "\n\n".join(parts)
 
 
 def figure_json(figure: Figure) -> dict[str, Any]:
-    """The same for machines."""
+    """The figure as JSON."""
     return {
         "number": figure.number,
         "title": figure.title,

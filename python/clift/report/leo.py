@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of Tauran 2017 as text and as a picture, beside what the paper prints."""
+"""Tables 1 and 2 of Tauran 2017 as text and as a picture, with the printed values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMES = {"newreno": "NewReno", "cubic": "CUBIC"}
 
 
 def leo_text(cells: list[Cell]) -> str:
-    """A line for each cell: mean, half of the 95 % interval, and in brackets the print."""
+    """One line per cell: mean, half of the 95 % interval, and the printed value in brackets."""
     header = ["dB", "TCP", *(short for short, _, _ in _COLUMNS.values()), "Mbit/s", "events/s"]
     lines = [header]
     for cell in cells:
@@ -45,7 +45,7 @@ def leo_text(cells: list[Cell]) -> str:
 
 
 def leo_figure(cells: list[Cell]) -> Figure:
-    """Each column over the SNR: ours with its 95 % interval, the print dashed."""
+    """Each column over the SNR: measured with 95 % interval, printed dashed."""
     figure = Picture(figsize=(14, 7.2), layout="constrained")
     figure.suptitle(_title(cells).replace("(printed)", "print dashed"))
     panels = figure.subplots(2, 3).ravel()

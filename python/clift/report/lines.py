@@ -1,4 +1,4 @@
-"""Plots over time: goodput beside what the link could carry, queue, delay, congestion window."""
+"""Plots over time: goodput and link capacity, queue, delay, congestion window."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     _Floats = NDArray[np.float64]
 
-# Panels share their scale if none of them would fill less than this part of it.
+# Panels share a scale unless all of them would fill less than this share of it.
 _ALIKE = 4
-# As many as there are dashes to tell them apart by.
+# Number of distinct dash patterns.
 _MOST_FLOWS = len(DASHES)
-# Of goodput and capacity. Shorter ones than of so many segments would show these one by one.
+# Minimum interval of goodput and capacity, in segments; shorter ones would show single segments.
 _INTERVALS = 80
 _SEGMENTS = 8
 
 
 class Line(NamedTuple):
-    """A line of a cell: its flow (None: of all flows) and its points."""
+    """A line of a cell: its flow (None: all flows) and its points."""
 
     flow: int | None
     x: _Floats
@@ -37,14 +37,14 @@ class Line(NamedTuple):
 
 
 Lines = dict[int, list[Line]]
-"""The lines of each cell, by its number."""
+"""Lines of each cell, by the cell's number."""
 
 
 class Series:
-    """The time series of a campaign, cell by cell.
+    """Time series of a campaign, by cell.
 
     Args:
-        series: As in `series.parquet`.
+        series: Table with the columns of `series.parquet`.
     """
 
     def __init__(self, series: pa.Table) -> None:
@@ -57,7 +57,7 @@ class Series:
         }
 
     def lines(self, column: str, of_flows: bool = True) -> Lines:
-        """A column over time, for each flow of each cell or for its first flow."""
+        """A column over time, for each flow of each cell or for its first flow only."""
         found: Lines = {}
         cell, flow = self._columns["cell"], self._columns.get("flow", np.empty(0))
         for number in np.unique(cell):
@@ -74,7 +74,7 @@ class Series:
 
 
 def goodput(results: Results, series: Series) -> Figure | None:
-    """Goodput of every flow in the first run of each cell, over what the link could carry."""
+    """Goodput of every flow in the first run of each cell, with the capacity of the link."""
     found = {
         number: [
             Line(one.flow, *_averaged(one.x, one.y, _intervals(results.cells[number])))
@@ -82,7 +82,7 @@ def goodput(results: Results, series: Series) -> Figure | None:
         ]
         for number, lines in series.lines("goodput_kbps").items()
     }
-    title = "goodput, first run (grey: slots of the link that were not erased)"
+    title = "goodput, first run (grey: received slots of the link)"
     carried = {
         number: _to_the_ends(Line(None, lines[0].x, rates))
         for number, lines in found.items()
@@ -96,7 +96,7 @@ def goodput(results: Results, series: Series) -> Figure | None:
 
 
 def queue(results: Results, series: Series) -> Figure | None:
-    """Packets that wait at the first link in the first run of each cell."""
+    """Packets waiting at the first link in the first run of each cell."""
     return _draw(
         results,
         "queue of the first link, first run",
@@ -134,7 +134,7 @@ def window(results: Results, series: Series) -> Figure | None:
 def _draw(
     results: Results, title: str, unit: str, found: Lines, behind: dict[int, Line] | None = None
 ) -> Figure | None:
-    """A panel for each condition; None if there is nothing above zero to be seen."""
+    """One panel per condition; None if no value is above zero."""
     behind = behind or {}
     tops = {
         number: max((float(np.nanmax(one.y, initial=0)) for one in lines), default=0.0)
@@ -179,7 +179,7 @@ def _draw(
 
 
 def _behind(axes: Axes, lines: list[Line]) -> None:
-    """What alternatives could have had."""
+    """Capacity for each alternative."""
     for number, line in enumerate(lines):
         if number == 0:
             axes.fill_between(
@@ -190,14 +190,14 @@ def _behind(axes: Axes, lines: list[Line]) -> None:
 
 
 def _keep_longest(results: Results, cells: list[Cell], carried: dict[int, Line]) -> None:
-    """Of the alternatives over one trace leaves the capacity of the longest run."""
+    """Of alternatives over one trace, keep the capacity of the longest run."""
     longest: dict[int, int] = {}
     numbers = {id(cell): number for number, cell in enumerate(results.cells)}
     for number in (numbers[id(cell)] for cell in cells):
         first = results.cells[number].first
         if number not in carried or first is None or (phy := first.scenario.phy_trace()) is None:
             continue
-        # Cells over one trace hold the same numbers in memory.
+        # Cells over one trace share its arrays in memory.
         place = int(phy.d_ns.__array_interface__["data"][0])
         other = longest.setdefault(place, number)
         if carried[number].x[-1] > carried[other].x[-1]:
@@ -207,14 +207,14 @@ def _keep_longest(results: Results, cells: list[Cell], carried: dict[int, Line])
 
 
 def _intervals(cell: Cell) -> int:
-    """Into how many intervals to cut the first run."""
+    """Number of intervals of the first run."""
     flows = [] if cell.first is None else cell.first.summary()["flows"]
     segments = sum(flow["segments_sent"] for flow in flows) / max(1, len(flows))
     return int(min(_INTERVALS, max(10, segments / _SEGMENTS)))
 
 
 def _averaged(x: _Floats, y: _Floats, intervals: int) -> tuple[_Floats, _Floats]:
-    """Means over longer intervals, with their middles; a sample says of the time before it."""
+    """Means over longer intervals, at their middles; a sample describes the time before it."""
     per = max(1, (x.size - 1) // intervals)
     count = (x.size - 1) // per
     if count < 1:
@@ -225,7 +225,7 @@ def _averaged(x: _Floats, y: _Floats, intervals: int) -> tuple[_Floats, _Floats]
 
 
 def _to_the_ends(line: Line) -> Line:
-    """From where the first interval begins to where the last one ends."""
+    """Extend a line from the start of the first interval to the end of the last."""
     half = (line.x[1] - line.x[0]) / 2
     x = np.concatenate([line.x[:1] - half, line.x, line.x[-1:] + half])
     return Line(line.flow, x, np.concatenate([line.y[:1], line.y, line.y[-1:]]))

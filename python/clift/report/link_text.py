@@ -8,10 +8,10 @@ from clift.report.text import aligned
 
 
 def table(found: list[tuple[str, dict[str, Any]]]) -> str:
-    """Schemes side by side, a column each.
+    """A table with one column per scheme.
 
     Args:
-        found: Scheme and what `LinkTrace.stats` says.
+        found: Scheme and its `LinkTrace.stats`.
 
     Example:
         >>> import clift
@@ -29,7 +29,7 @@ def table(found: list[tuple[str, dict[str, Any]]]) -> str:
     most = max((int(n) for _, stats in found for n in stats["retransmissions"]), default=0)
     for repeats in range(min(most, 5) + 1):
         shares = (stats["retransmissions"].get(str(repeats), 0.0) for _, stats in found)
-        title = f"sent again {repeats} times %" if repeats != 1 else "sent again once %"
+        title = f"retransmitted {repeats} times %" if repeats != 1 else "retransmitted once %"
         rows.append([title, *(_cell(share, 100, 6) for share in shares)])
     return aligned(rows, left=1)
 

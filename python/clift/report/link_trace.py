@@ -1,4 +1,4 @@
-"""Link traces as files: t_ns, d_ns, lost_ns, transmissions."""
+"""Writes link traces to files: t_ns, d_ns, lost_ns, transmissions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from clift.link_trace import LinkTrace
 
 
 def write(link: LinkTrace, path: Path) -> None:
-    """Writes a link trace, whole or not at all.
+    """Write a link trace, as a whole or not at all.
 
     Args:
         link: The link trace.
         path: A `.parquet` or `.csv` file.
 
     Raises:
-        TraceError: If it cannot be written.
+        TraceError: If the file is not writable.
 
     Example:
         >>> import pathlib, tempfile

@@ -1,4 +1,4 @@
-"""The model as pictures, alone and with simulation in the same plot."""
+"""Pictures of the analytical model, with or without simulation."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def sweep_figure(name: str, values: Any, found: list[tuple[str, Prediction]]) ->
     """Efficiency and recovery delay of schemes over a swept parameter.
 
     Args:
-        name: of the parameter.
-        values: of the parameter.
-        found: scheme and its prediction over these values.
+        name: Name of the parameter.
+        values: Values of the parameter.
+        found: Scheme and its prediction at these values.
     """
     figure = Picture(figsize=(11, 4.5), layout="constrained")
     axes = figure.subplots(1, 2)
@@ -49,12 +49,12 @@ def sweep_figure(name: str, values: Any, found: list[tuple[str, Prediction]]) ->
 def paper_figure(title: str, curves: list[Curve]) -> Figure:
     """Figure 5 or 6 of Kuhn 2014: (a) efficiency and (b) recovery delay over the erasure rate.
 
-    The exact model as lines (dashed: HARQ-II whose blocks are cut apart), the simulation as points
-    with their 99 % intervals, and what the paper prints dotted.
+    Lines: exact model (dashed: HARQ-II with interrupted blocks). Points: simulation with 99 %
+    intervals. Dotted: formulas printed in the paper.
 
     Args:
-        title: above the picture.
-        curves: a scheme each, by both methods.
+        title: Title of the picture.
+        curves: One per scheme, by model and simulation.
     """
     figure = Picture(figsize=(13, 6.2), layout="constrained")
     figure.suptitle(title)
@@ -69,7 +69,7 @@ def paper_figure(title: str, curves: list[Curve]) -> Figure:
             axis.plot(curve.p, model, color=colour, label=f"{curve.scheme}: model")
             if curve.cut_apart is not None:
                 cut = np.ravel(getattr(curve.cut_apart, key))
-                label_cut = f"{curve.scheme}: blocks cut apart"
+                label_cut = f"{curve.scheme}: interrupted blocks"
                 axis.plot(curve.p, cut, "--", color=colour, linewidth=1.2, label=label_cut)
             printed = "printed_efficiency" if key == "efficiency" else "printed_delay_ms"
             values = np.ravel(getattr(curve.model, printed))
@@ -90,7 +90,7 @@ def paper_figure(title: str, curves: list[Curve]) -> Figure:
         axis.grid(visible=True, alpha=0.3)
         top = axis.secondary_xaxis("top", functions=_bursts(curves[0]))
         top.set_xlabel("mean burst (slots)")
-    axes[0].plot([], [], ":", color="gray", label="as the paper prints it")
+    axes[0].plot([], [], ":", color="gray", label="formula printed in the paper")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 

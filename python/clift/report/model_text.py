@@ -33,21 +33,21 @@ _SHORT = (
 )
 _WHICH = (
     "model: closed form over the fitted chain; counted: the scheme over the trace in 20 parts,\n"
-    "whose spread is +-, without what is under way at the end of a part; the table on top: over\n"
-    "the trace in one piece, with all that its end cuts off, and with loss in %, not as a share"
+    "with their spread as +-, without data under way at the end of a part; upper table: over the\n"
+    "whole trace, including data cut off by its end, and with loss in % instead of a share"
 )
 _SIMPLE = (
-    "the chain has one d, d_nom, for all that arrives: where the trace's mean d is another, the\n"
-    "delays of every scheme differ by that"
+    "the chain has one d, d_nom, for all received slots: if the trace's mean d differs, the\n"
+    "delays of every scheme differ by the same amount"
 )
 _SIZES = (
-    "slots differ in size: efficiency is bytes delivered per byte sent, in the table on top too;\n"
-    "the chain has slots of one size, so that it is a share of slots there"
+    "slots differ in size: efficiency is bytes delivered per byte sent, also in the upper table;\n"
+    "the chain has slots of one size, so its efficiency is a share of slots"
 )
 
 
 def table(found: list[tuple[str, Prediction]]) -> str:
-    """Schemes over one channel side by side, a column each.
+    """A table with one column per scheme over one channel.
 
     Example:
         >>> import clift
@@ -64,7 +64,7 @@ def table(found: list[tuple[str, Prediction]]) -> str:
 
 
 def sweep(names: list[str], points: list[list[float]], found: list[tuple[str, Prediction]]) -> str:
-    """Schemes over a sweep: a row for each point, some columns for each scheme."""
+    """Schemes over a sweep: one row per point, some columns per scheme."""
     head = [*names, *(f"{scheme} {title}" for scheme, _ in found for _, title, _ in _SHORT)]
     rows = [head]
     for place, point in enumerate(points):
@@ -93,12 +93,12 @@ def checked(scheme: str, rows: list[Row], source: str = "simulation") -> str:
 
 
 def departed(schemes: Sequence[str], departures: list[Departure], sizes_differ: bool) -> str:
-    """Where a trace departs from the chain that fits it best, which is the same for all schemes.
+    """Table of the differences between a trace and its fitted chain, which is the same per scheme.
 
     Args:
-        schemes: Their names.
-        departures: Of each scheme; the chain is the same in all.
-        sizes_differ: Whether the trace has slots of several sizes.
+        schemes: Names of the schemes.
+        departures: Differences per scheme; the chain is the same in all.
+        sizes_differ: Whether the trace's slots differ in size.
     """
     first = departures[0]
     chain = f"fitted chain: alpha = {first.fit.alpha:.6f}, beta = {first.fit.beta:.6f}"
@@ -116,7 +116,7 @@ def departed(schemes: Sequence[str], departures: list[Departure], sizes_differ: 
 
 
 def number(value: float, digits: int) -> str:
-    """A number, or a dash where there is none.
+    """A number, or a dash for NaN.
 
     Example:
         >>> number(0.25, 3), number(float("nan"), 3), number(1e-9, 6)

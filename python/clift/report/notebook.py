@@ -1,4 +1,4 @@
-"""A campaign as a notebook shows it: a table of its cells, and the conclusion."""
+"""A campaign in a notebook: a table of its cells, and the conclusion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
 from clift.report.text import with_interval
 
-# More rows would push everything else out of a notebook.
+# A longer table would hide the rest of the notebook.
 _MOST_ROWS = 60
 _SHOWN = (
     *("completion_s", "goodput_kbps", "share_sent_again", "timeouts", "links.0.share_used"),
@@ -20,7 +20,7 @@ _SHOWN = (
 
 
 def html(results: Results) -> str:
-    """A row a cell: labels, runs, means with 95 % intervals, what a paper prints; the conclusion.
+    """One row per cell: labels, runs, means with 95 % intervals, printed values; the conclusion.
 
     Args:
         results: The campaign.

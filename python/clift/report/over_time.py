@@ -1,4 +1,4 @@
-"""A run over time: what arrived, what was allowed, how long it took, what waited."""
+"""A run over time: goodput, window, round-trip time, delay, queue."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _PANELS = (
     ("delay", "one-way delay (ms)"),
     ("queue_packets", "queue (packets)"),
 )
-# More flows than colours could not be told apart.
+# More flows would need more distinguishable colours.
 _MOST_FLOWS = len(COLOURS)
 
 
 def draw(run: Run, series: pa.Table) -> Figure:
-    """Panels over one time axis, without those that would be empty; the queue is that of all flows.
+    """Panels over one time axis, without empty ones; the queue is that of all flows.
 
     Args:
         run: The run.
-        series: What its `series` gives.
+        series: Table that `Run.series` returns.
     """
     columns = {name: np.asarray(series.column(name)) for name in series.column_names}
     flows = np.unique(columns["flow"])[:_MOST_FLOWS]
@@ -71,7 +71,7 @@ def draw(run: Run, series: pa.Table) -> Figure:
 
 
 def _capacity(axes: Axes, run: Run, time_s: NDArray[np.float64]) -> None:
-    """What the link could have carried, in grey."""
+    """Capacity of the link, in grey."""
     edges = np.unique(time_s)
     rates = capacity(run, edges) if edges.size > 1 else None
     if rates is not None:

@@ -1,4 +1,4 @@
-"""The figures of a study as SVG and PDF, as wide as a paper's column or page."""
+"""Figures of a study as SVG and PDF, in a paper's column or page width."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Inches: a column and a page of two of them, as IEEE and ACM have them; a panel's height.
+# Inches: width of a column and of a two-column page in IEEE and ACM style; height of a panel.
 COLUMN, PAGE = 3.5, 7.16
 _PANEL = 1.75
-# Formats, and what says in each when a file was made: left out, so that equal studies look equal.
+# Formats, and their metadata for the creation time: omitted, so that equal studies give equal
+# bytes.
 _DATES = {"svg": "Date", "pdf": "CreationDate"}
 _MOST_PANELS = 12
 _MOST_METRICS = 4
 _MARKERS = ("o", "s", "^", "v")
-# Fonts are embedded whole, not as the outlines (Type 3) that publishers refuse; the same study
-# gives the same bytes.
+# Embed whole fonts, not outlines (Type 3), which publishers refuse. The same study gives the same
+# bytes.
 _STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "clift",
-    "text.parse_math": False,  # a label is no formula, whatever signs it has
+    "text.parse_math": False,  # a label with a dollar sign is not a formula
     "font.size": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 7,
@@ -58,11 +59,11 @@ _STYLE: dict[Any, Any] = {
     "axes.linewidth": 0.6,
     "grid.linewidth": 0.4,
 }
-_MARKS = ((SENT, "sent", ".", 0), (SENT_AGAIN, "sent again", "x", 1), (GONE, "lost", "v", 6))
+_MARKS = ((SENT, "sent", ".", 0), (SENT_AGAIN, "retransmitted", "x", 1), (GONE, "lost", "v", 6))
 
 
 class Line(NamedTuple):
-    """A line of a panel: its name, how it looks (a number), and what draws it."""
+    """A line of a panel: its name, its look (a number), and its drawing function."""
 
     name: str
     look: int
@@ -70,25 +71,25 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A panel: what it is of, and its lines."""
+    """A panel: its title and its lines."""
 
     title: str
     lines: list[Line]
 
 
 def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
-    """Writes every figure of a study twice, as SVG and as PDF.
+    """Write every figure of a study as SVG and as PDF.
 
     Args:
         study: The study.
-        folder: Where to; it is made if it is not there.
-        force: Whether to write over files that are not of this function.
+        folder: Output folder; created if missing.
+        force: Whether to overwrite files that this function did not write.
 
     Returns:
         The files.
 
     Raises:
-        ScenarioError: If there is another file, or one cannot be written.
+        ScenarioError: If another file is in the way, or a file is not writable.
     """
     pictures = draw(study)
     made = [(name, suffix, folder / f"{name}.{suffix}") for name in pictures for suffix in _DATES]
@@ -97,7 +98,7 @@ def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ScenarioError(f"{folder}: cannot write there: {error.strerror or error}") from None
+        raise ScenarioError(f"{folder}: not writable: {error.strerror or error}") from None
     creator = {"Creator": f"{GENERATOR} {__version__}"}
     with mpl.rc_context(_STYLE):
         drawn: dict[str, Figure] = {}
@@ -115,7 +116,7 @@ def _is_ours(content: bytes) -> bool:
 
 
 def draw(study: Study) -> dict[str, Callable[[], Figure]]:
-    """What draws each figure: metrics against an axis, delays, lines over time, sequences."""
+    """Drawing function of each figure: metrics, delays, lines over time, sequences."""
     estimates = dict(study.estimates())
     printed = {name for _, name, _, _ in study.printed()}
     names = asked_for(study, estimates)
@@ -139,7 +140,7 @@ def draw(study: Study) -> dict[str, Callable[[], Figure]]:
 
 
 def along(study: Study) -> int | None:
-    """The axis that a metric is drawn along: a condition with numbers before any other."""
+    """The axis of the abscissa: preferably a condition with numbers."""
     varying = study.varying
 
     def rank(number: int) -> tuple[bool, bool, bool]:
@@ -196,7 +197,7 @@ def _grouped(
     line: Callable[[list[int], float], Callable[[Axes, dict[str, Any]], object]],
     aside: bool = False,
 ) -> list[Panel]:
-    """A panel for each condition, with a line for each alternative."""
+    """One panel per condition, with one line per alternative."""
     names = [axis.name for axis in study.axes]
     compared = None if study.compared is None else names.index(study.compared)
     if compared in without:
@@ -240,7 +241,7 @@ def _delays(study: Study) -> list[Panel]:
 
 
 def _over_time(study: Study, what: str) -> list[Panel]:
-    """Of the first flow of each cell."""
+    """First flow of each cell."""
     found = {cell: drawn[what] for cell, flow, drawn in over_time(study) if flow == 0}
     if not any(np.nanmax(y, initial=0) > 0 for _, y in found.values()):
         return []
@@ -253,7 +254,7 @@ def _over_time(study: Study, what: str) -> list[Panel]:
 
 
 def _sequences(study: Study) -> list[Panel]:
-    """A panel a cell."""
+    """One panel per cell."""
     panels = []
     for cell, log in sequences(study):
 
@@ -272,7 +273,7 @@ def _sequences(study: Study) -> list[Panel]:
 
 
 def _repairs(study: Study) -> list[Panel]:
-    """A panel a cell: its units around a loss, named as the link names them."""
+    """One panel per cell: its units around a loss, named as the link names them."""
     panels = []
     for cell, log in repairs(study):
 
@@ -281,8 +282,8 @@ def _repairs(study: Study) -> list[Panel]:
             erased = np.isnan(log["arrival_s"].astype(float))
             styles = (
                 (kind == UNIT_REPAIR, "repair", "^", 3, 2.5),
-                (kind == UNIT_NEW, "sent for the first time", ".", 0, 1.5),
-                (kind == UNIT_AGAIN, "sent again", "x", 1, 3.5),
+                (kind == UNIT_NEW, "first transmission", ".", 0, 1.5),
+                (kind == UNIT_AGAIN, "retransmission", "x", 1, 3.5),
             )
             for here, name, marker, colour, size in styles:
                 if here.any():
@@ -297,7 +298,7 @@ def _repairs(study: Study) -> list[Panel]:
                 axes.plot(time[erased], number[erased], "o", label="erased", **look)
             back = log["of_the_loss"] & ~erased
             look = {"color": COLOURS[4], "markersize": 3.5}
-            label = "the packet of the loss, arrived"
+            label = "arrival of the lost packet"
             axes.plot(log["arrival_s"][back], number[back], "v", label=label, **look)
 
         panels.append(Panel(f"{study.name(cell)}: {log['unit'][0]}s", [Line("", 0, put)]))
@@ -321,7 +322,7 @@ def _fill(axes: Axes, panel: Panel, titled: bool) -> None:
 def _figure(
     panels: list[Panel], x: str, y: str, labels: list[str] | None = None, from_zero: bool = False
 ) -> Figure:
-    """Panels side by side: one as wide as a column, more as wide as a page."""
+    """Panels side by side: one in column width, several in page width."""
     drawn = panels[:_MOST_PANELS]
     columns = 1 if len(drawn) <= 1 else 2 if len(drawn) in (2, 4) else 3
     rows = max(1, ceil(len(drawn) / columns))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 FLAT = 4
 MOST_LINES = 8
-"""More lines than these have a legend of colours and dashes."""
-_NAMES = {"papers": "TCP of ns-2", "linux": "kernel of today"}
+"""Above this number of lines, the legend lists colours and dashes separately."""
+_NAMES = {"papers": "ns-2's TCP", "linux": "a Linux kernel"}
 _UNITS = {
     "percent": "%",
     "kbps": "kbit/s",
@@ -36,17 +36,17 @@ _WORDS = {"esn0": "Es/N0", "snr": "Es/N0", "ip": "IP", "rto": "RTO", "cwnd": "wi
 
 
 def paper_plot(result: Result) -> Figure:
-    """Draws an artefact: a row a metric, a column a TCP profile.
+    """Draw an artefact: one row per metric, one column per TCP profile.
 
     Args:
-        result: An artefact, run.
+        result: Results of the artefact.
     """
     outcomes = result.outcomes
     first = next(iter(outcomes.values()))
     panels = list(dict.fromkeys(curve.panel for curve in first.curves))
     counts = Counter(row.metric for row in first.rows)
     most = max(counts.values())
-    # A single number beside lines of them needs no panel.
+    # A single number needs no panel next to lines.
     metrics = [metric for metric, count in counts.items() if count > 1 or most == 1]
     shown = panels or metrics
     columns = len(outcomes)
@@ -99,7 +99,7 @@ def _means(result: Result) -> str:
 
 
 def _same_height(row: list[Axes]) -> None:
-    """One scale for panels beside each other, unless that would leave one of them flat."""
+    """One scale for adjacent panels, unless that would flatten one of them."""
     tops = [axes.get_ylim()[1] for axes in row]
     if max(tops) < FLAT * min(tops):
         for axes in row:
@@ -108,7 +108,7 @@ def _same_height(row: list[Axes]) -> None:
 
 
 def _legend(axes: Axes, over_time: bool, result: Result) -> tuple[list[Artist], list[str]]:
-    """A line each; where colours and dashes stand for a label each, those alone."""
+    """One entry per line, or the colours and dashes alone if each stands for a label."""
     handles, labels = axes.get_legend_handles_labels()
     names = result.artefact.lines
     if over_time or len(names) < 2 or len(labels) <= MOST_LINES:
@@ -125,13 +125,13 @@ def _legend(axes: Axes, over_time: bool, result: Result) -> tuple[list[Artist], 
 
 
 def _dash(place: int) -> Any:
-    """Dashes that tell eight lines apart."""
+    """Dash pattern; eight are distinguishable."""
     more = ((0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 3)), (0, (3, 1, 1, 3)))
     return DASHES[place] if place < len(DASHES) else more[(place - len(DASHES)) % len(more)]
 
 
 def _marks(result: Result) -> str:
-    """What diamonds mean, if there are any."""
+    """Meaning of the diamonds, if there are any."""
     rows = next(iter(result.outcomes.values())).rows
     parts = []
     if any(row.printed is not None for row in rows):
@@ -190,13 +190,13 @@ def _points(axes: Axes, result: Result, outcome: Outcome, metric: str) -> None:
     axes.set_xlabel("" if is_word else _label(artefact.x))
     positive = [row.found.mean for row in outcome.rows if row.metric == metric]
     if metric == "erasure_rate" and max(positive) > 0:
-        axes.set_yscale("log")  # what has no erasures is below it
+        axes.set_yscale("log")  # points without erasures lie below the axis
     elif metric != "success_percent":
         axes.set_ylim(bottom=0)
 
 
 def _diamond(axes: Axes, x: float, row: Row, colour: str) -> None:
-    """What the paper prints, or hollow what else the row is held against."""
+    """The printed value, or as a hollow diamond another reference value."""
     base = row.printed if row.printed is not None else row.beside
     if base is not None:
         face = "none" if row.printed is None or row.fitted else colour
@@ -219,7 +219,7 @@ def _line(row: Row, names: tuple[str, ...]) -> str:
 
 
 def _label(name: str) -> str:
-    """A metric's name in words with its unit.
+    """Name of a metric in words, with its unit.
 
     >>> _label("goodput_kbps"), _label("esn0_db"), _label("utilisation")
     ('goodput (kbit/s)', 'Es/N0 (dB)', 'utilisation')

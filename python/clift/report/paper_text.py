@@ -15,7 +15,7 @@ from clift.papers.registry import described
 from clift.report.text import WIDTH, aligned
 
 RULE = (
-    "holds: the joint 95 % interval is on the claim's side; not decidable: it is on both. "
+    "holds: the joint 95 % interval is on the claim's side; not decidable: it contains both sides. "
     "*: used in a fit, does not count."
 )
 _NAMES = {"papers": "ns-2's TCP", "linux": "kernel's TCP"}
@@ -23,10 +23,10 @@ _WORDS = {True: "met", False: "NOT MET", None: "nothing to count"}
 
 
 def heading(result: Result) -> str:
-    """What was run.
+    """One-line heading of a result.
 
     Args:
-        result: An artefact, run.
+        result: Results of the artefact.
     """
     artefact, effort = result.artefact, result.effort
     metrics = _metrics(next(iter(result.outcomes.values())).rows)
@@ -39,7 +39,7 @@ def heading(result: Result) -> str:
 
 
 def paper_text(result: Result) -> str:
-    """Everything of an artefact: its rows, its claims, how close it is."""
+    """Text of an artefact: its rows, claims and gates."""
     parts = [_filled(heading(result)), aligned(_table(result), left=_labels(result))]
     for place, claim in enumerate(result.artefact.claims):
         lines = [_filled(f"The paper says: {claim.says} ({claim.where}).")]
@@ -55,14 +55,14 @@ def paper_text(result: Result) -> str:
 
 
 def _filled(text: str, indent: str = "  ") -> str:
-    """Lines of a width that a terminal shows."""
+    """Wrap text to the width of a terminal."""
     return fill(
         text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
 def paper_markdown(result: Result) -> str:
-    """The same for a page of the docs, without the rows that nothing stands beside."""
+    """Markdown for a page of the docs, without rows that have no reference value."""
     head, *lines = _table(result)
     first = next(iter(result.outcomes.values())).rows
     held = [line for line, row in zip(lines, first, strict=True) if _is_held(row)]
@@ -71,7 +71,9 @@ def paper_markdown(result: Result) -> str:
         parts.append(_markdown([head, *held]))
     if len(held) < len(lines):
         further = f"{len(lines) - len(held)}{' further' if held else ''} values"
-        parts.append(f"{further} without a print are in the figure; the command lists them.")
+        parts.append(
+            f"{further} without a printed value are in the figure; the command lists them."
+        )
     claims = _claims(result)
     if len(claims) > 1:
         parts.append(_markdown(claims))
@@ -80,7 +82,7 @@ def paper_markdown(result: Result) -> str:
 
 
 def paper_json(result: Result) -> dict[str, Any]:
-    """The same for machines."""
+    """The result as JSON."""
     artefact, effort = result.artefact, result.effort
     found = gates(result)
     return {
@@ -113,7 +115,7 @@ def paper_json(result: Result) -> dict[str, Any]:
 
 
 def gates(result: Result) -> dict[str, Gate]:
-    """How close an artefact is that is held against something; the TCP of the paper alone is."""
+    """Gates of an artefact that has reference values, for the paper's TCP only."""
     outcome = result.outcomes.get("papers")
     if outcome is None or not any(row.ratio for row in outcome.rows):
         return {}
@@ -121,7 +123,7 @@ def gates(result: Result) -> dict[str, Gate]:
 
 
 def list_text(papers: Iterable[Paper]) -> str:
-    """The papers with their artefacts, a line each."""
+    """The papers with their artefacts, one per line."""
     lines = []
     for paper in papers:
         lines.append(_filled(f"{paper.name}: {paper.title}"))
@@ -130,7 +132,7 @@ def list_text(papers: Iterable[Paper]) -> str:
 
 
 def show_text(paper: Paper) -> str:
-    """What a paper is, its artefacts and what it says of them."""
+    """Description of a paper, its artefacts and its claims."""
     first = [f"{paper.name}: {paper.title}", paper.source, paper.about]
     parts = ["\n".join(map(_filled, first))]
     for artefact in paper.artefacts:
@@ -151,7 +153,7 @@ def show_text(paper: Paper) -> str:
 
 
 def show_json(paper: Paper) -> dict[str, Any]:
-    """The same for machines."""
+    """The same as JSON."""
     return {
         "name": paper.name,
         "title": paper.title,
@@ -179,7 +181,7 @@ def show_json(paper: Paper) -> dict[str, Any]:
 
 
 def _is_held(row: Row) -> bool:
-    """Whether something stands beside it."""
+    """True if the row has a reference value."""
     return row.printed is not None or row.beside is not None
 
 
@@ -188,8 +190,8 @@ def _printed(artefact: Artefact) -> str:
     if rows:
         return f"{counted(len(rows), 'line')} of numbers"
     if artefact.paper == "tauran2017":
-        return "what tables 1 and 2 have of it" if artefact.kind == "figure" else "all its numbers"
-    return "a curve without numbers, but for what is said"
+        return "the values in tables 1 and 2" if artefact.kind == "figure" else "all its numbers"
+    return "a curve without numbers, except in the text"
 
 
 def _labels(result: Result) -> int:
@@ -202,7 +204,7 @@ def _metrics(rows: Iterable[Row]) -> list[str]:
 
 
 def _table(result: Result) -> list[list[str]]:
-    """Head and a line a row: labels, metric, print, then each profile with its ratio."""
+    """Header and one line per row: labels, metric, printed value, each profile with its ratio."""
     first = next(iter(result.outcomes.values())).rows
     has_print = any(row.printed is not None for row in first)
     has_beside = any(row.beside is not None for row in first)
@@ -289,7 +291,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def number(found: Estimate) -> str:
-    """A mean with as many digits as its interval deserves.
+    """A mean with the digits that its interval justifies.
 
     Example:
         >>> number(Estimate(12.3456, 0.123, 9)), number(Estimate(5.0, None, 1))
@@ -300,7 +302,7 @@ def number(found: Estimate) -> str:
     half = found.half_width
     if half is None or half <= 0:
         return f"{found.mean:.4g}"
-    # As many as the interval leaves, but no more than four that count.
+    # Digits that the interval leaves, at most four significant ones.
     most = 3 - floor(log10(abs(found.mean))) if found.mean else 4
     digits = max(0, min(1 - floor(log10(half)), most))
     if round(half, digits) == 0:

@@ -1,4 +1,4 @@
-"""The time-sequence plot: what was sent, sent again and acknowledged where a loss mattered most."""
+"""Time-sequence plot of segments around the longest wait for an ACK."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Kind of event, its name, its marker, colour and size.
 _MARKS = (
     (SENT, "sent", ".", "#0072B2", 22),
-    (SENT_AGAIN, "sent again", "x", "#D55E00", 26),
+    (SENT_AGAIN, "retransmitted", "x", "#D55E00", 26),
     (GONE, "lost", "v", "#000000", 24),
 )
 
@@ -26,14 +26,14 @@ _MARKS = (
 def draw(results: Results) -> Iterator[Figure]:
     """Segments of the first flow in the first run of each cell, around its longest wait.
 
-    That is the longest time without a new acknowledgement in which something was sent again (or,
-    where nothing was, something was lost); a run without either shows its start.
+    That is the longest time without a new ACK that contains a retransmission (or, without
+    retransmissions, a loss). A run without either shows its start.
 
     Args:
         results: The campaign.
 
     Yields:
-        As many pictures as it takes to give every cell a panel.
+        Pictures, as many as needed for a panel per cell.
     """
     cells = [
         cell
@@ -43,7 +43,7 @@ def draw(results: Results) -> Iterator[Figure]:
     numbers = {id(cell): number for number, cell in enumerate(results.cells)}
     for first in range(0, len(cells), MOST_PANELS):
         page = cells[first : first + MOST_PANELS]
-        title = "time-sequence at the longest wait for an acknowledgement, first run"
+        title = "time-sequence at the longest wait for an ACK, first run"
         panels = Panels(results, title, page, apart=True)
         for axes, [(_, _, _, cell)] in panels:
             log = results.segments(numbers[id(cell)])
@@ -78,4 +78,6 @@ def _excerpt(axes: Axes, log: Excerpt) -> None:
         label="acknowledged",
     )
     if not log.matters:
-        axes.text(0.02, 0.97, "the start: nothing was lost", va="top", transform=axes.transAxes)
+        axes.text(
+            0.02, 0.97, "start of the run: nothing was lost", va="top", transform=axes.transAxes
+        )

@@ -1,4 +1,4 @@
-"""What the plots of a campaign share: panels, colours that everybody can tell apart."""
+"""Shared style of a campaign's plots: panels, colours, legends."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from clift.campaign.results import Cell, Results
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; dashes tell apart in print.
+# Okabe and Ito's palette for colour-blind readers; dashes distinguish lines in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":")
 MOST_PANELS = 12
 DPI = 110
 _TICKS = 5
-# Inches: a panel, what is left of and under it, a line of text.
+# Inches: a panel, the margins to its left and below, a line of text.
 _PANEL = (3.75, 2.5)
 _LEFT, _UNDER, _LINE = 0.72, 0.32, 0.19
-# Right of the last panel, and a letter of a label under it.
+# Margin to the right of the last panel, and width of a letter of a label below it.
 _RIGHT, _LETTER = 0.25, 0.08
 
 
 def heading(figure: Figure, *parts: str) -> int:
-    """Writes a title above a figure, in as many lines as its width takes; how many."""
+    """Write a title above a figure, wrapped to its width; return the number of lines."""
     letters = int(figure.get_figwidth() * 10)
     title = ": ".join(parts)
     lines = [title] if len(title) <= letters else parts
@@ -44,7 +44,7 @@ def heading(figure: Figure, *parts: str) -> int:
 
 
 def wrapped(label: str, room: int) -> str:
-    r"""A label in lines of so many letters, as far as it has places to break: a space, a bracket.
+    r"""The label in lines of at most `room` letters, if it has spaces or brackets to break at.
 
     Example:
         >>> wrapped("HARQ(18/20)", 8), wrapped("HARQ(18/20)", 11), wrapped("500 packets", 8)
@@ -61,10 +61,10 @@ def wrapped(label: str, room: int) -> str:
 
 
 def png(figure: Figure, out: IO[bytes]) -> None:
-    """Writes a figure as PNG, as `savefig` does, which draws it twice."""
+    """Write a figure as PNG; `savefig` would draw it twice."""
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)
-    # Packed harder it takes a third as long as to draw it, for a tenth less.
+    # Higher compression takes a third of the drawing time for a tenth less size.
     canvas.print_png(out, pil_kwargs={"compress_level": 3})  # type: ignore[no-untyped-call]
 
 
@@ -78,14 +78,14 @@ class Picture(Figure):
 
 
 class Panels:
-    """A picture with a panel for each condition and a colour for each alternative.
+    """A picture with one panel per condition and one colour per alternative.
 
     Args:
         results: The campaign.
         title: What the picture shows.
-        cells: Which cells to draw; all unless given.
-        share_y: Whether all panels have the same scale upwards.
-        apart: Whether each alternative has a panel of its own as well.
+        cells: Cells to draw; default: all.
+        share_y: Whether all panels share the vertical scale.
+        apart: Whether each alternative also has its own panel.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class Panels:
         together = len(next(iter(conditions(results, coloured_axis(results)).values()), []))
         last = results.axes[-1][0] if results.axes else None
         if apart and 3 <= together <= 4 and last == coloured_axis(results):
-            # A row for each condition.
+            # One row per condition.
             columns = min(together, len(self.groups))
         rows = max(1, ceil(len(self.groups) / columns))
         self.columns = columns
-        self.tick_lines = 1  # of the labels under a panel
+        self.tick_lines = 1  # lines of the labels under a panel
         self._rows, self._share_y = rows, share_y
         self.figure = Picture(figsize=(self._across()[-1], 1.0))
         note = f" (the first {MOST_PANELS} of {MOST_PANELS + left_out})" if left_out else ""
@@ -130,11 +130,11 @@ class Panels:
     def __iter__(self) -> Iterator[tuple[Axes, list[tuple[str, str, str, Cell]]]]:
         """Each panel with its cells: label, colour, dashes, cell."""
         for axes, (condition, cells) in zip(self._axes.flat, self.groups, strict=False):
-            # Where there is nothing above a panel, its title has to get out of the way of nothing;
-            # to look for that measures every tick.
+            # Nothing is above a panel, so its title has a fixed place; Matplotlib would measure
+            # every tick to find that out.
             axes.set_title(", ".join(label for label in condition if label), fontsize=11, y=1.0)
             axes.grid(visible=True, alpha=0.3)
-            # Each label takes as long to draw as a line.
+            # Drawing a label takes as long as drawing a line.
             axes.locator_params(nbins=_TICKS)
             looks = zip(cycle(COLOURS), cycle(DASHES), cells)
             yield (
@@ -147,15 +147,15 @@ class Panels:
 
     @property
     def across(self) -> float:
-        """How wide a panel is, in inches."""
+        """Width of a panel, in inches."""
         left, between, width = self._across()
         return (width - left - _RIGHT - (self.columns - 1) * between) / self.columns
 
     def ticks(self, texts: list[list[str]]) -> None:
-        """Names the places 0, 1, ... of each panel; in more lines or upright for want of room.
+        """Label the places 0, 1, ... of each panel, wrapped or upright if space is short.
 
         Args:
-            texts: The names, panel by panel.
+            texts: Labels, by panel.
         """
         places = max(map(len, texts), default=1)
         room = int(self.across / (places + 0.3) / _LETTER) - 1
@@ -174,7 +174,7 @@ class Panels:
             axes.set_xticks(range(len(panel)), panel, rotation=90 if is_upright else 0)
 
     def label(self, x: str, y: str) -> None:
-        """Writes under the lowest panels and left of the first ones what the axes are."""
+        """Write the axis titles below the lowest panels and left of the first ones."""
         shown = list(self._axes.flat)[: len(self.groups)]
         for place, axes in enumerate(shown):
             if place + self.columns >= len(shown):
@@ -183,14 +183,14 @@ class Panels:
                 axes.set_ylabel(y)
 
     def from_zero(self) -> None:
-        """Lets every panel start at zero; to be called when everything is drawn."""
+        """Start every panel at zero; call this after all drawing."""
         for axes in list(self._axes.flat)[: 1 if self._share_y else len(self.groups)]:
             axes.set_ylim(0, axes.get_ylim()[1] * 1.03)
 
     def legend(self) -> None:
-        """One legend for all panels, under them, if there is anything to tell apart.
+        """One legend for all panels, below them, if there are several lines.
 
-        To be called last, as it gives everything its place.
+        Call this last, because it sets the layout.
         """
         found: dict[str, Artist] = {}
         for axes in self._axes.flat:
@@ -211,15 +211,15 @@ class Panels:
             )
 
     def _across(self) -> tuple[float, float, float]:
-        """From the left edge to the first panel, between panels, and all, in inches."""
+        """Inches from the left edge to the first panel, between panels, and in total."""
         left, between = _LEFT + 0.25, 0.25 if self._share_y else _LEFT
         width = left + self.columns * (_PANEL[0] + between) - between + _RIGHT
         return left, between, max(width, 7.5)
 
     def _arrange(self, legend_lines: int) -> None:
-        """Sizes and margins by how many lines of text they hold.
+        """Set sizes and margins by the number of text lines.
 
-        Matplotlib's own layouts measure every tick for it, which takes longer than to draw them.
+        Matplotlib's own layouts measure every tick, which takes longer than drawing.
         """
         left, between, width = self._across()
         ticks = _UNDER + _LINE * (self.tick_lines - 1)

@@ -15,15 +15,15 @@ from clift.campaign.results import Cell, Comparison, Results
 from clift.campaign.statistics import Estimate
 
 WIDTH = 100
-"""Most letters in a line of a table."""
+"""Maximum width of a table, in letters."""
 
-# Fewer runs have no 95th percentile to speak of.
+# With fewer runs a 95th percentile is not meaningful.
 _MANY = 20
-# More flows are shown by the least, the median and the most that one got.
+# Above this number, flows are shown by least, median and most.
 _MOST_FLOWS = 6
-# Of so many cells that they are not all shown, so many are.
+# Above this number of cells, only the first ones are shown.
 _MOST_CELLS = 100
-# An interval whose one part is so many times the other is not written with one number.
+# Above this ratio of its two parts, an interval is written with both parts.
 _LOPSIDED = 1.25
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.0.share_used"],
@@ -32,7 +32,7 @@ _FURTHER = {
 
 
 def report(results: Results) -> str:
-    """All tables and the conclusion, as `clift run` prints them."""
+    """All tables and the conclusion, in the form `clift run` prints."""
     parts = [f"{results.title} (seed {results.seed})"]
     if not results.is_complete:
         parts[0] += f" - INTERRUPTED after {results.done} of {counted(results.wanted, 'run')}"
@@ -59,7 +59,7 @@ def report(results: Results) -> str:
 
 
 def first_notes(results: Results) -> list[str]:
-    """What a run says of itself, from the first cell whose first run says anything."""
+    """Notes of the first cell whose first run has any."""
     noted = [
         (cell, notes)
         for cell in results.drawn
@@ -75,7 +75,7 @@ def first_notes(results: Results) -> list[str]:
 
 
 def aligned(rows: list[list[str]], left: int) -> str:
-    """Rows with columns of equal width: the first `left` to the left, the others to the right.
+    """Align columns: the first `left` to the left, the others to the right.
 
     Example:
         >>> print(aligned([["scheme", "s"], ["ARQ", "12.1"]], left=1))
@@ -94,10 +94,10 @@ def aligned(rows: list[list[str]], left: int) -> str:
 
 
 def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
-    """A mean with its interval, to the digits that the interval leaves.
+    """A mean with its interval, with the digits that the interval justifies.
 
-    An interval that reaches much further to one side has both its parts; a mean has none where too
-    few runs tell.
+    An asymmetric interval is written with both parts. A mean without an interval stands alone, if
+    too few runs differ.
 
     Example:
         >>> with_interval(Estimate(12.0672, 0.3124, 200)), with_interval(Estimate(4.57, None, 1))
@@ -132,11 +132,11 @@ def _plain(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of a table: its title and what stands under it."""
+    """A column of a table: its title and its texts."""
 
     title: str
     texts: list[str]
-    sources: tuple[str, ...] = ()  # of a column of printed values: where those stand
+    sources: tuple[str, ...] = ()  # sources of a column of printed values
 
     @property
     def width(self) -> int:
@@ -146,9 +146,9 @@ class _Column:
 def _tables(
     results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison], said: set[str]
 ) -> list[str]:
-    """The cells of one kind: what they are judged by, what else is printed, flow by flow.
+    """Tables of cells of one kind: judged metric, printed metrics, flows.
 
-    Under each table stands what its columns mean, unless it is `said` already.
+    A legend below each table explains its columns, unless `said` already contains it.
     """
     here = {index for index, _ in cells}
     beside = {(value.cell, value.metric): value for value in compared if value.cell in here}
@@ -158,7 +158,7 @@ def _tables(
     fixed = [f"{name} = {cells[0][1].labels[name]}" for name, _ in results.axes if name not in axes]
     left = [_Column(axis, [cell.labels[axis] for _, cell in cells]) for axis in axes]
     left.append(_Column("runs", [_runs(cell) for _, cell in cells]))
-    columns: list[list[_Column]] = []  # of which each stays in one table
+    columns: list[list[_Column]] = []  # each group stays in one table
     for name in metrics:
         columns.append(list(_of_metric(cells, name, beside)))
     columns += [[_Column(_title(name), _means(cells, name))] for name in further]
@@ -173,7 +173,7 @@ def _tables(
 def _of_metric(
     cells: list[tuple[int, Cell]], name: str, beside: dict[tuple[int, str], Comparison]
 ) -> Iterator[_Column]:
-    """Mean with interval; of many runs median and 95th percentile; what a paper prints."""
+    """Mean with interval; with many runs median and 95th percentile; printed values."""
     scale = metric(name).scale
     found = [cell.estimate(name) for _, cell in cells]
     yield _Column(_title(name), [with_interval(one, scale) for one in found])
@@ -190,7 +190,7 @@ def _of_metric(
 
 
 def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
-    """What each flow got, where there are several."""
+    """Goodput of each flow, if there are several."""
     counts = [len(list(_flows(cell))) for _, cell in cells]
     if max(counts) > _MOST_FLOWS or any(cell.values.measures(_LEAST) for _, cell in cells):
         for word in ("least", "most"):
@@ -207,12 +207,12 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
         yield _Column(f"flow {flow}" if flow else f"{title}: flow 0", texts)
 
 
-# What runs of so many flows that no table has room for each measured of the one that got least.
+# Summary keys of the least, median and most goodput among many flows.
 _LEAST = "flows.least.goodput_kbps"
 
 
 def _ends(cells: list[tuple[int, Cell]], word: str) -> Iterator[float | None]:
-    """The goodput of the flow that got least, or most, in each cell."""
+    """Goodput of the least or most served flow, in each cell."""
     for _, cell in cells:
         known = cell.estimate(f"flows.{word}.goodput_kbps")
         estimates = [known] if known else [cell.estimate(name) for name in _flows(cell)]
@@ -221,7 +221,7 @@ def _ends(cells: list[tuple[int, Cell]], word: str) -> Iterator[float | None]:
 
 
 def _flows(cell: Cell) -> Iterator[str]:
-    """The names of the flows' goodput, one by one, as far as some run has it."""
+    """Names of the flows' goodput metrics that any run has."""
     flow = 0
     while cell.values.measures(f"flows.{flow}.goodput_kbps"):
         yield f"flows.{flow}.goodput_kbps"
@@ -229,7 +229,7 @@ def _flows(cell: Cell) -> Iterator[str]:
 
 
 def _fitting(left: list[_Column], groups: list[list[_Column]]) -> Iterator[list[_Column]]:
-    """Columns in tables that are no wider than a line; each begins with the same ones."""
+    """Distribute columns over tables that fit the width; each begins with the same columns."""
     width = sum(column.width + 2 for column in left) - 2
     part, taken = list(left), width
     for group in groups:
@@ -254,7 +254,7 @@ def _title(name: str) -> str:
 
 
 def _runs(cell: Cell) -> str:
-    """Runs done; with those that have the metric, where some do not (a file not through)."""
+    """Number of runs; with the number that have the metric, if not all do."""
     found = len(cell.column(cell.primary))
     done = len(cell.values)
     return str(done) if found == done else f"{found} of {done}"
@@ -282,7 +282,7 @@ def _figure(value: float | None, scale: float) -> str:
 def _explained(
     results: Results, columns: list[_Column], cells: list[Cell], said: set[str]
 ) -> list[str]:
-    """What the columns of a table mean that do not say it themselves, and are not `said` yet."""
+    """Legend of the columns that need one, without lines in `said`."""
     titles = {column.title for column in columns}
     texts = [text for column in columns for text in column.texts]
     found = [cell.estimate(cell.primary) for cell in cells]
@@ -293,20 +293,20 @@ def _explained(
         parts.append("median, p95: over the runs")
     sources = dict.fromkeys(source for column in columns for source in column.sources)
     if sources:
-        parts.append(f"paper: what {' and '.join(sources)} prints")
-        parts.append("difference: our mean over that, less one")
+        parts.append(f"paper: value printed in {' and '.join(sources)}")
+        parts.append("difference: (mean - printed) / printed")
     few = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
     if few and not any(cell.shared for cell in results.cells) and not _are_alike(results):
         parts.append("no interval: too few runs differ from the others")
     if any(len(cell.column(cell.primary)) < len(cell.values) for cell in cells):
-        parts.append("n of m runs: the others were not through in time; the mean leaves them out")
+        parts.append("n of m runs: the other runs did not finish in time; the mean excludes them")
     new = [part for part in parts if part not in said]
     said.update(new)
     return [fill(f"({'; '.join(new)})", WIDTH)] if new else []
 
 
 def _are_alike(results: Results) -> bool:
-    """Whether the runs of every cell came out the same, to the last number."""
+    """True if the runs of every cell have identical results."""
     values = [results.cells[at].values for at in several(results)]
     return bool(values) and all(one.are_alike() for one in values)
 
@@ -315,8 +315,8 @@ def _alike(results: Results) -> list[str]:
     if not _are_alike(results):
         return []
     said = (
-        "All runs of a cell came out the same, so there is no interval. If nothing in the "
-        "scenario is drawn, one run says as much; if something is, none of these runs met it, and "
-        "more are needed."
+        "All runs of a cell gave identical results, so there is no interval. If the scenario draws "
+        "nothing at random, one run is enough; otherwise no random event occurred in these runs, "
+        "and more runs are needed."
     )
     return [fill(said, WIDTH)]

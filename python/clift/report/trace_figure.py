@@ -1,4 +1,4 @@
-"""What a trace did, as a picture."""
+"""Picture of a PHY trace."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BINS = 200
-# A span over which a linear axis shows nothing but its largest value.
+# Above this ratio a linear axis shows only its largest values.
 WIDE = 50
 RECEIVED = "#1f6fb4"
 ERASED = "#c8372d"
 
 
 def figure(phy: PhyTrace, title: str) -> Figure:
-    """Draws what a trace did.
+    """Draw a PHY trace.
 
-    Rate, erasures and decoding time over time, and the distributions of burst lengths, of gaps
-    between slots and of decoding times.
+    Rate, erasures and decoding time over time; distributions of burst lengths, of gaps between
+    slots and of decoding times.
 
     Args:
         phy: The trace.
-        title: What to call it.
+        title: Name of the trace.
     """
     stats = phy.stats()
     picture = Picture(figsize=(13, 8), layout="constrained")
@@ -62,14 +62,14 @@ def figure(phy: PhyTrace, title: str) -> Figure:
 
 
 def save(picture: Figure, path: Path) -> None:
-    """Writes a figure in the format of its suffix (PNG, PDF or SVG), whole or not at all.
+    """Write a figure in the format of its suffix (PNG, PDF or SVG), as a whole or not at all.
 
     Args:
         picture: The figure.
-        path: Where to.
+        path: Output file.
 
     Raises:
-        TraceError: If it cannot be written.
+        TraceError: If the file is not writable.
     """
     try:
         content = io.BytesIO()
@@ -80,7 +80,7 @@ def save(picture: Figure, path: Path) -> None:
 
 
 class _Bins:
-    """Equal parts of the trace's time, as many as the picture can show."""
+    """Equal time intervals of the trace, as many as the picture can show."""
 
     def __init__(self, phy: PhyTrace) -> None:
         first, last = int(phy.t_ns[0]), int(phy.t_ns[-1])
@@ -137,7 +137,7 @@ def _draw_erasures(axis: Axes, bins: _Bins) -> None:
 
 
 def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
-    # A trace with the delays of the way there has a round-trip time of 0.
+    # A trace with one-way delays has a round-trip time of 0.
     what = "Delay" if phy.rtt_ns == 0 else "Decoding time"
     axis.set(title=f"{what} d over time", xlabel="time (s)", ylabel="d (ms)")
     low, middle, high = (np.full(bins.count, np.nan) for _ in range(3))
@@ -154,7 +154,7 @@ def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
     centres = (bins.times[:-1] + bins.times[1:]) / 2
     axis.fill_between(centres, low, high, color=RECEIVED, alpha=0.25, lw=0, label="min to max")
     axis.plot(centres, middle, color=RECEIVED, lw=1, label="median")
-    # Neither shows a part of the time that has pauses on both sides.
+    # Neither line shows an interval with pauses on both sides.
     gaps = np.isnan(np.concatenate([[np.nan], middle, [np.nan]]))
     alone = ~gaps[1:-1] & gaps[:-2] & gaps[2:]
     axis.vlines(centres[alone], low[alone], high[alone], color=RECEIVED, alpha=0.25, lw=2)

@@ -1,4 +1,4 @@
-"""What a trace did, in words and numbers."""
+"""Description of a PHY trace as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clift.trace import PhyTrace
 
 
 def describe(phy: PhyTrace) -> dict[str, Any]:
-    """Everything that `clift trace info` says, as a dict that JSON can hold.
+    """Description of a trace, as a JSON-serialisable dict.
 
     Args:
         phy: The trace.
@@ -46,11 +46,11 @@ def describe(phy: PhyTrace) -> dict[str, Any]:
 
 
 def block(name: str, info: dict[str, Any]) -> str:
-    """One trace as a block of lines.
+    """Description of one trace as a block of lines.
 
     Args:
-        name: What to call it.
-        info: From `describe`.
+        name: Name of the trace.
+        info: Result of `describe`.
     """
     bursts, good = info["bursts"], info["good_runs"]
     rows = [
@@ -83,10 +83,10 @@ def block(name: str, info: dict[str, Any]) -> str:
 
 
 def table(infos: Sequence[tuple[str, dict[str, Any]]]) -> str:
-    """Several traces as a table, a line each.
+    """Description of several traces as a table, one line per trace.
 
     Args:
-        infos: Name and what `describe` says, a trace each.
+        infos: Name and result of `describe` per trace.
     """
     head = (
         "trace", "slots", "seconds", "kbit/s", "erased %", "bursts", "mean", "longest",
@@ -122,7 +122,7 @@ def _cells(name: str, info: dict[str, Any]) -> tuple[str, ...]:
 
 
 def span(nanoseconds: int) -> str:
-    """A time in the unit that suits it.
+    """A time in a suitable unit.
 
     Example:
         >>> span(1_003_802), span(400_000_000_000), span(5)
@@ -135,7 +135,7 @@ def span(nanoseconds: int) -> str:
 
 
 def rate(bits_per_second: float) -> str:
-    """A rate in the unit that suits it.
+    """A rate in a suitable unit.
 
     Example:
         >>> rate(263_000.2), rate(2_340_000)
@@ -155,7 +155,7 @@ def _rate(info: dict[str, Any]) -> str:
 
 
 def sizes(info: dict[str, Any]) -> str:
-    """Bytes of a slot; the least, the most and the mean where slots differ."""
+    """Bytes of a slot; minimum, maximum and mean if slots differ."""
     if "mean_bytes" not in info:
         return str(info["lldu_bytes"])
     return f"{info['least_bytes']} to {info['lldu_bytes']} (mean {info['mean_bytes']:.5g})"

@@ -1,4 +1,4 @@
-"""Time-sequence plot of a live link: a loss of LLDUs, its repair, and what TCP saw of it."""
+"""Time-sequence plot of a live link: a loss of LLDUs, its repair, and its effect on TCP."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _FAINT = "#BBBBBB"
 def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU") -> Figure | None:
     """Two panels over the same time: TCP segments above, the units of a live link below.
 
-    The window lies around the first loss of a unit whose packet reached the receiver all the same
-    after further transmissions.
+    The time window surrounds the first loss of a unit whose packet still reached the receiver after
+    further transmissions.
 
     Args:
-        units: What `Run.units` gives; the first live link of it is drawn.
-        events: What `Run.events` gives.
-        title: What stands above.
-        unit: What the link calls what it sends.
+        units: Table that `Run.units` returns; its first live link is drawn.
+        events: Table that `Run.events` returns.
+        title: Title of the picture.
+        unit: Name of the link's units.
 
     Returns:
         The picture; None if no such loss was found.
@@ -79,7 +79,7 @@ def draw(units: pa.Table, events: pa.Table, title: str, unit: str = "data LLDU")
 
 
 def shown(figure: Figure) -> bytes:
-    """What a figure of `draw` shows, without its title, to tell whether another shows the same."""
+    """Content of a figure of `draw` without its title, to detect equal figures."""
     parts = []
     for axes in figure.axes:
         points = [np.asarray(marks.get_offsets()) for marks in axes.collections]
@@ -95,7 +95,7 @@ def _segments(
     packet: int,
     window: tuple[float, float],
 ) -> None:
-    """What TCP sent, received and acknowledged, by sequence number."""
+    """Draw segments sent, received and acknowledged, by sequence number."""
     row = np.flatnonzero((sent["first_packet"] == packet) & (sent["kind"] == UNIT_NEW))[0]
     its_flow, its_seq = sent["flow"][row], sent["seq"][row]
     time, kind, seq, flow = (
@@ -104,10 +104,10 @@ def _segments(
     here = (flow == its_flow) & (time >= window[0]) & (time <= window[1])
     styles = (
         (SENT, "sent", ".", _BLUE, 30),
-        (SENT_AGAIN, "sent again by TCP", "x", _RED, 34),
+        (SENT_AGAIN, "retransmitted by TCP", "x", _RED, 34),
         (RECEIVED, "received", "o", _GREEN, 22),
-        (RECEIVED_IN_VAIN, "received, but not new", "s", _PINK, 22),
-        (GONE, "lost for TCP", "v", _BLACK, 30),
+        (RECEIVED_IN_VAIN, "received again", "s", _PINK, 22),
+        (GONE, "lost", "v", _BLACK, 30),
     )
     for what, name, marker, colour, size in styles:
         chosen = here & (kind == what)
@@ -137,7 +137,7 @@ def _segments(
     before = first.size and time[first[0]] < window[0]
     since = f", sent at {time[first[0]] / 1e9:.2f} s" if before else ""
     axes.annotate(
-        f"the packet of the loss{since}",
+        f"the lost packet{since}",
         (window[1] / 1e9, its_seq / 1e3),
         xytext=(-4, 3),
         textcoords="offset points",
@@ -148,13 +148,13 @@ def _segments(
     if shown.size:
         axes.set_ylim((shown.min() - margin) / 1e3, (shown.max() + margin) / 1e3)
     axes.set_ylabel("TCP sequence number (kB)")
-    axes.set_title("what TCP saw", fontsize=11)
+    axes.set_title("TCP segments", fontsize=11)
 
 
 def _units(
     axes: Axes, sent: dict[str, NDArray[Any]], packet: int, window: tuple[float, float]
 ) -> None:
-    """What the link sent and what arrived, by number of the data unit."""
+    """Draw units sent and received by the link, by number of the data unit."""
     time, arrival, kind = sent["time_ns"], sent["arrival_ns"], sent["kind"]
     height = heights(sent)
     here = (time <= window[1]) & (np.maximum(time, arrival) >= window[0])
@@ -165,11 +165,17 @@ def _units(
         lines = ends.reshape(-1, 2, 2).astype(float) / (1e9, 1)
         axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=width, zorder=1))
     styles = (
-        # What goes with every block must not hide the block.
-        (here & (kind == UNIT_REPAIR) & (sent["attempt"] == 0), "repair, unasked", ".", _PINK, 26),
-        (here & (kind == UNIT_NEW), "sent for the first time", ".", _BLUE, 7),
-        (here & (kind == UNIT_AGAIN), "sent again", "x", _RED, 30),
-        (here & (kind == UNIT_REPAIR) & (sent["attempt"] > 0), "repair, asked for", "^", _PINK, 18),
+        # Drawn first: repair units of every block must not hide the data units.
+        (
+            here & (kind == UNIT_REPAIR) & (sent["attempt"] == 0),
+            "repair, unrequested",
+            ".",
+            _PINK,
+            26,
+        ),
+        (here & (kind == UNIT_NEW), "first transmission", ".", _BLUE, 7),
+        (here & (kind == UNIT_AGAIN), "retransmission", "x", _RED, 30),
+        (here & (kind == UNIT_REPAIR) & (sent["attempt"] > 0), "repair, requested", "^", _PINK, 18),
         (here & (arrival < 0), "erased", "o", _BLACK, 46),
     )
     for order, (chosen, name, marker, colour, size) in enumerate(styles):
@@ -190,6 +196,6 @@ def _units(
         low, high = float(height[inside].min()), float(height[inside].max())
         margin = 0.05 * (high - low + 1)
         axes.set_ylim(low - margin, high + margin)
-    axes.plot([], [], color=_RED, lw=0.9, label="on the way: the packet of the loss")
+    axes.plot([], [], color=_RED, lw=0.9, label="on the way: the lost packet")
     axes.plot([], [], color=_FAINT, lw=0.9, label="on the way: others")
-    axes.set_title("what the link did", fontsize=11)
+    axes.set_title("units of the link", fontsize=11)

@@ -1,4 +1,4 @@
-"""What TCP has learnt since 2014, as text and as a picture."""
+"""ns-2's TCP against a Linux kernel's, as text and as a picture."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from matplotlib.figure import Figure
 
 from clift._words import counted
 from clift.campaign.statistics import Estimate
-from clift.papers.what_changed import NOW, THEN, Change
+from clift.papers.what_changed import LINUX, NS2, StackComparison
 from clift.report.style import COLOURS, Picture
 from clift.report.text import with_interval
 
-_TASKS = {"bulk": "goodput (kbit/s)", "page": "seconds for a page of 100 kB"}
+_TASKS = {"bulk": "goodput (kbit/s)", "page": "page of 100 kB (s)"}
 
 
 _PRINTED = {
-    "bulk": "of 2014, as the paper prints it (IP packets)",
-    "page": "of 2014, as the paper prints it",
+    "bulk": "ns-2's TCP, as printed in the paper (IP packets)",
+    "page": "ns-2's TCP, as printed in the paper",
 }
 
 
-def what_changed_text(change: Change) -> str:
-    """A table for each task with a row for each stack, and the two sentences that follow."""
+def what_changed_text(change: StackComparison) -> str:
+    """One table per task with one row per stack, and the concluding sentences."""
     tables = [_table(change, task, label) for task, label in _TASKS.items()]
-    runs = {task: change.cell(task, change.schemes[0], NOW).wanted for task in _TASKS}
+    runs = {task: change.cell(task, change.schemes[0], LINUX).wanted for task in _TASKS}
     legend = (
         f"({counted(runs['bulk'], 'run')} of bulk data, {runs['page']} of a page, seed "
         f"{change.results.seed}; "
@@ -37,14 +37,14 @@ def what_changed_text(change: Change) -> str:
     return "\n\n".join(parts)
 
 
-def _sentences(change: Change) -> str:
+def _sentences(change: StackComparison) -> str:
     what, why = change.sentences()
-    said = (what, change.pages(), why)
-    wrapped = (fill(one, 98, break_on_hyphens=False) for one in said)
+    sentences = (what, change.pages(), why)
+    wrapped = (fill(one, 98, break_on_hyphens=False) for one in sentences)
     return "\n".join(wrapped)
 
 
-def _table(change: Change, task: str, label: str) -> str:
+def _table(change: StackComparison, task: str, label: str) -> str:
     printed = [change.printed(task, scheme) for scheme in change.schemes]
     rows = [
         [f"TCP New Reno: {label}", *change.schemes],
@@ -63,8 +63,8 @@ def _table(change: Change, task: str, label: str) -> str:
     )
 
 
-def what_changed_json(change: Change) -> list[dict[str, Any]]:
-    """A dict for each stack, scheme and task: mean and 95 % interval."""
+def what_changed_json(change: StackComparison) -> list[dict[str, Any]]:
+    """One dict per stack, scheme and task: mean and 95 % interval."""
     return [
         {
             "task": task,
@@ -78,8 +78,8 @@ def what_changed_json(change: Change) -> list[dict[str, Any]]:
     ]
 
 
-def what_changed_figure(change: Change) -> Figure:
-    """Bars with 95 % intervals: each stack's schemes side by side, goodput above, pages below."""
+def what_changed_figure(change: StackComparison) -> Figure:
+    """Bars of each stack's schemes with 95 % intervals: goodput above, page times below."""
     figure = Picture(figsize=(11, 7), layout="constrained")
     figure.suptitle(change.results.title)
     width = 0.8 / len(change.schemes)
@@ -100,7 +100,7 @@ def what_changed_figure(change: Change) -> Figure:
         axes.set_axisbelow(True)
     axes.set_xticks(
         range(len(change.stacks)),
-        [_title(stack).replace(", ", ",\n").replace(": ", ":\n") for stack in change.stacks],
+        [_title(stack).replace(", ", ",\n").replace(" (", "\n(") for stack in change.stacks],
     )
     figure.legend(
         *figure.axes[0].get_legend_handles_labels(),
@@ -112,12 +112,12 @@ def what_changed_figure(change: Change) -> Figure:
 
 
 def _reach(value: Estimate) -> tuple[float, float]:
-    """From the mean down and up to the ends of its interval; nan where there is none."""
+    """Distances from the mean to the ends of its interval; NaN without an interval."""
     if value.low is None or value.high is None:
         return nan, nan
     return value.mean - value.low, value.high - value.mean
 
 
 def _title(stack: str) -> str:
-    known = {THEN: "of 2014: profile papers", NOW: "of today: profile linux"}
-    return known.get(stack, f"of today, {stack}")
+    known = {NS2: "ns-2's TCP (profile papers)", LINUX: "a Linux kernel (profile linux)"}
+    return known.get(stack, f"Linux, {stack}")

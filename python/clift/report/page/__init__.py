@@ -1,1 +1,1 @@
-"""A study as one page that opens from disk: its question, its numbers, its plots."""
+"""The report page: one HTML file with a study's question, numbers and plots."""

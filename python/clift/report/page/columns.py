@@ -1,4 +1,4 @@
-"""Columns of numbers as a page holds them: base64 of their bytes, thinned where they are many."""
+"""Columns of numbers in a page: base64 of their bytes, thinned if they are many."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _KINDS = {"f8": "<f8", "f4": "<f4", "u1": "<u1", "u2": "<u2", "u4": "<u4", "u8":
 
 
 def column(values: ArrayLike, kind: str = "f4") -> dict[str, str]:
-    """Numbers as JSON holds them.
+    """Numbers as a JSON object.
 
     Args:
         values: The numbers.
-        kind: `f8`, `f4`, `u1`, `u2`, `u4` or `u8`: how many bytes each takes, in which form.
+        kind: `f8`, `f4`, `u1`, `u2`, `u4` or `u8`: type and bytes per number.
 
     Example:
         >>> column([1, 2], "u1")
@@ -28,7 +28,7 @@ def column(values: ArrayLike, kind: str = "f4") -> dict[str, str]:
 
 
 def numbers(values: NDArray[Any]) -> dict[str, str]:
-    """Whole numbers from zero on, in as few bytes as hold them.
+    """Unsigned whole numbers, in the smallest type that fits.
 
     Example:
         >>> numbers(np.array([0, 300]))["t"]
@@ -41,12 +41,12 @@ def numbers(values: NDArray[Any]) -> dict[str, str]:
 def thinned(
     x: NDArray[np.float64], y: NDArray[np.float64], most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The least and the greatest of each interval, so that no peak is lost.
+    """Minimum and maximum per interval, so that no peak is lost.
 
     Args:
-        x: Ascending.
-        y: As many.
-        most: About how many points are left.
+        x: Increasing values.
+        y: Values at x.
+        most: Approximate number of points to keep.
 
     Example:
         >>> x = np.arange(1000.0)
@@ -68,7 +68,7 @@ def thinned(
 def averaged(
     x: NDArray[np.float64], y: NDArray[np.float64], most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means over intervals, at their middles, of samples that each say of the time before them.
+    """Means over intervals, at their middles; each sample describes the time before it.
 
     Example:
         >>> averaged(np.arange(5.0), np.array([0.0, 1, 3, 5, 7]), 2)

@@ -1,4 +1,4 @@
-"""What a page shows, as JSON can hold it: columns in base64, texts as they are."""
+"""Content of a page as JSON: columns in base64, plain texts."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-# Bytes of all metrics, before base64 makes a third more of them; the page is to stay below 5 MB.
+# Bytes of all metrics before base64, which adds a third; the page must stay below 5 MB.
 _MOST_BYTES = 1_800_000
-# Points of all lines over time, and of one.
+# Maximum number of points of all lines over time, and of one line.
 _MOST_POINTS = 160_000
 _LONGEST_LINE = 600
 _MOST_FLOWS = 4
 _INTERVALS = 80
 _MOST_RUNS = 5000
 _MOST_VERDICTS = 2000
-# Longer than a reader reads: the table under it says the same.
+# Maximum length of a text; the table below repeats it in full.
 _LONGEST_TEXT = 1500
 _LONGEST_SETTING = 300
-# What readers ask for, beside what a study is judged by and what a paper prints.
+# Metrics of interest, besides the judged and the printed ones.
 _ASKED = (
     *("completion_s", "goodput_kbps", "ip_throughput_kbps", "share_sent_again", "timeouts"),
     *("links.0.share_used", "links.0.packet_delay_ms.mean", "links.0.packet_delay_ms.p95"),
@@ -43,7 +43,7 @@ _SERIES = {
 
 
 def content(study: Study) -> dict[str, Any]:
-    """Everything that the script of the page draws and lists.
+    """Data that the script of the page draws and lists.
 
     Args:
         study: The study.
@@ -67,7 +67,7 @@ def content(study: Study) -> dict[str, Any]:
 
 
 def shortened(text: str, most: int = _LONGEST_TEXT) -> str:
-    """A text, cut where it is longer than anybody reads.
+    """The text, cut at `most` characters.
 
     Example:
         >>> shortened("one, two, three", 9)
@@ -77,7 +77,7 @@ def shortened(text: str, most: int = _LONGEST_TEXT) -> str:
 
 
 def verdicts(study: Study) -> list[list[str]]:
-    """Where, what, by how much, the interval of that, and at what further cost; a row a condition.
+    """One row per condition: condition, best, difference, its interval, and further costs.
 
     Example:
         >>> import clift
@@ -97,7 +97,7 @@ def verdicts(study: Study) -> list[list[str]]:
             interval = _percent(one["interval"]) if one["interval"] else ""
             row = [one["best"], gain, interval, "; ".join(_cost(*cost) for cost in one["costs"])]
         elif one["why"]:
-            row = [f"none is called best, as {one['why']}", "", "", ""]
+            row = [f"no winner: {one['why']}", "", "", ""]
         else:
             row = [f"not told apart: {', '.join(sorted(one['among']))}"]
             row += [f"{_percent(one['gain'])} apart", "", ""]
@@ -106,7 +106,7 @@ def verdicts(study: Study) -> list[list[str]]:
 
 
 def held_fixed(study: Study) -> list[tuple[str, str, str]]:
-    """Key, value and origin of all that is in effect, those that vary with all of their points."""
+    """Key, value and origin of every key in effect; varied keys with all their points."""
     return [
         (key, shortened(str(one["value"]), _LONGEST_SETTING), str(one["from"]))
         for key, one in study.record.get("in_effect", {}).items()
@@ -114,7 +114,7 @@ def held_fixed(study: Study) -> list[tuple[str, str, str]]:
 
 
 def asked_for(study: Study, given: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> list[str]:
-    """Metrics in the order in which a reader wants them, the first being what a study is about.
+    """Metrics in order of interest; the first one judges the study.
 
     Args:
         study: The study.
@@ -131,7 +131,7 @@ def asked_for(study: Study, given: Mapping[str, Mapping[str, NDArray[np.float64]
 
 
 def place(label: str) -> tuple[float, str] | None:
-    """The number of a label, and its unit; None if it is none.
+    """The number in a label and its unit; None if the label is not a number.
 
     Example:
         >>> place("7.5 dB"), place("ARQ"), place("2 %"), place("-3")
@@ -145,7 +145,7 @@ def place(label: str) -> tuple[float, str] | None:
 
 
 def scale(labels: tuple[str, ...]) -> tuple[list[float], str] | None:
-    """Where the points of an axis stand on a scale, with its unit; None if they do not.
+    """Positions of an axis's points on a scale, with the unit; None if they are not numbers.
 
     Example:
         >>> scale(("5 dB", "8 dB")), scale(("500 ms", "1 s")), scale(("ARQ", "none"))
@@ -267,7 +267,7 @@ def _series(study: Study) -> list[dict[str, Any]]:
 
 
 def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:
-    """The one-way delays of each cell: ms, and the share of segments that took no longer."""
+    """One-way delays of each cell: ms, and the share of segments with at most that delay."""
     if "delays" not in study.tables:
         return
     for cell, columns in _labelled(study.tables["delays"]):
@@ -275,7 +275,7 @@ def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:
         there = counts > 0
         if there.any():
             shares = np.cumsum(counts)[there] / counts.sum()
-            # A delay in a bin is at most its upper edge.
+            # A delay in a bin is at most the bin's upper edge.
             first = columns["from_ms"][np.flatnonzero(there)[0]]
             yield (
                 cell,
@@ -289,7 +289,7 @@ def _delays(study: Study) -> list[dict[str, Any]]:
 
 
 def sequences(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """The segments around the loss that mattered most, cell by cell."""
+    """Segments around the loss with the longest wait, per cell."""
     if "sequence" in study.tables:
         yield from _labelled(study.tables["sequence"])
 
@@ -308,7 +308,7 @@ def _sequence(study: Study) -> list[dict[str, Any]]:
 
 
 def repairs(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """The units of live links around a loss and its repair, cell by cell."""
+    """Units of live links around a loss and its repair, per cell."""
     if "units" in study.tables:
         yield from _labelled(study.tables["units"])
 

@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const kinds = { f8: Float64Array, f4: Float32Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, u8: BigUint64Array };
 
-/** The numbers of a column; a column that is not there is null. */
+/** Decodes a column; a missing column is null. */
 function numbers(column) {
   if (!column) return null;
   const text = atob(column.d), bytes = new Uint8Array(text.length);
@@ -11,7 +11,7 @@ function numbers(column) {
   return new kinds[column.t](bytes.buffer);
 }
 
-/** An element; texts become text nodes, so that no label is ever read as HTML. */
+/** Makes an element; texts become text nodes, so no label is parsed as HTML. */
 function make(tag, attributes, ...children) {
   const found = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -35,7 +35,7 @@ const title = one => one.title[0].toUpperCase() + one.title.slice(1);
 const withUnit = (text, unit) => unit ? `${text} (${unit})` : text;
 const nameOf = (cell, of = varying) => of.map(axis => axes[axis].names[places[axis][cell]]).join(", ");
 
-/** A number to five digits, as a table shows it. */
+/** Formats a number with five digits. */
 function shown(value, digits = 5) {
   if (value == null || Number.isNaN(value)) return "";
   if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-4)) return value.toPrecision(digits);
@@ -56,7 +56,7 @@ const colour = (number, of = theme()) => COLOURS[of][number % COLOURS[of].length
 
 // --- tables ---
 
-/** A table that is sorted by its heads, filtered by a word and shown page by page. */
+/** A table with sorting by column, a filter and pages. */
 function table(place, { caption, columns, rows, per = 50, filter = true }) {
   let order = rows.slice(), page = 0, by = -1, down = false, word = "";
   const body = make("tbody"), heads = [];
@@ -321,7 +321,7 @@ function figure(place, id) {
     if (chart) chart.destroy();
     plot.replaceChildren();
     const live = spec.lines.filter(line => !line.hidden);
-    // Lines over the same places need no joining.
+    // Lines with the same x values need no merging.
     const same = live.length && live.every(line => line.x === live[0].x);
     const plain = values => Array.from(values, value => Number.isNaN(value) ? null : value);
     const columns = !live.length ? [[0], [null]] : same ? [Array.from(live[0].x), ...live.map(line => plain(line.y))]
@@ -414,7 +414,7 @@ function figure(place, id) {
     if (!chart || !xs.length || event.ctrlKey || event.metaKey || event.altKey) return;
     const [low, high] = [chart.scales.x.min, chart.scales.x.max];
     const inside = xs.filter(x => x >= low && x <= high);
-    // Long lines are gone through in a hundred steps.
+    // Move through long lines in 100 steps.
     const step = Math.max(1, Math.round(inside.length / 100));
     if (["ArrowRight", "ArrowLeft", "Home", "End"].includes(event.key) && inside.length) {
       const last = inside.length - 1;
@@ -456,7 +456,7 @@ function figure(place, id) {
   return one;
 }
 
-// --- choosing ---
+// --- selection ---
 
 function select(place, label, options, chosen, change) {
   const id = `choice-${place.id}-${place.childElementCount}`;
@@ -467,9 +467,9 @@ function select(place, label, options, chosen, change) {
 }
 
 const MOST_LINES = 24;
-const said = (text, count) => count > MOST_LINES ? `${text} The first ${MOST_LINES} of ${count} lines are drawn: choose fewer.` : text;
+const said = (text, count) => count > MOST_LINES ? `${text} The first ${MOST_LINES} of ${count} lines are drawn; select fewer.` : text;
 
-/** Which points of an axis are shown: -1 for each, else one. */
+/** Selected point of each axis; -1: all. */
 const chosen = axes.map(() => -1);
 function first(of, most) {
   let lines = 1;
@@ -484,7 +484,7 @@ function first(of, most) {
 }
 
 function look(cell, of, number) {
-  // Colour tells what is compared, dash and mark what else there is.
+  // Colour marks the compared axis, dash and mark the other axes.
   if (data.compared == null || !of.includes(data.compared)) return { colour: number, dash: Math.floor(number / 7) % 4, mark: MARKS[Math.floor(number / 7) % 4] };
   const others = of.filter(axis => axis !== data.compared);
   const rest = others.reduce((sum, axis) => sum * axes[axis].labels.length + places[axis][cell], 0);
@@ -511,9 +511,9 @@ function against() {
   const lines = drawnCells.map((cells, number) => {
     const where = cell => !axis ? 0 : axis.values ? axis.values[places[along][cell]] : places[along][cell];
     cells.sort((a, b) => where(a) - where(b));
-    // Beside one another, where intervals would hide each other.
+    // Side by side, because overlapping intervals would hide each other.
     const aside = labels && drawnCells.length > 1 ? (number / (drawnCells.length - 1) - 0.5) * Math.min(0.6, 0.12 * drawnCells.length) : 0;
-    // On a scale points stay where they are, and only the intervals move, by pixels.
+    // On a numeric axis the points stay, and only the intervals shift by some pixels.
     const moved = labels ? 0 : (number - (drawnCells.length - 1) / 2) * Math.min(5, 30 / drawnCells.length);
     const part = values => values && cells.map(cell => values[cell] * one.scale);
     const x = cells.map(cell => where(cell) + aside);
@@ -530,9 +530,9 @@ function against() {
     return low === high ? `${line.name} ${shown(line.y[low], 4)}` : `${line.name} from ${shown(line.y[low], 4)}${at(low)} to ${shown(line.y[high], 4)}${at(high)}`;
   });
   const more = lines.length > 6 ? `; and ${lines.length - 6} more lines` : "";
-  const prints = lines.some(line => line.printed) ? " Diamonds: what a paper prints." : "";
+  const prints = lines.some(line => line.printed) ? " Diamonds: values printed in a paper." : "";
   mainFigure.show({ title: `${title(one)}${axis ? ` by ${axis.name}` : ""}${fixed.length ? `, ${fixed.join(", ")}` : ""}`, lines, lineTitle: each.map(other => axes[other].name).join(", ") || "line",
-    summary: said(lines.length ? `Means with 95 % intervals where there are any. ${what}: ${ranges.join("; ")}${more}.${prints}` : "No run has this metric here.", all.length),
+    summary: said(lines.length ? `Means with 95 % intervals, where available. ${what}: ${ranges.join("; ")}${more}.${prints}` : "No run of the selected cells has this metric.", all.length),
     x: { title: along_, labels, margin: true, at: axis && axis.values && axis.values.length <= 10 ? axis.values.slice().sort((a, b) => a - b) : null, unit: axis && axis.values ? axis.unit : "" }, y: { title: what, zero: true }, exact: labels ? 0.5 : 0 });
 }
 
@@ -550,9 +550,9 @@ function cellTable() {
     const value = cell => printed.has(cell) ? printed.get(cell)[2] : NaN;
     columns.push({ title: "printed", number: true, value, text: cell => shown(value(cell) * one.scale) },
       { title: "difference", number: true, value: cell => one.mean[cell] / value(cell) - 1, text: cell => { const off = one.mean[cell] / value(cell) - 1; return Number.isFinite(off) ? `${(off * 100).toFixed(1).replace(/^(?!-)/, "+").replace("-0.0", "0.0")} %` : ""; } },
-      { title: "where printed", text: cell => printed.has(cell) ? printed.get(cell)[3] : "" });
+      { title: "source", text: cell => printed.has(cell) ? printed.get(cell)[3] : "" });
   }
-  table(document.getElementById("cells"), { caption: `${title(one)} of every cell: mean over the runs, 95 % interval of the mean`, columns, rows });
+  table(document.getElementById("cells"), { caption: `${title(one)} of every cell: mean over the runs with 95 % interval`, columns, rows });
 }
 
 if (metrics.length) {
@@ -569,17 +569,17 @@ if (metrics.length) {
   };
   const kept = metrics.length < data.metrics_in_all ? ` (${metrics.length} of ${data.metrics_in_all})` : "";
   select(place, `Metric${kept}`, metrics.map(one => one.title === one.name ? one.name : `${title(one)} - ${one.name}`), 0, value => { metric = value; against(); cellTable(); });
-  if (varying.length) select(place, "Along", varying.map(axis => axes[axis].name), varying.indexOf(along), value => { along = varying[value]; sort(); fill(); against(); });
+  if (varying.length) select(place, "X axis", varying.map(axis => axes[axis].name), varying.indexOf(along), value => { along = varying[value]; sort(); fill(); against(); });
   place.after(others);
   sort();
   fill();
   against();
   cellTable();
-} else document.getElementById("choice").textContent = "No run is finished.";
+} else document.getElementById("choice").textContent = "No run has finished.";
 
 if (data.verdicts.length) {
-  const names = ["where", "best", "by how much", "95 % interval of that", "at what further cost"];
-  table(document.getElementById("verdicts"), { caption: "Verdicts, condition by condition", rows: data.verdicts, per: 25,
+  const names = ["condition", "best", "difference", "95 % interval", "further costs"];
+  table(document.getElementById("verdicts"), { caption: "Verdicts by condition", rows: data.verdicts, per: 25,
     columns: names.map((name, at) => ({ title: name, text: row => row[at] })) });
 }
 
@@ -608,11 +608,11 @@ if (data.delays.length) {
     const quantile = (line, share) => { let n = 0; while (n < line.y.length - 1 && line.y[n] < share) n++; return shown(line.x[n], 4); };
     const range = lowest(lines, line => [line.x]) || [1, 1], log = range[0] > 0 && range[1] > 10 * range[0];
     plot.show({ title: `One-way delay of segments${fixedInside() ? `, ${fixedInside()}` : ""}`, lines, lineTitle: "cell",
-      summary: said(lines.length ? `Share of segments that took no longer, from first sent to first arrived. Median and 95 %: ${lines.slice(0, 8).map(line => `${line.name} ${quantile(line, 0.5)} and ${quantile(line, 0.95)} ms`).join("; ")}.` : "No segment arrived in what is chosen.", found.length),
+      summary: said(lines.length ? `Share of segments with at most this delay, from first transmission to first arrival. Median and 95 %: ${lines.slice(0, 8).map(line => `${line.name} ${quantile(line, 0.5)} and ${quantile(line, 0.95)} ms`).join("; ")}.` : "No segment arrived in the selected cells.", found.length),
       x: { title: `one-way delay (ms${log ? ", log scale" : ""})`, log, unit: "ms" }, y: { title: "share of segments", ends: [0, 1.02] } });
   });
 }
-for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "Means over an eightieth of the run"], ["window", "Congestion window", "packets", "The least and the greatest are kept"], ["queue", "Queue of the first link", "packets", "The least and the greatest are kept"]]) {
+for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "Means over 1/80 of the run"], ["window", "Congestion window", "packets", "Minimum and maximum per interval"], ["queue", "Queue of the first link", "packets", "Minimum and maximum per interval"]]) {
   if (!data.series.length) continue;
   const plot = figure(inside, `figure-${id}`);
   updates.push(() => {
@@ -621,14 +621,14 @@ for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "M
       kind: "line", name: lineName(id === "queue" ? { ...one, several: false } : one), x: cached(one[id][0]), y: cached(one[id][1]) }));
     const most = lines.slice(0, 8).map(line => `${line.name} ${shown((lowest([line], one => [one.y]) || [0, 0])[1], 4)}`);
     plot.show({ title: `${name}${fixedInside() ? `, ${fixedInside()}` : ""}`, lines, lineTitle: "cell",
-      summary: said(lines.length ? `${told}. Most (${unit}): ${most.join("; ")}.` : "Nothing of what is chosen was drawn.", found.length),
+      summary: said(lines.length ? `${told}. Maximum (${unit}): ${most.join("; ")}.` : "The selected cells have no data here.", found.length),
       x: { title: "time (s)", unit: "s" }, y: { title: unit, zero: true } });
   });
 }
 if (data.sequence.length) {
   const plot = figure(inside, "figure-sequence");
-  // Kinds of events: what they are called and how they look.
-  const events = [[0, "sent", 0, "dot", 2], [1, "sent again", 1, "cross", 4], [4, "lost", 6, "down", 4]];
+  // Kinds of events with their names and marks.
+  const events = [[0, "sent", 0, "dot", 2], [1, "retransmitted", 1, "cross", 4], [4, "lost", 6, "down", 4]];
   updates.push(() => {
     const found = data.sequence.filter(one => within(one.cell)), pick = Math.min(sequencePick, found.length - 1), one = found[Math.max(0, pick)];
     const chooser = document.getElementById("sequence-choice");
@@ -643,8 +643,8 @@ if (data.sequence.length) {
       const acked = part(5);
       if (acked.x.length) lines.push({ name: "acknowledged", colour: 2, kind: "step", ...acked });
     }
-    plot.show({ title: `Time-sequence at the longest wait for an acknowledgement${one && varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "event",
-      summary: !one ? "Nothing of what is chosen was drawn." : one.around ? `Segments of the first flow around the loss that held it up longest: ${lost} lost, ${again} sent again in this part.` : "The start of the run: nothing was lost in it.",
+    plot.show({ title: `Time-sequence at the longest wait for an ACK${one && varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "event",
+      summary: !one ? "The selected cells have no data here." : one.around ? `Segments of the first flow around the loss with the longest wait: ${lost} lost, ${again} retransmitted in this window.` : "Start of the run: nothing was lost.",
       x: { title: "time (s)", unit: "s", margin: true }, y: { title: "sequence number (kB)" } });
   });
   inside.insertBefore(make("div", { class: "controls", id: "sequence-choice" }), document.getElementById("figure-sequence"));
@@ -657,19 +657,19 @@ if (data.units.length) {
     const one = data.units[pick], [time, arrival, kind, asked, number, ours] = ["time", "arrival", "kind", "asked", "number", "ours"].map(name => cached(one[name]));
     const pointsOf = (wanted, at = time) => { const x = [], y = []; for (let n = 0; n < time.length; n++) if (wanted(n)) { x.push(at[n]); y.push(number[n]); } return { x, y }; };
     const lines = [
-      { name: "repair, unasked", colour: 3, mark: "dot", radius: 3, ...pointsOf(n => kind[n] === 2 && !asked[n]) },
-      { name: "sent for the first time", colour: 0, mark: "dot", radius: 1.6, ...pointsOf(n => kind[n] === 0) },
-      { name: "sent again", colour: 1, mark: "cross", radius: 4, ...pointsOf(n => kind[n] === 1) },
-      { name: "repair, asked for", colour: 3, mark: "up", radius: 3, ...pointsOf(n => kind[n] === 2 && asked[n]) },
+      { name: "repair, unrequested", colour: 3, mark: "dot", radius: 3, ...pointsOf(n => kind[n] === 2 && !asked[n]) },
+      { name: "first transmission", colour: 0, mark: "dot", radius: 1.6, ...pointsOf(n => kind[n] === 0) },
+      { name: "retransmission", colour: 1, mark: "cross", radius: 4, ...pointsOf(n => kind[n] === 1) },
+      { name: "repair, requested", colour: 3, mark: "up", radius: 3, ...pointsOf(n => kind[n] === 2 && asked[n]) },
       { name: "erased", colour: 6, mark: "square", radius: 3, ...pointsOf(n => Number.isNaN(arrival[n])) },
-      { name: "the packet of the loss, arrived", colour: 1, mark: "down", radius: 4, ...pointsOf(n => ours[n] && !Number.isNaN(arrival[n]), arrival) },
+      { name: "arrival of the lost packet", colour: 1, mark: "down", radius: 4, ...pointsOf(n => ours[n] && !Number.isNaN(arrival[n]), arrival) },
     ].filter(line => line.x.length).map(line => {
       const order = Array.from(line.x.keys()).sort((a, b) => line.x[a] - line.x[b]);
       return { ...line, kind: "points", x: order.map(n => line.x[n]), y: order.map(n => line.y[n]) };
     });
     const count = wanted => { let found = 0; for (let n = 0; n < time.length; n++) if (wanted(n)) found++; return found; };
     plot.show({ title: `A loss on the link and its repair${varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "unit",
-      summary: `What the link sent around the first loss that it repaired, by number of the ${one.unit}: ${count(n => kind[n] === 0)} for the first time, ${count(n => kind[n] === 1)} again, ${count(n => kind[n] === 2)} repair units; ${count(n => Number.isNaN(arrival[n]))} erased.`,
+      summary: `Units of the link around its first repaired loss, by number of the ${one.unit}: ${count(n => kind[n] === 0)} first transmissions, ${count(n => kind[n] === 1)} retransmissions, ${count(n => kind[n] === 2)} repair units; ${count(n => Number.isNaN(arrival[n]))} erased.`,
       x: { title: "time (s)", unit: "s", margin: true }, y: { title: `${one.unit}, by number` } });
   };
   if (data.units.length > 1) select(chooser, "A loss and its repair of", data.units.map(one => nameOf(one.cell)), 0, draw);
@@ -685,7 +685,7 @@ if (cellsInside.size) {
     select(insideChoice, axes[axis].name, ["each", ...labels], insideChosen[axis] + 1, value => { insideChosen[axis] = value - 1; updateInside(); });
   }
   updateInside();
-} else inside.textContent = "The folder has no tables of what happened inside the runs.";
+} else inside.textContent = "The folder has no tables of the first runs.";
 
 // --- seeds, colours, print ---
 

@@ -1,4 +1,4 @@
-"""What a page and its figures are made from: a study's record and tables, checked."""
+"""Input of a page and its figures: a study's record and tables, checked."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from clift.campaign.campaign import Campaign
 
 FIGURES = ("mean", "low", "high", "median", "p95")
-"""What an estimate has beside the number of its runs."""
+"""Columns of an estimate besides the number of its runs."""
 
 
-# Columns that a page asks for, beside those of the axes.
+# Columns that a page needs, besides those of the axes.
 _COLUMNS = {
     "runs": ("run", "seed"),
     "summary": ("metric", *FIGURES, "runs"),
@@ -41,9 +41,9 @@ class Axis:
     """An axis of the study.
 
     Args:
-        name: What it is called.
-        labels: Its points, as the file has them.
-        is_condition: Whether one meets its points rather than chooses them.
+        name: Name of the axis.
+        labels: Its points, as in the file.
+        is_condition: Whether the axis is a condition rather than a choice.
     """
 
     name: str
@@ -52,21 +52,21 @@ class Axis:
 
     @property
     def names(self) -> list[str]:
-        """What to call its points where the axis is not named beside them."""
+        """Names of its points for places without the axis's name."""
         return [label_name(self.name, label) for label in self.labels]
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study as a folder keeps it.
+    """A study in a results folder.
 
     Args:
-        record: What `record.json` says.
+        record: Content of `record.json`.
         axes: The axes, in the order of the file.
-        compared: The axis whose points are alternatives; None if there is none.
-        places: For each axis, which of its labels each cell has.
+        compared: Axis of the alternatives; None without alternatives.
+        places: Per axis, the label of each cell.
         runs_of: Finished runs of each cell.
-        tables: Those of the folder that are there, by name.
+        tables: Existing tables of the folder, by name.
     """
 
     record: Mapping[str, Any]
@@ -87,12 +87,12 @@ class Study:
         return [number for number, axis in enumerate(self.axes) if len(axis.labels) > 1]
 
     def name(self, cell: int) -> str:
-        """A cell by its points on what varies."""
+        """Name of a cell: its points on the varying axes."""
         parts = (self.axes[number].names[self.places[number][cell]] for number in self.varying)
         return ", ".join(parts) or "the only cell"
 
     def estimates(self) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
-        """Every metric with its figures and `runs`, cell by cell; nan where there is none.
+        """Every metric with its estimates and `runs`, per cell; NaN without a value.
 
         Raises:
             ScenarioError: If the table names a cell that the record does not have.
@@ -104,7 +104,7 @@ class Study:
         columns = {
             name: table.column(name).to_numpy().astype(np.float64) for name in (*FIGURES, "runs")
         }
-        # The rows of a metric stand together after this, so that a study is gone through once.
+        # Group the rows of a metric, so that one pass over the study is enough.
         order = np.argsort(which, kind="stable")
         ends = np.searchsorted(which[order], np.arange(len(metric.dictionary) + 1))
         for number, name in enumerate(metric.dictionary.to_pylist()):
@@ -122,7 +122,7 @@ class Study:
         return self._cells_of(table), run, table.column("seed").to_numpy().astype(np.uint64)
 
     def printed(self) -> list[tuple[int, str, float, str]]:
-        """Cell, metric, printed value and where that stands."""
+        """Cell, metric, printed value and its source."""
         keys = {self._key(labels): cell for cell, labels in enumerate(self._labels())}
         return [
             (
@@ -145,7 +145,7 @@ class Study:
         return tuple(labels[axis.name] for axis in self.axes)
 
     def _cells_of(self, table: pa.Table) -> NDArray[np.int64]:
-        """The cell of each row, by its labels."""
+        """Cell number of each row, by its labels."""
         rows, cells = np.zeros(table.num_rows, np.int64), np.zeros(self.size, np.int64)
         for axis, places in zip(self.axes, self.places, strict=True):
             encoded = table.column(axis.name).combine_chunks().dictionary_encode()
@@ -156,7 +156,7 @@ class Study:
             found = known[encoded.indices.to_numpy(zero_copy_only=False)] if len(known) else rows
             if np.any(found < 0):
                 raise ScenarioError(f"a table has a point of {axis.name} that the record lacks")
-            # Two at a time, renumbered: as a product the axes could be more than an integer holds.
+            # Two axes at a time, renumbered: the product of all sizes could overflow an integer.
             joined = np.concatenate([rows, cells]) * len(axis.labels)
             joined += np.concatenate([found, places])
             renumbered = np.unique(joined, return_inverse=True)[1]
@@ -170,56 +170,58 @@ class Study:
 
 
 def read(folder: Path) -> Study:
-    """The study in a folder that `clift run -o` has filled.
+    """Read the study in a folder that `clift run -o` wrote.
 
     Raises:
-        ScenarioError: If there is none, or it cannot be read.
+        ScenarioError: If the folder holds no study, or it is not readable.
     """
     path = folder / "record.json"
     try:
         record = json.loads(path.read_text())
     except FileNotFoundError:
         raise ScenarioError(
-            f"{folder}: no record.json there; give a folder that `clift run -o` has filled"
+            f"{folder}: no record.json found; give a folder that `clift run -o` wrote"
         ) from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error}") from None
     except ValueError:
-        raise ScenarioError(f"{path}: no JSON; run the scenario again into the folder") from None
+        raise ScenarioError(
+            f"{path}: not valid JSON; run the scenario again into the folder"
+        ) from None
     tables = {name: table for name in NAMES if (table := _table(folder, name)) is not None}
     try:
         study = made(record, tables)
         _look_through(study)
     except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
         what = " ".join(str(error).split())
-        raise ScenarioError(f"{folder}: not what `clift run -o` leaves there: {what}") from None
+        raise ScenarioError(f"{folder}: not a results folder of `clift run -o`: {what}") from None
     except ScenarioError as error:
         raise ScenarioError(f"{folder}: {error}") from None
     return study
 
 
 def _table(folder: Path, name: str) -> pa.Table | None:
-    """A table of the folder; None if it can do without."""
+    """A table of the folder; None if it is optional and missing."""
     file = folder / f"{name}.parquet"
     if name not in ("runs", "summary") and not file.exists():
-        return None  # an interrupt came before it, or an earlier version did not write it
+        return None  # an interrupted run or an earlier version did not write it
     try:
-        # Not through Arrow's data sets, which would take names of folders for columns.
+        # Not through Arrow's data sets, which would take folder names for columns.
         table = pq.ParquetFile(file)
         columns = table.schema_arrow.names
         if name == "runs" and "seed" in columns:
-            # What every run measured would be a gigabyte of a large study, and is not shown.
+            # All metrics of every run would take a gigabyte in a large study, and are not shown.
             columns = columns[: columns.index("seed") + 1]
         return table.read(columns)
     except FileNotFoundError:
-        raise ScenarioError(f"{file}: is missing; run the scenario again") from None
+        raise ScenarioError(f"{file}: missing; run the scenario again") from None
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ScenarioError(f"{file}: cannot be read: {reason}") from None
+        raise ScenarioError(f"{file}: not readable: {reason}") from None
 
 
 def of(campaign: Campaign) -> Study:
-    """The study of a campaign that has just been run."""
+    """The study of a finished campaign in memory."""
     from clift.campaign.record import TOLD_CELLS, as_dict, setting
 
     record = as_dict(campaign.results, campaign.scenario, TOLD_CELLS)
@@ -228,10 +230,10 @@ def of(campaign: Campaign) -> Study:
 
 
 def made(record: Mapping[str, Any], tables: dict[str, pa.Table]) -> Study:
-    """A study from what a record and tables hold.
+    """A study from a record and tables.
 
     Raises:
-        LookupError: If something is missing (as `TypeError` and the like for other kinds).
+        LookupError: If something is missing (`TypeError` and others for wrong types).
     """
     cells = record["cells"]
     if not cells:
@@ -254,7 +256,7 @@ def made(record: Mapping[str, Any], tables: dict[str, pa.Table]) -> Study:
 
 
 def _axes(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The axes by the labels of the cells, of a record that does not name them."""
+    """The axes from the labels of the cells, for a record without axes."""
     labels: dict[str, dict[str, None]] = {}
     for cell in cells:
         for name, label in cell["labels"].items():
@@ -265,7 +267,7 @@ def _axes(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _look_through(study: Study) -> None:
-    """Fails where something is not there that a page asks for."""
+    """Raise if data that the page needs is missing."""
     record = study.record
     for key in ("clift", "title", "scenario", "seed", "conclusion", "text"):
         if key not in record:
@@ -275,7 +277,7 @@ def _look_through(study: Study) -> None:
     for key, kind in {"changes": dict, "taken": dict, "caveats": list}.items():
         if not isinstance(told[key], kind):
             what = "object" if kind is dict else "list"
-            raise TypeError(f"{key} in record.json is no {what}")
+            raise TypeError(f"{key} in record.json is not a {what}")
     for name, table in study.tables.items():
         lacking = [one for one in _COLUMNS[name] if one not in table.column_names]
         if lacking and table.num_rows:

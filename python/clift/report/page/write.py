@@ -1,4 +1,4 @@
-"""The page itself: one file that a browser opens from disk, asking for nothing from anywhere."""
+"""Writes the page: one HTML file that opens from disk and loads nothing."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from clift.report.page.content import asked_for, content, held_fixed, shortened
 from clift.report.page.study import Study
 
 GENERATOR = "CLIFT"
-"""What begins the name in pages and figures of what made them."""
+"""Program name that pages and figures contain."""
 
-# Rows that are there without the script.
+# Rows that are visible without the script.
 _STATIC_ROWS = 200
-# More notes than anybody reads: each is of some cells only.
+# Maximum number of notes; each concerns some cells only.
 _MOST_CAVEATS = 20
 _MARK = re.compile(rf'<meta name="generator" content="{GENERATOR} [^"]*">'.encode())
 _SPOT = re.compile(r"\{\{([\w-]+)\}\}")
@@ -36,61 +36,59 @@ _UPLOT = re.compile(r"uPlot \(v([\d.]+)\)")
 
 
 def write(study: Study, path: Path, force: bool = False) -> None:
-    """Writes the page, whole or not at all.
+    """Write the page, as a whole or not at all.
 
     Args:
         study: The study.
-        path: The file; its folder has to be there.
-        force: Whether to write over a file that is no such page.
+        path: Output file; its folder must exist.
+        force: Whether to overwrite a file that is not such a page.
 
     Raises:
-        ScenarioError: If there is another file, or it cannot be written.
+        ScenarioError: If another file is in the way, or the path is not writable.
     """
     check(path, is_ours, force)
     save(path, page(study).encode())
 
 
 def check(path: Path, known: Callable[[bytes], bool], force: bool) -> None:
-    """Fails where a file would be lost that is not ours.
+    """Raise if a foreign file would be overwritten.
 
     Args:
-        path: The file that is to be written.
-        known: Tells by its content whether one that is there already may be replaced.
-        force: Whether any may.
+        path: Output file.
+        known: Returns whether an existing file with this content may be replaced.
+        force: Whether any file may be replaced.
 
     Raises:
-        ScenarioError: If it may not.
+        ScenarioError: If the file must not be replaced.
     """
     try:
         if path.is_dir():
-            raise ScenarioError(f"{path}: is a folder; name a file in it")
+            raise ScenarioError(f"{path}: is a folder; give a file in it")
         if not force and path.exists() and not known(path.read_bytes()):
-            raise ScenarioError(
-                f"{path}: there is another file; name another, or replace it with --force"
-            )
+            raise ScenarioError(f"{path}: another file exists there; use another name, or --force")
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error}") from None
 
 
 def save(path: Path, content: bytes) -> None:
-    """Writes a file, whole or not at all.
+    """Write a file, as a whole or not at all.
 
     Raises:
-        ScenarioError: If that does not go.
+        ScenarioError: If writing fails.
     """
     try:
         replace_file(path, content)
     except OSError as error:
-        raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
+        raise ScenarioError(f"{path}: not writable: {error.strerror or error}") from None
 
 
 def is_ours(content: bytes) -> bool:
-    """Whether a file is such a page."""
+    """True if the content is such a page."""
     return _MARK.search(content[:4096]) is not None
 
 
 def page(study: Study) -> str:
-    """The page as text.
+    """The page as HTML.
 
     Example:
         >>> import clift
@@ -130,7 +128,7 @@ def page(study: Study) -> str:
         "reproduce": _reproduce(study),
         "data": _harmless(json.dumps(content(study), separators=(",", ":"), allow_nan=False)),
     }
-    # In one pass: what a file says is never taken for a spot to be filled.
+    # In one pass, so that text of a file is never taken for a placeholder.
     return _SPOT.sub(lambda spot: parts[spot[1]], _asset(assets / "page.html"))
 
 
@@ -140,12 +138,12 @@ def _asset(file: Any) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a content security policy calls a script or a style that may stand in the page."""
+    """Hash that allows an inline script or style in the content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _harmless(text: str) -> str:
-    """JSON that cannot end the element that it stands in."""
+    """JSON text that cannot close its script element."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -174,7 +172,7 @@ def _incomplete(study: Study) -> str:
     return (
         f'<p class="warning"><strong>Incomplete:</strong> {done} of {counted(wanted, "run")} '
         "are finished. "
-        "Everything below is of those.</p>"
+        "All results below are from these runs.</p>"
     )
 
 
@@ -183,13 +181,13 @@ def _question(study: Study) -> str:
     parts = [f"<p>{escape(said)}</p>"] if said else []
     given = dict(study.estimates())
     names = asked_for(study, given)
-    judged = metric(names[0]).title if names else "what the runs measure"
+    judged = metric(names[0]).title if names else "the measured metrics"
     lists = {
         axis.name: f"{escape(axis.name)} ({escape(shortened(', '.join(axis.labels), 200))})"
         for axis in (study.axes[number] for number in study.varying)
     }
     if not lists:
-        parts.append(f"<p>What comes out of one setting, in {escape(judged)} above all?</p>")
+        parts.append(f"<p>What is the {escape(judged)} of a single setting?</p>")
         return "".join(parts)
     if study.compared is not None:
         compared = lists.pop(study.compared)
@@ -201,7 +199,7 @@ def _question(study: Study) -> str:
 
 
 def opening(text: str) -> str:
-    r"""The comment that a scenario file begins with.
+    r"""The comment at the beginning of a scenario file.
 
     Example:
         >>> opening("# Which one\n# serves best?\nseed = 1\n# no\n")
@@ -219,36 +217,37 @@ def _conclusion(study: Study) -> str:
     said = str(study.record["conclusion"])
     if not said:
         alone = (
-            "Nothing is compared: no alternatives vary."
+            "Nothing is compared: the study has no alternatives."
             if study.compared is None
-            else ("Nothing can be told from the runs that are finished.")
+            else ("The finished runs are too few for a conclusion.")
         )
         return f'<p class="conclusion">{alone}</p>'
     note = ""
     if study.record.get("verdicts"):
         note = (
-            '<p class="note">Best is what beats each other alternative in paired runs with the '
-            "same draws; with a probability of 95 % every such claim here is true (Holm 1979).</p>"
+            '<p class="note">The best alternative beats each other one in paired runs with the '
+            "same random draws. All such claims are true with a joint probability of 95 % "
+            "(Holm 1979).</p>"
         )
     return f'<p class="conclusion">{escape(shortened(said))}</p>{note}'
 
 
 def _caveats(study: Study) -> str:
-    """What stands under the tables of `clift run`, and on its stderr: who reads on may miss it."""
+    """Notes and caveats, as below the tables of `clift run` and on its stderr."""
     said = [str(one) for one in study.record.get("caveats", [])]
     taken = [f"{key} {one['value']} ({one['from']})" for key, one in study.record["taken"].items()]
     if taken:
-        said.append(f"Taken, as the scenario does not say it: {', '.join(taken)}.")
+        said.append(f"Defaults used: {', '.join(taken)}.")
     if not said:
         return ""
     more = len(said) - _MOST_CAVEATS
     listed = [f"<li>{escape(shortened(one))}</li>" for one in said[:_MOST_CAVEATS]]
     listed += [f"<li>{more} more in record.json.</li>"] if more > 0 else []
-    return f"<h3>What this rests on</h3><ul>{''.join(listed)}</ul>"
+    return f"<h3>Notes and assumptions</h3><ul>{''.join(listed)}</ul>"
 
 
 def _table(study: Study) -> str:
-    """What the study is judged by, cell by cell, for readers without the script."""
+    """Judged metric of each cell, readable without the script."""
     given = dict(study.estimates())
     names = asked_for(study, given)
     if not names:
@@ -280,7 +279,7 @@ def _setting(study: Study) -> str:
     parts = []
     if taken:
         parts.append(
-            "<h3>Taken or assumed</h3><p>The scenario does not say these; they were taken from a "
+            "<h3>Defaults used</h3><p>The scenario does not set these keys; the values come from a "
             f"trace, a preset or a default.</p>{_plain(['key', 'value', 'from'], taken)}"
         )
     varying = [
@@ -292,16 +291,18 @@ def _setting(study: Study) -> str:
     held = [_row("td", row) for row in held_fixed(study)]
     if held:
         parts.append(
-            "<h3>Every key in effect</h3><p>What is not under <em>what varied</em> was held fixed."
-            f"</p>{_plain(['key', 'value', 'from'], held)}"
+            "<h3>Every key in effect</h3><p>Keys that are not under <em>What varied</em> were "
+            f"fixed.</p>{_plain(['key', 'value', 'from'], held)}"
         )
     given = {str(cell["given"]) for cell in record["cells"] if cell.get("given")}
     if given:
         parts.append(
-            f"<p>All runs of a cell have the same {escape(' and '.join(sorted(given)))}: intervals "
-            "hold for it, not for others.</p>"
+            f"<p>All runs of a cell share the same {escape(' and '.join(sorted(given)))}, so the "
+            "intervals apply to it only.</p>"
         )
-    return "".join(parts) or "<p>The folder does not say; see the scenario below.</p>"
+    return (
+        "".join(parts) or "<p>The folder does not record the setting; see the scenario below.</p>"
+    )
 
 
 def _role(study: Study, name: str) -> str:
@@ -318,7 +319,7 @@ def _reproduce(study: Study) -> str:
     parts = []
     if text.lstrip().startswith("{"):
         parts.append(
-            "<p>The scenario was made in Python; this is the configuration of its first cell, with "
+            "<p>This scenario was built in Python; below is its first cell's configuration, with "
             f"CLIFT {escape(str(record['clift']))} and seed {escape(str(record['seed']))}.</p>"
         )
     else:
@@ -327,8 +328,8 @@ def _reproduce(study: Study) -> str:
             words += ["--set", f"{key}={value}"]
         command = shlex.join([*words, "-o", "results/"])
         parts.append(
-            f"<p>With CLIFT {escape(str(record['clift']))} and the text below in "
-            f"<code>{escape(name)}</code>, beside the files that it names:</p>"
+            f"<p>Use CLIFT {escape(str(record['clift']))} and save the text below as "
+            f"<code>{escape(name)}</code>, next to the files that it names:</p>"
             f"<pre><code>$ {escape(command)}</code></pre>"
             "<p>The same seed gives the same bytes, on any number of cores.</p>"
         )
