@@ -92,9 +92,7 @@ def test_the_command_line_says_what_to_allow(tmp_path: Path) -> None:
     done = clift_command(*words, "--memory", "1 GB")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert re.search(
-        r"the limit is 1 GB; use less, or raise it: --memory \d+[MG]B\n$", done.stderr
-    )
+    assert re.search(r"the limit is 1 GB; use less, or raise it: --memory \d+[MG]B\n$", done.stderr)
     path = runs(tmp_path, "1000 5\n" * 5)
     assert clift_command(*words, "--memory", "1GB").returncode == 0, path
     wrong = clift_command(*words, "--memory", "lots")

@@ -68,7 +68,10 @@ def test_a_pair_around_the_link_stands_there_on_the_way_back_too() -> None:
             '[[path]]\npep = { buffer = "100 B" }',
             "path.0.pep.buffer: 100 bytes take no full packet",
         ),
-        ('[[path]]\npep = { congestion = "bbr" }', "path.0.pep.congestion: profile `papers` supports"),
+        (
+            '[[path]]\npep = { congestion = "bbr" }',
+            "path.0.pep.congestion: profile `papers` supports",
+        ),
         (
             NEAR + "[[path]]\npep = true\n" + FAR + '[return]\ndelay = "9 ms"',
             "path.1.pep: stands between hops, and [return] does not give its position",

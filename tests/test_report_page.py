@@ -182,12 +182,12 @@ def test_a_table_without_a_column_is_named(
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("", "no JSON"),
+        ("", "not valid JSON"),
         ("[]", "not a results folder of `clift run -o`"),
         ("{}", "not a results folder of `clift run -o`"),
         ('{"cells": []}', "it has no cells"),
-        ('{"cells": [{"labels": 3, "runs": 1}]}', "not what"),
-        ('{"cells": [{"labels": {"a": "b"}, "runs": "x"}]}', "not what"),
+        ('{"cells": [{"labels": 3, "runs": 1}]}', "not a results folder"),
+        ('{"cells": [{"labels": {"a": "b"}, "runs": "x"}]}', "not a results folder"),
     ],
 )
 def test_a_bad_folder_is_one_line(
@@ -199,7 +199,7 @@ def test_a_bad_folder_is_one_line(
 
 
 def test_a_folder_without_results_says_so(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no record.json there" in refused(["report", copy / "nowhere"], capsys)
+    assert "no record.json found" in refused(["report", copy / "nowhere"], capsys)
     (copy / "summary.parquet").write_text("PAR1 not")
     assert "summary.parquet: not readable" in refused(["report", copy], capsys)
     (copy / "summary.parquet").unlink()

@@ -70,7 +70,7 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
         "ARQ # # ± # # #% # # #\n"
         "HARQ(10/12) # # ± # # # #\n"
         "(± and +/-: # % interval of the mean; paper: value printed in nowhere; difference: "
-        "(mean -\nprinted) / printed)"
+        "(mean - printed)\n/ printed)"
     )
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (

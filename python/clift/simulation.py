@@ -471,7 +471,7 @@ def simulate(
     run = Run(made, _clift.run(made.setup(), watch))
     for note in run.notes():
         # No warning about a value that the caller gave explicitly instead of a measured one.
-        if not note.endswith("are not used"):
+        if not note.endswith(("is not used", "are not used")):
             warnings.warn(note, stacklevel=2)
     return run
 
