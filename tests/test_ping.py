@@ -25,7 +25,7 @@ def test_a_log_of_iputils_is_read_and_told(tmp_path: Path, capsys) -> None:
         "understood: output of ping, probes 1 to 25",
         "understood: 25 probes, 0 slots of lost ones",
         "assumed: half of a round-trip time is this way's, and a probe without an",
-        "assumed: a slot a probe",
+        "assumed: one slot per probe",
     ]:
         assert expected in told, told
     phy = clift.read_trace(tmp_path / "x.parquet")

@@ -32,7 +32,7 @@ fn faults_name_the_lldu_and_the_cure() {
     };
     assert_eq!(fault(&|c| c.lost = vec![0]), "t has 3 values and lost has 1; give one for each t");
     assert!(fault(&|c| c.lost[0] = 4).starts_with("LLDU 0: is delivered (d above 0) and given"));
-    assert!(fault(&|c| c.lost[1] = -4).starts_with("LLDU 1: lost is below zero"));
+    assert!(fault(&|c| c.lost[1] = -4).starts_with("LLDU 1: lost is negative"));
     assert!(fault(&|c| c.lost[1] = i64::MAX).starts_with("LLDU 1: t + lost is over 2^61 ns"));
     assert!(fault(&|c| c.transmissions[2] = 0).starts_with("LLDU 2: transmissions must be"));
     assert!(fault(&|c| c.slots = Some(2)).starts_with("2 slots for 3 data LLDUs"));

@@ -99,7 +99,7 @@ fn what_has_no_meaning_is_refused_in_one_line() {
             &|f| f.rate = Some("5 Mbit/s".parse().unwrap()),
             "rate: follows from symbol rate and MODCOD",
         ),
-        (&|f| f.cn0 = Some("3:dBHz".parse().unwrap()), "cn0: esn0 says the same; keep one"),
+        (&|f| f.cn0 = Some("3:dBHz".parse().unwrap()), "cn0: conflicts with esn0; keep one"),
         (&|f| f.modcod_table = Some("dvb-s3".to_owned()), "modcod_table: is neither a preset"),
         (&|f| f.modcod_table = Some("none.csv".to_owned()), "none.csv: cannot be opened"),
         (
@@ -113,11 +113,11 @@ fn what_has_no_meaning_is_refused_in_one_line() {
         ),
         (
             &|f| f.esn0 = Some("3:dB".parse().unwrap()),
-            "log.csv: line 1: Es/N0 `High` is no number of decibels",
+            "log.csv: line 1: Es/N0 `High` is not a number of decibels",
         ),
         (
             &|f| f.modcod = Some("2".to_owned()),
-            "log.csv: line 1: `12` is no MODCOD of the table table.csv",
+            "log.csv: line 1: `12` is not a MODCOD of the table table.csv",
         ),
     ];
     for (change, expected) in cases {
@@ -128,8 +128,8 @@ fn what_has_no_meaning_is_refused_in_one_line() {
 }
 
 proptest! {
-    /// Frame by frame: where it starts, which MODCOD it has, whether it was received; and then bytes a
-    /// second, with and without ARQ.
+    /// Frame by frame: where it starts, which MODCOD it has, whether it was received; and then
+    /// bytes a second, with and without ARQ.
     #[test]
     fn frames_are_those_of_a_slow_reference(
         rows in prop::collection::vec((1i64..40, prop::option::of(-40i32..200)), 2..25),

@@ -1,16 +1,17 @@
-//! A link trace put together one data LLDU after the other.
+//! Builds a link trace one data LLDU at a time.
 
 use crate::trace::{LinkTrace, Parts, PhyTrace};
 use crate::units::Duration;
 
-/// Makes a [`LinkTrace`]: data LLDUs in order of their first transmission, each with its fate.
+/// Builds a [`LinkTrace`] from data LLDUs, in order of their first transmission, each with its
+/// fate.
 ///
 /// ```
 /// use clift::trace::{Fate, LinkTraceBuilder, PhyTrace};
 /// use clift::units::{Bytes, Duration};
 /// let phy = PhyTrace::new(vec![0, 10, 20].into(), vec![0, 5, 0].into(), Bytes(33)).unwrap();
 /// let mut link = LinkTraceBuilder::new(&phy, Duration::from_millis(500));
-/// link.push(0, 2, Fate::Recovered(15)); // sent again in the slot at 10 ns
+/// link.push(0, 2, Fate::Recovered(15)); // retransmitted in the slot at 10 ns
 /// link.push(20, 1, Fate::Pending);
 /// let link = link.finish();
 /// assert_eq!((&link.parts().d[..], link.transmissions(0)), (&[15, 0][..], 2));
@@ -23,38 +24,38 @@ pub struct LinkTraceBuilder {
     d: Vec<i64>,
 }
 
-/// What becomes of a data LLDU. Times count in ns from the start of the slot of its first
-/// transmission, and are at least 1.
+/// The fate of a data LLDU. Times are in ns from the start of the slot of its first transmission,
+/// and are at least 1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
-    /// Its first transmission is decoded after so long.
+    /// Its first transmission is decoded after this time.
     AtOnce(i64),
-    /// Its first transmission is erased; it is there after so long all the same.
+    /// Its first transmission is erased; it is recovered after this time.
     Recovered(i64),
-    /// It is given up after so long.
+    /// It is given up after this time.
     Lost(i64),
     /// The trace ends before its fate is decided.
     Pending,
 }
 
 impl LinkTraceBuilder {
-    /// A link trace without data LLDUs yet, over every slot of `phy`: a scheme that leaves some idle
-    /// says so with [`LinkTraceBuilder::slots_used`].
+    /// A link trace without data LLDUs, in which every slot of `phy` counts as used; a scheme that
+    /// leaves slots idle corrects this with [`LinkTraceBuilder::slots_used`].
     pub fn new(phy: &PhyTrace, rtt: Duration) -> Self {
         let mut parts = Parts::of(phy, rtt);
         parts.slots_used = parts.slots;
         Self { parts, t: Vec::new(), d: Vec::new() }
     }
 
-    /// Slots that carried anything, if not all of them.
+    /// Sets the number of slots that carried anything, if not all.
     pub fn slots_used(&mut self, slots: u64) {
         self.parts.slots_used = slots;
     }
 
-    /// Adds a data LLDU that is first sent in the slot at `t` (ns), and so often in all.
+    /// Adds a data LLDU first sent in the slot at `t` (ns), with its total number of transmissions.
     ///
     /// # Panics
-    /// If `t` is not later than that of the LLDU before, or a time of `fate` is below 1.
+    /// Panics if `t` is not later than that of the previous LLDU, or a time of `fate` is below 1.
     pub fn push(&mut self, t: i64, transmissions: u32, fate: Fate) {
         assert!(self.t.last().is_none_or(|&before| before < t), "LLDUs in order of t");
         let index = self.t.len() as u32;
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fate_has_its_place() {
+    fn every_fate_is_recorded() {
         let mut link = builder();
         link.push(0, 1, Fate::AtOnce(5));
         link.push(10, 2, Fate::Recovered(25));
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "in order of t")]
-    fn slots_go_in_order() {
+    fn slots_must_be_in_order() {
         let mut link = builder();
         link.push(10, 1, Fate::Pending);
         link.push(10, 1, Fate::Pending);

@@ -1,9 +1,9 @@
-//! A link trace from columns that somebody else made.
+//! A link trace from given columns.
 
 use crate::trace::{Column, Header, LinkTrace, Loading, Parts, PhyTrace, Sizes, TraceError};
 use crate::units::Duration;
 
-/// The columns of a link trace, one value for each data LLDU, and what belongs to all of them.
+/// The columns of a link trace, one value per data LLDU, and its common properties.
 ///
 /// ```
 /// use clift::trace::{LinkColumns, Sizes};
@@ -29,31 +29,31 @@ pub struct LinkColumns {
     pub t: Column,
     /// Recovery times, ns; 0: not delivered.
     pub d: Column,
-    /// Time from `t` until it was given up, ns; 0 where it was delivered or is pending.
+    /// Time from `t` until the LLDU was given up, ns; 0 if it was delivered or is pending.
     pub lost: Vec<i64>,
-    /// How often each was sent.
+    /// Number of transmissions.
     pub transmissions: Vec<i64>,
     /// Payloads.
     pub sizes: Sizes,
     /// Round-trip time of the link.
     pub rtt: Duration,
-    /// After how long it repeats; unless given, last `t` - first `t` + median gap.
+    /// Period with which it repeats; default: last `t` - first `t` + median gap.
     pub period: Option<Duration>,
-    /// Slots of the link, all of them used; unless given, one for each transmission.
+    /// Number of slots, all used; default: one per transmission.
     pub slots: Option<u64>,
-    /// How packets go onto the LLDUs.
+    /// How packets are loaded onto the LLDUs.
     pub loading: Loading,
 }
 
 impl LinkColumns {
-    /// The link trace. Those sent more than once and delivered count as recovered.
+    /// Builds the link trace. LLDUs sent more than once and delivered count as recovered.
     ///
     /// # Errors
-    /// A [`TraceError`] that names the first LLDU in the way.
+    /// A [`TraceError`] with the first faulty LLDU.
     pub fn trace(self) -> Result<LinkTrace, TraceError> {
         let Self { t, d, lost, transmissions, sizes, rtt, period, slots, loading } = self;
         let header = Header { period, rtt: Some(rtt), loading, ..Header::default() };
-        // What must hold of slots must hold of data LLDUs.
+        // The validity rules of slots also apply to data LLDUs.
         let phy = PhyTrace::with_header(t, d, sizes, header)?;
         for (column, values) in [("lost", &lost), ("transmissions", &transmissions)] {
             if values.len() != phy.len() {
@@ -68,7 +68,7 @@ impl LinkColumns {
         for (slot, ((&lost, &sent), &d)) in units() {
             let late = lost > crate::trace::LATEST - phy.t()[slot];
             let reason = match (lost, d) {
-                _ if lost < 0 => "lost is below zero; give 0 where it was not given up",
+                _ if lost < 0 => "lost is negative; give 0 if it was not given up",
                 _ if late => "t + lost is over 2^61 ns (73 years); check the unit",
                 (1.., 1..) => "is delivered (d above 0) and given up (lost above 0); keep one",
                 _ if u32::try_from(sent).is_ok_and(|sent| sent > 0) => continue,

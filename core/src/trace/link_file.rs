@@ -1,4 +1,4 @@
-//! Link traces as files: `t_ns`, `d_ns`, `lost_ns`, `transmissions`, and `bytes` where LLDUs differ in
+//! Files of link traces: `t_ns`, `d_ns`, `lost_ns`, `transmissions`, and `bytes` if LLDUs differ in
 //! size.
 
 use std::io::{self, Write};
@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::trace::link_trace::dense;
 use crate::trace::{Column, FileError, LinkTrace, write_file};
 
-/// Rows that are written at a time.
+/// Rows written at a time.
 const PART: usize = 1 << 20;
 
 impl LinkTrace {
-    /// Writes the link trace to `path`, whole or not at all, as long as `go_on` says so: as CSV if
-    /// the suffix is `.csv`, else as Parquet.
+    /// Writes the link trace to `path`, completely or not at all, while `go_on` returns true: as
+    /// CSV if the suffix is `.csv`, else as Parquet.
     ///
     /// # Errors
-    /// A [`FileError`] that names the file; what it held before is then unchanged.
+    /// A [`FileError`] that names the file; its previous content is then unchanged.
     pub fn write(&self, path: &Path, go_on: &(dyn Fn() -> bool + Sync)) -> Result<(), FileError> {
         if path.extension().is_some_and(|suffix| suffix == "csv") {
             return write_file(path, go_on, |out| Ok(self.write_csv(out)?));
@@ -26,7 +26,7 @@ impl LinkTrace {
         Err(FileError::NotWritten { place: path.display().to_string(), format: "parquet" })
     }
 
-    /// Writes the link trace as text, a line of names first.
+    /// Writes the link trace as text, with a header line.
     ///
     /// ```
     /// use clift::scheme::{Scheme, Timing};
@@ -40,7 +40,7 @@ impl LinkTrace {
     /// ```
     ///
     /// # Errors
-    /// What the writer says.
+    /// If the writer fails.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         let sized = self.sizes().map_or("", |_| ",bytes");
         writeln!(out, "t_ns,d_ns,lost_ns,transmissions{sized}")?;
@@ -57,11 +57,11 @@ impl LinkTrace {
         })
     }
 
-    /// Writes the link trace as Parquet, with the LLDU size, the round-trip time and how
-    /// packets go onto the LLDUs as metadata.
+    /// Writes the link trace as Parquet. The LLDU size, the round-trip time and the loading of
+    /// packets onto LLDUs are metadata.
     ///
     /// # Errors
-    /// What the writer says.
+    /// If the writer fails.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, out: impl Write + Send) -> io::Result<()> {
         use crate::trace::parquet::{Kind, Values, Writer};
@@ -95,7 +95,7 @@ impl LinkTrace {
         self.parts().sizes.as_ref()?.lldus.column()
     }
 
-    /// Hands the columns to `each`, part by part.
+    /// Passes the columns to `each`, part by part.
     fn parts_of(
         &self,
         mut each: impl FnMut(&[i64], &[i64], &[i64], &[u32], Option<&[i64]>) -> io::Result<()>,

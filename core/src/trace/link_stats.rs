@@ -1,10 +1,10 @@
-//! What a scheme achieved: the statistics of a link trace (DESIGN section 4, "Slots used").
+//! Statistics of a link trace, i.e. of a scheme (DESIGN section 4, "Slots used").
 
 use std::collections::BTreeMap;
 
 use crate::trace::LinkTrace;
 
-/// Statistics of a link trace. Delays are those of delivery, so they contain RTT/2, in ms.
+/// Statistics of a link trace. Delays are those of delivery in ms, including RTT/2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkStats {
     /// Data LLDUs: `delivered + lost + censored`.
@@ -19,28 +19,28 @@ pub struct LinkStats {
     pub slots: u64,
     /// Slots that carried anything.
     pub slots_used: u64,
-    /// Throughput efficiency: data LLDUs delivered per slot used; 0 if none was used. Where slots
+    /// Throughput efficiency: data LLDUs delivered per slot used; 0 if none was used. If slots
     /// differ in size, bytes delivered per byte of the slots used.
     pub efficiency: f64,
-    /// Share of the data LLDUs that were not delivered; 0 if there are none.
+    /// Share of the data LLDUs that were not delivered; 0 if there are no data LLDUs.
     pub residual_loss: f64,
-    /// Data LLDUs erased at first and recovered later.
+    /// Data LLDUs whose first transmission was erased and that were recovered.
     pub recovered: u64,
-    /// Mean of d' + RTT/2 over the recovered; `None` without any.
+    /// Mean of d' + RTT/2 over the recovered LLDUs; `None` without any.
     pub recovery_delay_ms: Option<f64>,
-    /// Mean of d' + RTT/2 over all delivered; `None` without any.
+    /// Mean of d' + RTT/2 over all delivered LLDUs; `None` without any.
     pub mean_delay_ms: Option<f64>,
-    /// Least of d' + RTT/2 over all delivered.
+    /// Minimum of d' + RTT/2 over all delivered LLDUs.
     pub min_delay_ms: Option<f64>,
-    /// Most of d' + RTT/2 over all delivered.
+    /// Maximum of d' + RTT/2 over all delivered LLDUs.
     pub max_delay_ms: Option<f64>,
-    /// Data LLDUs by retransmissions (transmissions - 1): (retransmissions, data LLDUs), by
-    /// retransmissions; numbers that do not occur are left out.
+    /// Histogram of retransmissions (transmissions - 1): (retransmissions, data LLDUs), in
+    /// ascending order; absent numbers are omitted.
     pub retransmissions: Vec<(u32, u64)>,
 }
 
 impl LinkTrace {
-    /// Its statistics, in one pass over the recovery times.
+    /// Statistics of the link trace, in one pass over the recovery times.
     ///
     /// ```
     /// use clift::scheme::{Scheme, Timing};
@@ -99,7 +99,7 @@ impl LinkStats {
 }
 
 impl LinkTrace {
-    /// The same without the other statistics, counted once a trace.
+    /// As [`LinkStats::retransmission_shares`], without computing the other statistics.
     pub fn retransmission_shares(&self) -> impl Iterator<Item = (u32, f64)> {
         shares(self.retransmissions(), self.len() as u64)
     }
@@ -155,7 +155,7 @@ mod tests {
     use crate::trace::{Parts, PhyTrace};
     use crate::units::{Bytes, Duration};
 
-    /// Of slots of 1 ms that carry data each, without a scheme; RTT 4 ms.
+    /// A link of 1 ms slots that all carry data, without a scheme; RTT 4 ms.
     fn link(d: Vec<i64>) -> LinkTrace {
         let t: Vec<i64> = (0..d.len() as i64).map(|slot| slot * 1_000_000).collect();
         let lost = (0..).zip(&d).filter(|(_, d)| **d == 0).map(|(index, _)| (index, 1)).collect();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_delivered_has_no_delay() {
+    fn without_deliveries_delays_are_none() {
         let stats = link(vec![0; 3]).stats();
         assert_eq!((stats.delivered, stats.lost, stats.efficiency), (0, 3, 0.0));
         assert_eq!(
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn no_data_at_all_is_no_error() {
+    fn an_empty_link_trace_has_statistics() {
         let parts = Parts { slots_used: 0, ..link(vec![1; 3]).parts().clone() };
         let empty = Parts { t: vec![].into(), d: vec![].into(), ..parts };
         let stats = LinkTrace::from_parts(empty).stats();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_contain_half_the_round_trip() {
+    fn delays_include_half_the_round_trip() {
         let stats = link(vec![3_000_000, 0, 1_000_000]).stats();
         assert_eq!((stats.min_delay_ms, stats.max_delay_ms), (Some(3.0), Some(5.0)));
         assert_eq!(stats.mean_delay_ms, Some(4.0));

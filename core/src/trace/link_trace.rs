@@ -1,4 +1,4 @@
-//! The link trace: what became of every data LLDU.
+//! The link trace: the fate of every data LLDU.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::trace::{Column, Loading, PhyTrace, Sizes};
 use crate::units::{Bytes, Duration};
 
-/// Per data LLDU, in order of `t`: first transmission time, recovery time, number of
-/// transmissions, and for a lost one when it was given up (DESIGN: words).
+/// For each data LLDU, in order of `t`: first transmission time, recovery time, number of
+/// transmissions, and, if lost, the time at which it was given up (DESIGN: words).
 ///
-/// Exceptions are kept apart from the columns, so that a trace of 10^8 LLDUs fits in memory twice.
+/// Exceptions are stored apart from the columns, so that a trace of 10^8 LLDUs fits in memory
+/// twice.
 #[derive(Clone, Debug)]
 pub struct LinkTrace {
     parts: Parts,
-    /// What many runs over one trace ask for.
+    /// Cached, because many runs over one trace need it.
     retransmissions: OnceLock<Vec<(u32, u64)>>,
 }
 
@@ -25,8 +26,8 @@ impl PartialEq for LinkTrace {
     }
 }
 
-/// What a scheme writes and a [`LinkTrace`] is made of. `u32` indices bound a link trace to 2^32
-/// LLDUs (64 GiB of columns).
+/// The content of a [`LinkTrace`], as a scheme produces it. `u32` indices limit a link trace to
+/// 2^32 LLDUs (64 GiB of columns).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Parts {
     /// First transmission time of each data LLDU, ns.
@@ -38,20 +39,20 @@ pub struct Parts {
     /// The lost LLDUs: (index, time from `t` to giving up in ns, at least 1), by index. An LLDU
     /// with `d' = 0` that is not here is censored: still pending when the trace ended.
     pub lost: Vec<(u32, i64)>,
-    /// LLDUs transmitted other than once: (index, transmissions), by index.
+    /// LLDUs with a number of transmissions other than 1: (index, transmissions), by index.
     pub transmissions: Vec<(u32, u32)>,
-    /// LLDUs erased at their first transmission and recovered later, by count and by the sum of
-    /// their d' in ns (for the mean recovery delay).
+    /// LLDUs whose first transmission was erased and that were recovered: their number, and the sum
+    /// of their d' in ns (for the mean recovery delay).
     pub recovered: (u64, u128),
     /// Slots that carried anything.
     pub slots_used: u64,
-    /// Round-trip time that the link was made for.
+    /// Round-trip time of the link.
     pub rtt: Duration,
-    /// How long its way back takes ([`PhyTrace::way_back`]).
+    /// Duration of the return path ([`PhyTrace::way_back`]).
     pub back: Duration,
-    /// Payload of an LLDU; of the largest slot where they differ.
+    /// Payload of an LLDU; of the largest slot if slots differ.
     pub lldu: Bytes,
-    /// Where slots differ in size, what each LLDU has; [`Scheme::apply`] sees to it.
+    /// Sizes, if slots differ in size; set by [`Scheme::apply`].
     ///
     /// [`Scheme::apply`]: crate::scheme::Scheme::apply
     pub sizes: Option<LinkSizes>,
@@ -59,27 +60,27 @@ pub struct Parts {
     pub slots: u64,
     /// `t` of the PHY trace's first and last slot, ns.
     pub span: (i64, i64),
-    /// From the last slot to where the trace repeats, ns ([`PhyTrace::period`]): the lower median
-    /// of the gaps between slots unless the trace's header tells.
+    /// Time from the last slot to the first of the repetition, ns ([`PhyTrace::period`]): the lower
+    /// median of the gaps between slots, unless the header of the trace gives a period.
     pub gap: i64,
-    /// How packets go onto the LLDUs, where the PHY trace says so.
+    /// How packets are loaded onto the LLDUs, if the PHY trace specifies it.
     pub loading: Loading,
 }
 
-/// Bytes of LLDUs that differ in size.
+/// Sizes of LLDUs that differ in size, in bytes.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LinkSizes {
-    /// Of each data LLDU: that of the slot of its first transmission.
+    /// Size of each data LLDU: that of the slot of its first transmission.
     #[serde(skip)]
     pub lldus: Sizes,
-    /// Of all slots of the PHY trace.
+    /// Bytes of all slots of the PHY trace.
     pub all: u64,
-    /// Of the slots that carried anything.
+    /// Bytes of the slots that carried anything.
     pub used: u64,
 }
 
 impl Parts {
-    /// What every scheme takes over from the PHY trace; the rest is still empty.
+    /// The properties that every scheme copies from the PHY trace; the rest is empty.
     pub fn of(phy: &PhyTrace, rtt: Duration) -> Self {
         Self {
             t: Vec::new().into(),
@@ -99,11 +100,11 @@ impl Parts {
         }
     }
 
-    /// Notes that the erased among the data LLDUs (`t`, `d`) were recovered at the instant `at`.
+    /// Records that the erased ones of the data LLDUs (`t`, `d`) were recovered at time `at`.
     #[inline]
     pub(crate) fn rebuild(&mut self, t: &[i64], d: &mut [i64], at: i64) {
-        // No branch on what was erased, for it would be mispredicted; and the sum in two halves of
-        // 32 bits, so that the compiler can vectorise it.
+        // No branch on erasures, which would be mispredicted; the sum is in two halves of 32 bits,
+        // so that the compiler can vectorise the loop.
         let (mut count, mut high, mut low) = (0, 0, 0);
         for (&t, d) in t.iter().zip(d) {
             let erased = *d == 0;
@@ -117,8 +118,8 @@ impl Parts {
         self.recovered.1 += (u128::from(high) << 32) + u128::from(low);
     }
 
-    /// Notes that the erased among the data LLDUs (`t`, `d`), the first of them number `first`,
-    /// were given up at the instant `at`.
+    /// Records that the erased ones of the data LLDUs (`t`, `d`), which start at index `first`,
+    /// were given up at time `at`.
     pub(crate) fn give_up(&mut self, first: usize, t: &[i64], d: &[i64], at: i64) {
         for (index, (&t, &d)) in (first..).zip(t.iter().zip(d)) {
             if d == 0 {
@@ -129,7 +130,7 @@ impl Parts {
 }
 
 impl LinkTrace {
-    /// A link trace of `parts`, which a scheme guarantees to belong together.
+    /// A link trace of `parts`; the scheme guarantees that they are consistent.
     pub fn from_parts(parts: Parts) -> Self {
         debug_assert_eq!(parts.t.len(), parts.d.len());
         debug_assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
@@ -137,15 +138,15 @@ impl LinkTrace {
         Self { parts, retransmissions: OnceLock::new() }
     }
 
-    /// The same with the sizes of the slots of `phy`, from which a scheme made it. Slots that carried
-    /// nothing are the last ones.
+    /// The same link trace with the sizes of the slots of `phy`, from which a scheme computed it.
+    /// Unused slots are the last ones.
     pub(crate) fn sized_by(self, phy: &PhyTrace) -> Self {
         if phy.sizes().column().is_none() || self.is_empty() {
             return self;
         }
         let mut slot = 0;
         let of_slots = self.parts.t.iter().map(|&t| {
-            // Data LLDUs go in order of t, as slots do.
+            // Data LLDUs are in order of t, as slots are.
             slot += phy.t()[slot..].iter().take_while(|&&start| start < t).count();
             i64::from(phy.sizes().at(slot.min(phy.len() - 1)))
         });
@@ -159,8 +160,8 @@ impl LinkTrace {
         Self { parts: Parts { sizes, ..self.parts }, ..self }
     }
 
-    /// The same with the sizes of `phy`, whose slots are its data LLDUs: what other slots there are
-    /// have as many bytes in the mean.
+    /// The same link trace with the sizes of `phy`, whose slots are its data LLDUs; other slots are
+    /// assumed to have the mean size.
     pub(super) fn sized_with(self, phy: &PhyTrace) -> Self {
         if phy.sizes().column().is_none() {
             return self;
@@ -171,13 +172,13 @@ impl LinkTrace {
         Self { parts: Parts { sizes: Some(sizes), ..self.parts }, ..self }
     }
 
-    /// Payload of the LLDU `index`, which there must be.
+    /// Payload of the LLDU `index`; panics if it does not exist.
     pub fn bytes(&self, index: usize) -> u32 {
         self.parts.sizes.as_ref().map_or(self.parts.lldu.0, |sizes| sizes.lldus.at(index))
     }
 
-    /// Data LLDUs by retransmissions (transmissions - 1), as [`LinkStats::retransmissions`] has them;
-    /// counted once.
+    /// Histogram of retransmissions (transmissions - 1) as in [`LinkStats::retransmissions`];
+    /// computed once.
     ///
     /// [`LinkStats::retransmissions`]: super::LinkStats::retransmissions
     pub fn retransmissions(&self) -> &[(u32, u64)] {
@@ -186,7 +187,7 @@ impl LinkTrace {
         })
     }
 
-    /// What it is made of.
+    /// The content of the link trace.
     pub fn parts(&self) -> &Parts {
         &self.parts
     }
@@ -196,7 +197,7 @@ impl LinkTrace {
         self.parts.t.len()
     }
 
-    /// Whether it holds no data LLDU (a trace shorter than one FEC block).
+    /// True if it has no data LLDUs (a trace shorter than one FEC block).
     pub fn is_empty(&self) -> bool {
         self.parts.t.is_empty()
     }
@@ -206,7 +207,7 @@ impl LinkTrace {
         sparse(&self.parts.lost, index).unwrap_or(0)
     }
 
-    /// How often LLDU `index` was transmitted.
+    /// Number of transmissions of LLDU `index`.
     pub fn transmissions(&self, index: usize) -> u32 {
         sparse(&self.parts.transmissions, index).unwrap_or(1)
     }
@@ -231,14 +232,14 @@ impl LinkTrace {
     }
 }
 
-/// The value at `index` of a list by index.
+/// The value at `index` in a sparse list.
 fn sparse<T: Copy>(list: &[(u32, T)], index: usize) -> Option<T> {
     let index = u32::try_from(index).ok()?;
     let place = list.binary_search_by_key(&index, |&(index, _)| index).ok()?;
     Some(list[place].1)
 }
 
-/// The part `rows` of the list as a column, `usual` where the list says nothing.
+/// The rows `rows` of a sparse list as a column, with `usual` for absent entries.
 pub(super) fn dense<T: Copy>(list: &[(u32, T)], usual: T, rows: Range<usize>) -> Vec<T> {
     let mut column = vec![usual; rows.len()];
     let first = list.partition_point(|&(index, _)| (index as usize) < rows.start);

@@ -1,9 +1,9 @@
-//! Parquet: int64 columns `t_ns` and `d_ns`, and `bytes` where LLDUs differ in size; the keys of the
-//! text format as metadata.
+//! Parquet: int64 columns `t_ns` and `d_ns`, and `bytes` if LLDUs differ in size, with the keys of
+//! the text format as metadata.
 //!
-//! Columns are read part by part into the memory that the trace then owns, and written from it
-//! without a copy, so that a trace fills memory once. Compressed with snappy, zstd or LZ4; gzip and
-//! brotli are refused, since nothing bounds what a page of theirs grows to.
+//! Columns are read in parts directly into the memory of the trace, and written from it without a
+//! copy, so that a trace occupies memory once. Files may be compressed with snappy, zstd or LZ4;
+//! gzip and brotli are refused, because the unpacked size of their pages is not bounded.
 
 use std::io::SeekFrom;
 use std::io::{self, Cursor, Write};
@@ -47,16 +47,16 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };
 
-/// Rows of a group that is written.
+/// Rows per row group when writing.
 const ROW_GROUP: usize = 1 << 20;
-/// Rows that are read at a time.
+/// Rows read at a time.
 const PART: usize = 1 << 16;
-/// A file that claims more rows for each of its bytes is damaged: regular slots, which pack best,
-/// take about a byte for ten thousand.
+/// A file that claims more rows per byte is damaged: regular slots, which compress best, take about
+/// one byte per ten thousand.
 const MOST_ROWS_PER_BYTE: u64 = 1 << 16;
 
-/// Reads a trace. `lldu` overrides the size that the file gives; keys of its metadata that are not
-/// ours, and further columns, are left alone.
+/// Reads a trace. `lldu` overrides the size given by the file. Foreign metadata keys and further
+/// columns are ignored.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -71,7 +71,7 @@ const MOST_ROWS_PER_BYTE: u64 = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] if the file is not Parquet, is cut or damaged, or does not hold a trace.
+/// A [`ReadError`] if the file is not Parquet, is truncated or damaged, or does not hold a trace.
 pub fn read(source: impl Source, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
     read_within(Box::new(source), lldu, &Budget::unlimited())
 }
@@ -81,7 +81,7 @@ fn read_within(
     lldu: Option<Bytes>,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
-    // The crate trusts the content of pages here and there: what is damaged may make it panic.
+    // The parquet crate trusts the content of some pages, so that damaged files may make it panic.
     let read = panic::catch_unwind(AssertUnwindSafe(|| read_whole(source, lldu, budget)));
     read.unwrap_or_else(|_| Err(damage("its content contradicts itself")))
 }
@@ -91,13 +91,13 @@ fn read_whole(
     lldu: Option<Bytes>,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
-    let file = Arc::new(Whole::new(source)?);
+    let file = Arc::new(RandomAccessFile::new(source)?);
     file.check_ends()?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(damaged)?;
     let keys = read_keys(&metadata)?;
     let schema = metadata.file_metadata().schema_descr();
     let mut columns = vec![Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
-    // What the caller says stands before what the file says.
+    // The size given by the caller takes precedence over that of the file.
     let sized = lldu.is_none() && Column::is_there(schema, "bytes");
     if sized {
         columns.push(Column::find(schema, "bytes")?);
@@ -129,8 +129,8 @@ fn read_whole(
     Ok(PhyTrace::with_header(t.into(), d.into(), sizes, keys.header)?)
 }
 
-/// What a page of these columns may come to when it is unpacked: as much as its chunk at most, and
-/// less than the 2 GiB that its header can say.
+/// Upper bound on the unpacked size of a page of these columns: the size of its chunk, and less
+/// than the 2 GiB that a page header can express.
 fn largest_page(metadata: &ParquetMetaData, columns: &[Column]) -> u64 {
     let chunks = metadata
         .row_groups()
@@ -143,7 +143,7 @@ fn largest_page(metadata: &ParquetMetaData, columns: &[Column]) -> u64 {
 
 const CLAIM: &str = "it claims more rows than it can hold";
 
-/// Rows of all groups, if there can be so many in a file of `len` bytes.
+/// Rows of all groups, if a file of `len` bytes can hold them.
 fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError> {
     let rows = metadata
         .row_groups()
@@ -167,7 +167,7 @@ fn read_keys(metadata: &ParquetMetaData) -> Result<Keys, ReadError> {
     Ok(found)
 }
 
-/// A column of the file that holds whole nanoseconds.
+/// A column of the file with whole nanoseconds.
 struct Column {
     name: &'static str,
     index: usize,
@@ -204,7 +204,7 @@ impl Column {
     /// Appends the `rows` values of a chunk.
     fn read(
         &self,
-        file: &Arc<Whole>,
+        file: &Arc<RandomAccessFile>,
         chunk: &ColumnChunkMetaData,
         rows: usize,
         values: &mut Vec<i64>,
@@ -257,7 +257,7 @@ impl Column {
     }
 }
 
-/// Whether the integers of a column are unsigned, or what it holds instead of integers.
+/// True if the integers of a column are unsigned; an error names its type if it holds no integers.
 fn integer(about: &ColumnDescriptor) -> Result<bool, String> {
     let whole = matches!(about.physical_type(), Physical::INT32 | Physical::INT64);
     match about.logical_type_ref() {
@@ -284,14 +284,14 @@ fn integer(about: &ColumnDescriptor) -> Result<bool, String> {
     }
 }
 
-/// Name of a type without its details, in small letters.
+/// Name of a type without its details, in lower case.
 fn lower(kind: &str) -> String {
     let name = kind.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
     name.to_ascii_lowercase()
 }
 
-/// That the reader of Parquet can be let loose on a chunk: its offsets lie in the file of `len`
-/// bytes, and nothing in it grows without bound.
+/// Checks that a chunk is safe to read: its offsets lie in the file of `len` bytes, and its
+/// compression has a bounded size.
 fn check_chunk(chunk: &ColumnChunkMetaData, len: u64) -> Result<(), ReadError> {
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let range = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
@@ -312,7 +312,7 @@ fn damage(what: &str) -> ReadError {
     ReadError::File(Fault::Damaged(what.to_owned()))
 }
 
-/// What the reader of Parquet complains of, in one line.
+/// The error of the parquet crate, in one line.
 fn damaged(error: ParquetError) -> ReadError {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
@@ -329,19 +329,19 @@ fn printable(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A file that is read here and there.
-struct Whole {
+/// A file with random access.
+struct RandomAccessFile {
     source: Mutex<Box<dyn Source>>,
     len: u64,
 }
 
-impl Whole {
+impl RandomAccessFile {
     fn new(mut source: Box<dyn Source>) -> io::Result<Self> {
         let len = source.seek(SeekFrom::End(0))?;
         Ok(Self { source: Mutex::new(source), len })
     }
 
-    /// That the file begins and ends as Parquet does, and holds the description that it promises.
+    /// Checks that the file starts and ends as Parquet does and contains its footer.
     fn check_ends(&self) -> Result<(), ReadError> {
         const MARK: &[u8] = b"PAR1";
         let none = || ReadError::File(Fault::NotParquet);
@@ -364,16 +364,16 @@ impl Whole {
     }
 }
 
-impl Length for Whole {
+impl Length for RandomAccessFile {
     fn len(&self) -> u64 {
         self.len
     }
 }
 
-impl ChunkReader for Whole {
+impl ChunkReader for RandomAccessFile {
     type T = Cursor<Vec<u8>>;
 
-    /// Page headers are read so; none is longer than what is handed out here.
+    /// Used for page headers; every header is shorter than the part returned here.
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
         const HEADER: u64 = 1 << 12;
         let length = HEADER.min(self.len.saturating_sub(start));
@@ -385,10 +385,10 @@ impl ChunkReader for Whole {
     }
 }
 
-/// Writes a trace; [`read`] gives it back.
+/// Writes a trace in the form that [`read`] accepts.
 ///
 /// # Errors
-/// What the writer says.
+/// If the writer fails.
 pub fn write(phy: &PhyTrace, out: impl Write + Send) -> io::Result<()> {
     let sizes = phy.sizes().column();
     let named = [("t_ns", Some(phy.t())), ("d_ns", Some(phy.d())), ("bytes", sizes)];
@@ -403,21 +403,21 @@ pub fn write(phy: &PhyTrace, out: impl Write + Send) -> io::Result<()> {
     file.finish()
 }
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
-    /// Whole numbers, such as times in nanoseconds.
+    /// RandomAccessFile numbers, such as times in nanoseconds.
     I64,
     /// Counts.
     U32,
-    /// Numbers.
+    /// Floating-point numbers.
     F32,
 }
 
 /// Values of a column.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
-    /// Whole numbers.
+    /// RandomAccessFile numbers.
     I64(&'a [i64]),
     /// Counts.
     U32(&'a [u32]),
@@ -425,7 +425,7 @@ pub enum Values<'a> {
     F32(&'a [f32]),
 }
 
-/// A Parquet file that is written as it is made, part by part, each a row group.
+/// Writes a Parquet file in parts; each part is a row group.
 ///
 /// ```
 /// use clift::trace::parquet::{Kind, Values, Writer};
@@ -443,7 +443,7 @@ impl<W: Write + Send> Writer<W> {
     /// A file of `columns` with the pairs `keys` as its metadata.
     ///
     /// # Errors
-    /// What the writer says.
+    /// If the writer fails.
     pub fn new<K: Into<String>>(
         out: W,
         columns: &[(&str, Kind)],
@@ -466,7 +466,8 @@ impl<W: Write + Send> Writer<W> {
                 Kind::F32 => (Physical::FLOAT, None),
             };
             if kind != Kind::F32 {
-                // Times grow by the same few steps: this packs them far tighter than plain values.
+                // Times increase by the same few steps: delta packing is far smaller than plain
+                // values.
                 properties = properties
                     .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
             }
@@ -484,7 +485,7 @@ impl<W: Write + Send> Writer<W> {
     /// Appends rows: the values of each column.
     ///
     /// # Errors
-    /// What the writer says, or if the values do not fit the columns.
+    /// If the writer fails, or the values do not match the columns.
     pub fn part(&mut self, columns: &[Values<'_>]) -> io::Result<()> {
         let mut group = self.0.next_row_group().map_err(failed)?;
         for values in columns {
@@ -509,16 +510,16 @@ impl<W: Write + Send> Writer<W> {
         group.close().map(|_| ()).map_err(failed)
     }
 
-    /// Ends the file.
+    /// Completes the file.
     ///
     /// # Errors
-    /// What the writer says.
+    /// If the writer fails.
     pub fn finish(self) -> io::Result<()> {
         self.0.close().map(|_| ()).map_err(failed)
     }
 }
 
-/// What the system said, if it did.
+/// The error of the operating system, if there is one.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
@@ -561,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_in_a_line() {
+    fn faults_are_one_line() {
         use Kind::{F32, I64, U32};
         let t = ("t_ns", I64, Values::I64(&[0, 10]));
         let d = ("d_ns", U32, Values::U32(&[5, u32::MAX]));
@@ -590,8 +591,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_a_file_cannot_hold_are_refused() {
-        // The number of rows stands in the description as a varint: 100 becomes 2^31 or more.
+    fn more_rows_than_a_file_can_hold_are_refused() {
+        // The footer stores the number of rows as a varint: 100 becomes 2^31 or more.
         let phy = PhyTrace::new((0..100).collect::<Vec<_>>().into(), vec![1; 100].into(), Bytes(9));
         let whole = file(&phy.unwrap());
         let hundred: Vec<usize> = (whole.len() / 2..whole.len() - 8)
@@ -604,7 +605,7 @@ mod tests {
             let end = claimed.len() - 8;
             let described = u32::from_le_bytes(claimed[end..end + 4].try_into().unwrap()) + 3;
             claimed[end..end + 4].copy_from_slice(&described.to_le_bytes());
-            // Where it is not the rows of the group, the count is of no consequence.
+            // Where the changed number is not the row count of the group, it has no effect.
             if let Err(error) = read(Cursor::new(claimed), None) {
                 assert!(!error.to_string().contains('\n'), "{error}");
             }
@@ -612,13 +613,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_or_damaged_file_is_told() {
+    fn a_truncated_or_damaged_file_is_reported() {
         let t: Vec<i64> = (0..3000).map(|slot| slot * slot).collect();
         let whole = file(&PhyTrace::new(t.into(), vec![5; 3000].into(), Bytes(33)).unwrap());
         for end in [0, 3, 100, whole.len() - 9, whole.len() - 1] {
             assert!(message(whole[..end].to_vec()).starts_with("not a Parquet file"));
         }
-        // Every byte in turn, each in a few ways: an error in one line or a trace, never a panic.
+        // Changes every byte in a few ways: the result is a one-line error or a trace, never a
+        // panic.
         for at in 0..whole.len() {
             for flip in [1, 0x80, 0xff] {
                 let mut hurt = whole.clone();
@@ -632,7 +634,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_traces_read_back_unchanged(
             gaps in proptest::collection::vec((1i64..1 << 50, 0i64..1 << 60, 1i64..1 << 32), 1..50),
             differ in any::<bool>(),
             lldu in 1u32..,

@@ -14,7 +14,7 @@ use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
 use crate::trace::probes::{LOST, Sampling, trace_of};
-use crate::trace::series::Grid;
+use crate::trace::series::StepDetector;
 use crate::trace::slots::{MOST, Slots};
 use crate::trace::{LATEST, Notes, PhyTrace, TimeUnit};
 use crate::units::{Duration, counted};
@@ -225,7 +225,7 @@ impl Log {
         let twice = all - self.answers.len();
         let clock = self.clock(interval, notes)?;
         let (mut probes, mut moved, mut last) = (Slots::within(budget), 0u64, None);
-        let (mut answers, mut grid) = (self.answers.iter().peekable(), Grid::default());
+        let (mut answers, mut grid) = (self.answers.iter().peekable(), StepDetector::default());
         for number in first..=largest {
             let answer = answers.next_if(|answer| answer.number == number);
             let delay = answer.map_or(LOST, |answer| answer.round_trip / 2 + answer.round_trip % 2);

@@ -104,7 +104,7 @@ fn read_csv_within(
 ) -> Result<PhyTrace, ReadError> {
     let mut lines = Lines::new(reader);
     let Some((_, header)) = lines.next()? else { return Err(TraceError::Empty.into()) };
-    let layout = Layout::of(header, direction).map_err(|fault| fault.at(1))?;
+    let layout = ProbeLayout::of(header, direction).map_err(|fault| fault.at(1))?;
     let (mut probes, mut first) = (Slots::within(budget), i64::MAX);
     while let Some((number, line)) = lines.next()? {
         if !line.trim_ascii().is_empty() {
@@ -186,7 +186,7 @@ fn is_lost(flag: &[u8]) -> Result<bool, Fault> {
 }
 
 /// Column layout of a CSV file.
-struct Layout {
+struct ProbeLayout {
     columns: usize,
     time: (usize, TimeUnit),
     delay: usize,
@@ -194,7 +194,7 @@ struct Layout {
     lost: Option<usize>,
 }
 
-impl Layout {
+impl ProbeLayout {
     fn of(header: &[u8], direction: Direction) -> Result<Self, Fault> {
         let names: Vec<&[u8]> =
             header.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
@@ -301,7 +301,7 @@ pub(super) fn trace_of(
         None => notes.assumed.push("no probe was received: no round-trip time".to_owned()),
     }
     notes.assumed.push(match sampling.rate {
-        None => "a slot a probe".to_owned(),
+        None => "one slot per probe".to_owned(),
         Some(rate) => format!("slots at {rate}, each with delay and fate of the nearest probe"),
     });
     notes.assumed.push(format!("LLDUs of {}", counted(sampling.lldu.0, "byte", "bytes")));

@@ -18,11 +18,11 @@ use crate::units::Bytes;
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     most: Bytes,
-    each: Option<Each>,
+    each: Option<VariableSizes>,
 }
 
 #[derive(Clone, Debug)]
-struct Each {
+struct VariableSizes {
     column: Column,
     /// Cumulative bytes before each LLDU, and the total; computed on first use.
     before: Arc<OnceLock<Vec<u64>>>,
@@ -53,7 +53,7 @@ impl Sizes {
         let (Some(&least), Some(&most)) = (column.iter().min(), column.iter().max()) else {
             return Err(TraceError::Empty);
         };
-        let each = (least < most).then(|| Each { column, before: Arc::default() });
+        let each = (least < most).then(|| VariableSizes { column, before: Arc::default() });
         Ok(Self { most: Bytes(most as u32), each })
     }
 

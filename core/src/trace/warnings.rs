@@ -2,7 +2,7 @@
 
 use crate::trace::PhyTrace;
 use crate::trace::notes::readable;
-use crate::trace::series::Grid;
+use crate::trace::series::StepDetector;
 
 impl PhyTrace {
     /// Warnings, one line each: those of the import, and those from the trace itself.
@@ -47,7 +47,7 @@ impl PhyTrace {
     fn grid(&self) -> Option<i64> {
         let received = || self.d().iter().copied().filter(|&d| d > 0);
         let least = received().min()?;
-        let mut grid = Grid::default();
+        let mut grid = StepDetector::default();
         received().for_each(|d| grid.take(d - least));
         grid.step()
     }

@@ -1,4 +1,4 @@
-//! What stands before the IP packet, for each link type of a capture.
+//! Link-layer headers of captured frames, by link type.
 
 use etherparse::{EtherType, LaxSlicedPacket};
 use pcap_parser::Linktype;
@@ -10,14 +10,14 @@ const LOOP: i32 = 108;
 const LINUX_COOKED: i32 = 113;
 const LINUX_COOKED_2: i32 = 276;
 
-/// The packet inside a frame; `None` if it is none of IP's. `Err`: a link type that is not known.
+/// The packet inside a frame; `None` if it is not IP. `Err`: an unknown link type.
 pub(super) fn packet(kind: Linktype, frame: &[u8]) -> Result<Option<LaxSlicedPacket<'_>>, String> {
     let ip = |packet| LaxSlicedPacket::from_ip(packet).ok();
     let after = |size: usize| frame.get(size..).unwrap_or_default();
     let typed = |at: usize, size: usize| {
         let number = frame.get(at..at + 2)?;
         let kind = EtherType(u16::from_be_bytes([number[0], number[1]]));
-        // Tags of VLANs are skipped.
+        // VLAN tags are skipped.
         Some(LaxSlicedPacket::from_ether_type(kind, after(size)))
     };
     Ok(match kind.0 {

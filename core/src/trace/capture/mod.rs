@@ -1,8 +1,8 @@
-//! Two captures of packets, at the sender and at the receiver: every packet sent is a slot, its
-//! delay is the time until it is seen at the receiver, and what is never seen there is lost.
+//! Two captures of packets, at the sender and at the receiver. Every packet sent is a slot; its
+//! delay is the time until it is seen at the receiver; a packet never seen there is lost.
 //!
-//! Packets are matched by what no hop changes: addresses, ports, protocol, IP identification, TCP
-//! sequence numbers and timestamps, lengths and a hash of the payload.
+//! Packets are matched by fields that no hop changes: addresses, ports, protocol, IP
+//! identification, TCP sequence numbers and timestamps, lengths and a hash of the payload.
 
 mod link;
 mod packet;
@@ -29,25 +29,25 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
-/// Interfaces of these names are meant where a capture has several: that of a run has, and is then given
-/// twice.
+/// Interfaces with these names are used if a capture has several. The capture of a run has both,
+/// and is given twice.
 const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
 
-/// What two captures do not say themselves.
+/// Settings that two captures do not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Payload of a slot; the longest IP packet unless set.
+    /// Payload of a slot; default: the longest IP packet.
     pub lldu: Option<Bytes>,
-    /// Slots at this rate, each with the fate of the nearest packet; `None`: a slot a packet.
+    /// Slots at this rate, each with the fate of the nearest packet; `None`: one slot per packet.
     pub rate: Option<BitRate>,
-    /// Added to every delay: by how much the receiver's clock is behind.
+    /// Added to every delay: the time by which the receiver's clock is behind.
     pub clock_offset: Option<Shift>,
-    /// Whether what left earlier never arrives later, instead of as measured.
+    /// True to restore the order in which packets were sent; false to keep the measured order.
     pub keep_order: bool,
-    /// Whether addresses and ports change on the way.
+    /// True if addresses and ports change between the captures.
     pub nat: bool,
-    /// Only packets that the sender's capture has from this address.
+    /// Use only packets with this source address in the sender's capture.
     pub from: Option<IpAddr>,
 }
 
@@ -55,7 +55,7 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     let why = "a capture at the sender needs the one at the receiver";
     let receiver = how.needed(how.receiver.as_ref(), why, "receiver", input)?;
     if how.delay_is != DelayIs::OneWay {
-        return Err(how.wrong("delay_is", "two captures give one way; leave it out", input));
+        return Err(how.wrong("delay_is", "two captures give the one-way delay; remove it", input));
     }
     let options = Options {
         lldu: how.lldu,
@@ -69,7 +69,7 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
             Some(Err(_)) => {
                 return Err(how.wrong(
                     "from",
-                    "is no IP address; write one such as 10.0.0.1",
+                    "is not an IP address; write one such as 10.0.0.1",
                     input,
                 ));
             }
@@ -93,7 +93,7 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
 /// Reads the captures at the sender and at the receiver, each pcap or pcapng.
 ///
 /// # Errors
-/// A [`ReadError`] if one is damaged, or if no packet of the one is in the other.
+/// A [`ReadError`] if a capture is damaged, or if no packet occurs in both.
 pub fn read(
     sender: impl Read + Send,
     receiver: impl Read + Send,
@@ -105,7 +105,7 @@ pub fn read(
     pairs::trace(&sent, &seen, options, &budget)
 }
 
-/// The IP packets of the capture at a place, one or more.
+/// The IP packets of one capture; at least one.
 fn packets(
     source: impl Read + Send,
     nat: bool,

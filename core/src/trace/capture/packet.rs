@@ -1,36 +1,36 @@
-//! What tells a packet from every other one, wherever on its way it is seen.
+//! Fields that identify a packet at any point of its path.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice};
 
-/// Bytes of the payload that short captures are compared by.
+/// Payload bytes by which short captures are compared.
 const SHORT: usize = 16;
 
-/// A packet as a capture has it.
+/// A captured packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
-    /// When it was seen, ns.
+    /// Capture time, ns.
     pub(super) time: i64,
-    /// Hashes of its fields: with the whole payload, its beginning, without payload.
+    /// Hashes of its fields: with the whole payload, with its beginning, without payload.
     pub(super) ids: [u64; 3],
-    /// Its addresses, as places in the capture's list.
+    /// Its addresses, as indices of the capture's list.
     pub(super) from: u32,
     pub(super) to: u32,
     /// Length of the IP packet.
     pub(super) size: u32,
 }
 
-/// How much of payloads two captures can be compared by: a place in [`Packet::ids`].
-pub(super) type Level = usize;
+/// Amount of payload available for comparing two captures: an index of [`Packet::ids`].
+pub(super) type PayloadLevel = usize;
 
-/// The packet, its addresses, and how much of its payload was captured.
+/// The packet, its addresses, and the amount of payload captured.
 pub(super) fn identify(
     packet: &LaxSlicedPacket<'_>,
     cut: bool,
     nat: bool,
-) -> Option<(Packet, IpAddr, IpAddr, Level)> {
+) -> Option<(Packet, IpAddr, IpAddr, PayloadLevel)> {
     let mut hash = DefaultHasher::new();
     let (from, to, size, ip): (IpAddr, IpAddr, u32, _) = match packet.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {
@@ -70,7 +70,7 @@ pub(super) fn identify(
             ports(tcp.source_port(), tcp.destination_port(), &mut hash);
             hash.write_u32(tcp.sequence_number());
             hash.write_u32(tcp.acknowledgment_number());
-            // Not the flags of ECN, which routers set.
+            // Without the ECN flags, which routers set.
             let flags = [tcp.fin(), tcp.syn(), tcp.rst(), tcp.psh(), tcp.ack(), tcp.urg()];
             hash.write(&flags.map(u8::from));
             for option in tcp.options_iterator().flatten() {
@@ -86,7 +86,7 @@ pub(super) fn identify(
             hash.write_u16(udp.length());
             udp.payload()
         }
-        // ICMP, fragments and what is not known.
+        // ICMP, fragments and unknown protocols.
         _ => ip.payload,
     };
     let level = match payload.len() {

@@ -1,26 +1,26 @@
-//! Packets sent and seen again: delays, losses, and what cannot be told.
+//! Matches packets sent and received: delays, losses, and ambiguous cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::packet::{Level, Packet};
+use super::packet::{Packet, PayloadLevel};
 use super::reader::Capture;
 use super::{Options, fault};
 use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::notes::readable;
 use crate::trace::probes::resample;
-use crate::trace::series::{Grid, Shift};
+use crate::trace::series::{Shift, StepDetector};
 use crate::trace::{Header, Notes, PhyTrace};
 use crate::units::{Bytes, Duration, counted};
 
-/// Of the sender's packets so many per cent must be in both captures, unless somebody says which are
-/// meant.
+/// Minimum percentage of the sender's packets that must be in both captures, unless the user
+/// selects the packets.
 const LEAST_SHARE: usize = 50;
 
-/// From so long on (ns) a gap between packets is a pause: there the packets do not tell the link.
+/// A gap of at least this length (ns) is a pause, in which the packets do not sample the link.
 const PAUSE: i64 = 200_000_000;
 
-/// The trace of the packets sent.
+/// Builds the trace from the packets sent.
 pub(super) fn trace(
     sent: &Capture,
     seen: &Capture,
@@ -38,10 +38,10 @@ pub(super) fn trace(
         )));
     }
     let level = sent.level.max(seen.level);
-    let matched = Matched::of(sent, seen, level);
+    let matched = MatchedPackets::of(sent, seen, level);
     if matched.unclear * 10 > offered as u64 {
         return Err(fault(format!(
-            "{} of {offered} packets cannot be told from others, some of which were lost; capture \
+            "{} of {offered} packets look the same as others, some of which were lost; capture \
              more bytes of each packet, or traffic that differs",
             matched.unclear
         )));
@@ -75,7 +75,7 @@ pub(super) fn trace(
              the address whose packets cross the link, to count all of those and no others"
         )));
     }
-    // Packets of a direction that crosses the link, in the order in which they were sent.
+    // Packets that cross the link in this direction, in the order in which they were sent.
     let mut slots: Vec<(i64, Option<i64>)> = Vec::new();
     let mut largest = 0;
     for (packet, &raw) in sent.packets.iter().zip(&matched.raw) {
@@ -86,7 +86,7 @@ pub(super) fn trace(
     }
     slots.sort_by_key(|&(time, _)| time);
     let all = slots.len();
-    let window = Window::of(seen, there);
+    let window = ReceptionInterval::of(seen, there);
     let slots = window.known(&slots);
     let censored = all - slots.len();
     let lost = slots.iter().filter(|(_, raw)| raw.is_none()).count();
@@ -96,7 +96,8 @@ pub(super) fn trace(
     let lift = if least < 0 { 1i64.saturating_sub(least) } else { 0 };
     let first = slots[0].0;
     let (mut t, mut d) = (Vec::with_capacity(slots.len()), Vec::with_capacity(slots.len()));
-    let (mut together, mut overtaken, mut latest, mut grid) = (0u64, 0u64, 0i64, Grid::default());
+    let (mut together, mut overtaken, mut latest, mut grid) =
+        (0u64, 0u64, 0i64, StepDetector::default());
     for &(time, raw) in slots {
         let mut at = time.saturating_sub(first);
         if let Some(&before) = t.last()
@@ -175,7 +176,7 @@ pub(super) fn trace(
         assumed.push(format!("LLDUs of {}, the longest packet", counted(lldu.0, "byte", "bytes")));
     }
     assumed.push(match options.rate {
-        None => "a slot a packet".to_owned(),
+        None => "one slot per packet".to_owned(),
         Some(rate) => format!("slots at {rate}, each with the fate of the nearest packet"),
     });
     if options.clock_offset.is_none() && lift == 0 {
@@ -265,21 +266,22 @@ pub(super) fn trace(
     Ok(PhyTrace::with_header(t.into(), d.into(), lldu, header)?)
 }
 
-/// What became of the packets sent.
-struct Matched {
-    /// For every packet, how much later it was seen; `None`: not seen.
+/// The result of matching two captures.
+struct MatchedPackets {
+    /// Per packet, time until it was seen; `None`: not seen.
     raw: Vec<Option<i64>>,
-    /// Packets that are like an earlier one.
+    /// Packets that look the same as an earlier one.
     repeated: u64,
-    /// Packets seen that nobody sent.
+    /// Packets received that were not sent.
     extra: u64,
-    /// Packets sent that are like others, not all of which were seen once: which ones is a guess.
+    /// Packets that look the same as others, not all of which were seen once, so that the match is
+    /// a guess.
     unclear: u64,
 }
 
-impl Matched {
-    /// The n-th of equal packets sent is the n-th of them seen.
-    fn of(sent: &Capture, seen: &Capture, level: Level) -> Self {
+impl MatchedPackets {
+    /// Matches the n-th of equal packets sent to the n-th of them received.
+    fn of(sent: &Capture, seen: &Capture, level: PayloadLevel) -> Self {
         let order = |capture: &Capture| {
             let mut order: Vec<u32> = (0..capture.packets.len() as u32).collect();
             let key = |&at: &u32| {
@@ -315,20 +317,21 @@ impl Matched {
         matched
     }
 
-    /// Which directions are there, and which back. An address whose packets cross the link says so.
-    fn ways(&self, sent: &Capture, options: &Options) -> Ways {
-        let mut directions: BTreeMap<(u32, u32), Range> = BTreeMap::new();
+    /// Determines the directions across the link. A given source address decides them.
+    fn ways(&self, sent: &Capture, options: &Options) -> LinkDirections {
+        let mut directions: BTreeMap<(u32, u32), TimeDifferences> = BTreeMap::new();
         for (packet, raw) in sent.packets.iter().zip(&self.raw) {
             if let &Some(raw) = raw {
-                let range = directions.entry((packet.from, packet.to)).or_insert(Range::at(raw));
+                let range =
+                    directions.entry((packet.from, packet.to)).or_insert(TimeDifferences::at(raw));
                 *range = range.with(raw);
             }
         }
-        // A packet of the way back is in the sender's capture after it is in the receiver's. So
-        // of two opposite directions that is the way there whose difference is larger, whatever
-        // the clocks say.
+        // A packet of the return path appears in the sender's capture after the receiver's. Of two
+        // opposite directions, the forward one is therefore the one with the larger difference,
+        // independently of the clocks.
         let opposite = |&(from, to): &(u32, u32)| directions.get(&(to, from));
-        let mut ways = Ways { forward: BTreeMap::new(), there: None, back: None };
+        let mut ways = LinkDirections { forward: BTreeMap::new(), there: None, back: None };
         for (&direction, &range) in &directions {
             let crosses = sent.is_from(direction.0, options.from);
             let other = opposite(&direction);
@@ -344,30 +347,31 @@ impl Matched {
                 ways.back = Some(ways.back.map_or(range.most, |most: i64| most.max(range.most)));
             } else {
                 ways.forward.insert(direction, ());
-                ways.there = Some(ways.there.map_or(range, |there: Range| there.join(range)));
+                ways.there =
+                    Some(ways.there.map_or(range, |there: TimeDifferences| there.join(range)));
             }
         }
         ways
     }
 }
 
-struct Ways {
-    /// Directions that cross the link from the sender to the receiver.
+struct LinkDirections {
+    /// Address pairs that cross the link from the sender to the receiver.
     forward: BTreeMap<(u32, u32), ()>,
-    /// Differences of their times.
-    there: Option<Range>,
-    /// The largest difference of packets of the way back.
+    /// Their time differences.
+    there: Option<TimeDifferences>,
+    /// The largest time difference of packets of the return path.
     back: Option<i64>,
 }
 
-/// Differences between the times at both ends.
+/// Range of the time differences between both captures.
 #[derive(Clone, Copy)]
-struct Range {
+struct TimeDifferences {
     least: i64,
     most: i64,
 }
 
-impl Range {
+impl TimeDifferences {
     fn at(raw: i64) -> Self {
         Self { least: raw, most: raw }
     }
@@ -381,22 +385,22 @@ impl Range {
     }
 }
 
-/// When the receiver's capture would have had a packet, in times of the sender.
-struct Window {
+/// The interval in which the receiver's capture would contain a packet, in the sender's time.
+struct ReceptionInterval {
     from: i64,
     to: i64,
 }
 
-impl Window {
-    /// From the first packet seen less the smallest difference to the last less the largest.
-    fn of(seen: &Capture, there: Range) -> Self {
+impl ReceptionInterval {
+    /// From the first packet seen minus the smallest difference to the last minus the largest.
+    fn of(seen: &Capture, there: TimeDifferences) -> Self {
         let times = || seen.packets.iter().map(|packet| packet.time);
         let (first, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
         Self { from: first.saturating_sub(there.least), to: last.saturating_sub(there.most) }
     }
 
-    /// What is left without the packets at both ends whose fate the receiver's capture cannot
-    /// tell: not seen, and sent too early or too late.
+    /// `slots` without those at both ends whose fate the receiver's capture cannot determine: not
+    /// seen, and sent too early or too late.
     fn known<'s>(&self, slots: &'s [(i64, Option<i64>)]) -> &'s [(i64, Option<i64>)] {
         let untold = |time: i64| time < self.from || time > self.to;
         let early = slots.iter().take_while(|&&(time, raw)| raw.is_none() && untold(time)).count();

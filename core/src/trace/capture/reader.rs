@@ -1,4 +1,4 @@
-//! The packets of a capture, whatever it is written in.
+//! Reads the packets of a capture, pcap or pcapng.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -9,14 +9,14 @@ use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
 use super::fault;
 use super::link::packet;
-use super::packet::{Level, Packet, identify};
+use super::packet::{Packet, PayloadLevel, identify};
 use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError};
 use crate::units::counted;
 
-/// Buffers begin with this and grow up to [`LONGEST`].
+/// Initial size of buffers, which grow up to [`LONGEST`].
 const BUFFER: usize = 1 << 16;
-/// No block of a capture is longer.
+/// Maximum length of a block.
 const LONGEST: usize = 1 << 24;
 const SECOND: i128 = 1_000_000_000;
 
@@ -25,18 +25,18 @@ const SECOND: i128 = 1_000_000_000;
 pub(super) struct Capture {
     /// Its IP packets, in the order of the file.
     pub(super) packets: Vec<Packet>,
-    /// Addresses that packets name by place.
+    /// Addresses, to which packets refer by index.
     pub(super) addresses: Vec<IpAddr>,
-    /// How much of the payloads it has.
-    pub(super) level: Level,
+    /// Amount of payload captured.
+    pub(super) level: PayloadLevel,
     /// Frames that are not IP.
     pub(super) others: u64,
-    /// Whether it ends within a packet.
+    /// True if it ends within a packet.
     pub(super) cut: bool,
 }
 
 impl Capture {
-    /// Whether packets of that place come from this address; all do if none is given.
+    /// True if the address with index `place` is `from`, or `from` is not given.
     pub(super) fn is_from(&self, place: u32, from: Option<IpAddr>) -> bool {
         from.is_none_or(|from| self.addresses.get(place as usize) == Some(&from))
     }
@@ -45,17 +45,17 @@ impl Capture {
 /// An interface of a capture: its link type and clock.
 #[derive(Clone, Copy)]
 struct Interface {
-    /// Whether its name is that of the place that is meant.
+    /// True if its name is the place to be read.
     named: bool,
     kind: Linktype,
-    /// Parts of a second that its times count.
+    /// Resolution of its times, in parts of a second.
     parts: u128,
-    /// Seconds to be added to them.
+    /// Seconds added to its times.
     offset: i64,
 }
 
-/// Reads the IP packets of a capture, pcap or pcapng; if it has an interface with the name `place`, those
-/// of that interface only.
+/// Reads the IP packets of a capture, pcap or pcapng. If an interface has the name `place`, only
+/// its packets are read.
 pub(super) fn packets(
     source: impl Read + Send,
     nat: bool,
@@ -66,12 +66,13 @@ pub(super) fn packets(
         PcapError::ReadError => std::io::Error::other("the file cannot be read").into(),
         _ => fault("not a capture (pcap or pcapng), or empty"),
     })?;
-    let mut parse = Parse { nat, place, ..Parse::default() };
+    let mut parse = CaptureParser { nat, place, ..CaptureParser::default() };
     let mut room = BUFFER;
     let is_ng = reader.data().starts_with(&SECTION);
     loop {
         let before = reader.data().len();
-        // The crate takes the frame of a block off its length, also where that is shorter.
+        // The pcap-parser crate subtracts the frame from the length of a block, even if the block
+        // is shorter.
         if is_ng && parse.block_length(reader.data()).is_some_and(|length| length < FRAME) {
             return Err(parse.damage("a block shorter than its frame"));
         }
@@ -79,31 +80,31 @@ pub(super) fn packets(
             Ok((size, block)) => {
                 budget.grow(&mut parse.capture.packets, "packets")?;
                 parse.block(&block)?;
-                Step::Took(size)
+                ReadStep::Took(size)
             }
             Err(PcapError::Eof) => break,
-            Err(PcapError::UnexpectedEof) => Step::Cut,
-            Err(PcapError::Incomplete(_)) => Step::More,
-            Err(PcapError::BufferTooSmall) => Step::Grow,
+            Err(PcapError::UnexpectedEof) => ReadStep::Cut,
+            Err(PcapError::Incomplete(_)) => ReadStep::More,
+            Err(PcapError::BufferTooSmall) => ReadStep::Grow,
             Err(PcapError::ReadError) => {
                 return Err(std::io::Error::other("the file cannot be read").into());
             }
             Err(_) => return Err(parse.damage("a block that is none")),
         };
         match step {
-            Step::Took(0) => return Err(parse.damage("a block of no length")),
-            Step::Took(size) => reader.consume(size),
-            Step::More if !reader.reader_exhausted() => {
+            ReadStep::Took(0) => return Err(parse.damage("a block of no length")),
+            ReadStep::Took(size) => reader.consume(size),
+            ReadStep::More if !reader.reader_exhausted() => {
                 reader.refill().map_err(|_| std::io::Error::other("the file cannot be read"))?;
                 if reader.data().len() == before && !reader.reader_exhausted() {
                     room = grown(room, &mut *reader).ok_or_else(|| parse.damage(TOO_LONG))?;
                 }
             }
-            Step::Grow => {
+            ReadStep::Grow => {
                 room = grown(room, &mut *reader).ok_or_else(|| parse.damage(TOO_LONG))?;
                 reader.refill().map_err(|_| std::io::Error::other("the file cannot be read"))?;
             }
-            Step::Cut | Step::More => {
+            ReadStep::Cut | ReadStep::More => {
                 parse.capture.cut = true;
                 break;
             }
@@ -116,14 +117,14 @@ pub(super) fn packets(
     Ok(parse.capture)
 }
 
-/// What a section of pcapng begins with.
+/// First bytes of a section of pcapng.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// Bytes of a block of pcapng beside its content: its kind, and its length twice.
+/// Bytes of a pcapng block besides its content: its type, and its length twice.
 const FRAME: u32 = 12;
 
 const TOO_LONG: &str = "a packet of over 16 MiB";
 
-enum Step {
+enum ReadStep {
     Took(usize),
     More,
     Grow,
@@ -136,7 +137,7 @@ fn grown(room: usize, reader: &mut (dyn PcapReaderIterator + Send)) -> Option<us
 }
 
 #[derive(Default)]
-struct Parse {
+struct CaptureParser {
     nat: bool,
     place: &'static str,
     capture: Capture,
@@ -146,14 +147,14 @@ struct Parse {
     blocks: u64,
 }
 
-impl Parse {
+impl CaptureParser {
     fn damage(&self, what: &str) -> ReadError {
         let blocks = counted(self.blocks, "good block", "good blocks");
         ReadError::File(Fault::Damaged(format!("{what} behind {blocks}")))
     }
 
-    /// The length of the block of pcapng that `data` begins with; `None` at its end, and of a section,
-    /// which may change the order of bytes.
+    /// The length of the pcapng block at the start of `data`; `None` at the end of `data`, and for
+    /// a section, which may change the byte order.
     fn block_length(&self, data: &[u8]) -> Option<u32> {
         let length = data.get(4..8)?.try_into().ok()?;
         let read = if self.big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
@@ -166,7 +167,7 @@ impl Parse {
             PcapBlockOwned::LegacyHeader(header) => {
                 let parts =
                     if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
-                // The upper bits may tell the length of a frame check sequence.
+                // The upper bits may contain the length of a frame check sequence.
                 let kind = Linktype(header.network.0 & 0xffff);
                 self.interfaces = vec![Interface { named: false, kind, parts, offset: 0 }];
                 Ok(())
@@ -193,7 +194,7 @@ impl Parse {
                 };
                 let parts = parts.filter(|&parts| parts > 0 && parts < 1 << 90);
                 let parts = parts.ok_or_else(|| self.damage("a clock of no resolution"))?;
-                // The crate reads it as little-endian always.
+                // The crate always reads it as little-endian.
                 let little = about.if_tsoffset;
                 let offset = if self.big_endian { little.swap_bytes() } else { little };
                 let named = matches!(about.if_name(), Some(Ok(name)) if name == self.place);
@@ -204,7 +205,7 @@ impl Parse {
                 let Some(&interface) = self.interfaces.get(packet.if_id as usize) else {
                     return Err(self.damage("a packet of no interface"));
                 };
-                // A capture of several places: the others' packets are the same ones again.
+                // In a capture of several places, the other interfaces hold the same packets again.
                 if !interface.named && self.interfaces.iter().any(|other| other.named) {
                     return Ok(());
                 }

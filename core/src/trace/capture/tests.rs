@@ -1,7 +1,7 @@
 use super::*;
 use etherparse::PacketBuilder;
 
-/// Frames and the microseconds at which they were seen.
+/// Frames with their capture times in microseconds.
 type Frames = Vec<(i64, Vec<u8>)>;
 
 const START: i64 = 1_700_000_000_000_000;
@@ -17,7 +17,7 @@ fn udp(number: u32, back: bool) -> Vec<u8> {
     frame
 }
 
-/// A capture in the older format; `snap` bytes of each frame, link type and byte order as given.
+/// A capture in pcap format; `snap` bytes of each frame, link type and byte order as given.
 fn pcap(frames: &Frames, kind: u32, nano: bool, big: bool, snap: usize) -> Vec<u8> {
     let word = |word: u32| if big { word.to_be_bytes() } else { word.to_le_bytes() };
     let half = |half: u16| if big { half.to_be_bytes() } else { half.to_le_bytes() };
@@ -40,7 +40,7 @@ fn pcap(frames: &Frames, kind: u32, nano: bool, big: bool, snap: usize) -> Vec<u
     file
 }
 
-/// A capture in the newer format, its clock in 2^-20 s if `binary`.
+/// A capture in pcapng format, with a clock of 2^-20 s if `binary`.
 fn pcapng(frames: &Frames, big: bool, binary: bool) -> Vec<u8> {
     let word = |word: u32| if big { word.to_be_bytes() } else { word.to_le_bytes() };
     let half = |half: u16| if big { half.to_be_bytes() } else { half.to_le_bytes() };
@@ -68,7 +68,7 @@ fn pcapng(frames: &Frames, big: bool, binary: bool) -> Vec<u8> {
     file
 }
 
-/// 50 packets, one in 10 ms, 30 ms on their way; the 7th and 8th are lost.
+/// 50 packets, 10 ms apart, with a delay of 30 ms; the 7th and 8th are lost.
 fn both() -> (Frames, Frames) {
     let sent = (0..50).map(|n| (i64::from(n) * 10_000, udp(n, false))).collect::<Frames>();
     let seen = sent.iter().enumerate().filter(|(n, _)| !(7..9).contains(n));
@@ -91,7 +91,7 @@ fn same(phy: &PhyTrace, what: &str) {
 }
 
 #[test]
-fn every_format_gives_the_same_trace() {
+fn every_capture_format_gives_the_same_trace() {
     let (sent, seen) = both();
     let plain = pcap(&sent, 1, false, false, 65535);
     let receiver = [
@@ -108,11 +108,11 @@ fn every_format_gives_the_same_trace() {
     }
     let short = traced(&plain, &receiver[4], &Options::default());
     assert!(short.header().notes.understood.iter().any(|note| note.contains("first 16 bytes")));
-    // Two bytes of payload are not enough where nothing else differs.
+    // Two bytes of payload are not enough if nothing else differs.
     let alike = read(&plain[..], &pcap(&seen, 1, false, false, 44)[..], &Options::default());
     let message = alike.unwrap_err().to_string();
-    assert!(message.starts_with("50 of 50 packets cannot be told from others"), "{message}");
-    // A binary clock is off by less than its step.
+    assert!(message.starts_with("50 of 50 packets look the same as others"), "{message}");
+    // A binary clock differs by less than its resolution.
     let binary = traced(&plain, &pcapng(&seen, false, true), &Options::default());
     let (_, d) = expected();
     assert!(binary.d().iter().zip(&d).all(|(a, b)| (a - b).abs() < 1000 && (*a == 0) == (*b == 0)));
@@ -151,7 +151,7 @@ fn every_link_type_gives_the_same_trace() {
 }
 
 #[test]
-fn the_way_back_is_told_apart_whatever_the_clocks_say() {
+fn the_return_path_is_recognised_despite_clock_offsets() {
     let (mut sent, mut seen) = both();
     for n in 0..50 {
         let left = i64::from(n) * 10_000 + 31_000;
@@ -181,16 +181,16 @@ fn the_way_back_is_told_apart_whatever_the_clocks_say() {
 }
 
 #[test]
-fn what_the_receiver_cannot_have_seen_is_left_out() {
+fn packets_outside_the_receivers_capture_are_left_out() {
     let (sent, mut seen) = both();
-    // Its capture stops with the 45th packet on its way, and begins with the 3rd.
+    // Its capture stops while the 45th packet is in flight, and starts with the 3rd.
     seen.retain(|(us, _)| (55_000..475_000).contains(us));
     let files = [&sent, &seen].map(|frames| pcap(frames, 1, false, false, 65535));
     let phy = traced(&files[0], &files[1], &Options::default());
     let (_, d) = expected();
     assert_eq!(phy.d()[..], d[3..45]);
     assert!(phy.header().notes.understood[2].starts_with("8 are left out, which"));
-    // A packet lost at the end while others arrive is lost.
+    // A packet lost at the end while others still arrive counts as lost.
     let (sent, mut seen) = both();
     seen.push((600_000, udp(1000, true)));
     seen.retain(|(us, _)| *us != 49 * 10_000 + 30_000);
@@ -219,7 +219,7 @@ fn addresses_behind_nat_are_not_compared() {
 }
 
 #[test]
-fn duplicates_reordering_and_equal_times_are_told() {
+fn duplicates_reordering_and_equal_times_cause_warnings() {
     let (mut sent, mut seen) = both();
     seen.push((600_000, seen[0].1.clone()));
     seen[20].0 += 25_000;
@@ -238,7 +238,7 @@ fn duplicates_reordering_and_equal_times_are_told() {
 }
 
 #[test]
-fn no_cut_or_damage_panics() {
+fn truncated_and_damaged_captures_do_not_panic() {
     let (sent, seen) = both();
     let whole = pcap(&sent, 1, false, false, 65535);
     for receiver in [pcap(&seen, 1, true, true, 65535), pcapng(&seen, false, false)] {
@@ -265,7 +265,7 @@ fn no_cut_or_damage_panics() {
 }
 
 #[test]
-fn one_capture_twice_and_much_that_does_not_cross_are_refused() {
+fn the_same_capture_twice_and_mostly_foreign_traffic_are_refused() {
     let (sent, seen) = both();
     let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
     let fault = |sent: &Frames, seen: &Frames, options: &Options| {
@@ -274,7 +274,7 @@ fn one_capture_twice_and_much_that_does_not_cross_are_refused() {
     };
     let twice = fault(&sent, &sent, &Options::default());
     assert!(twice.starts_with("both captures hold the same packets at the same times"), "{twice}");
-    // Three times as many of another host, which the receiver never sees.
+    // Three times as many packets of another host, which the receiver never sees.
     let mut mixed = sent.clone();
     for n in 0..3 * sent.len() as u32 {
         mixed.push((i64::from(n) * 1000, udp(1_000_000 + n, true)));
@@ -287,11 +287,11 @@ fn one_capture_twice_and_much_that_does_not_cross_are_refused() {
     same(&phy, "only from 10.0.0.1");
 }
 
-/// Of packets both ways, those of the one that is named; those of the other way tell of the clocks.
+/// With packets in both directions and one address given, the return path still reveals the clocks.
 #[test]
-fn the_way_back_stays_evidence_of_the_clocks() {
+fn the_return_path_reveals_the_clock_offset() {
     let (mut sent, mut seen) = both();
-    // The receiver's clock is 5 s ahead: the way back seems to take -4.97 s.
+    // The receiver's clock is 5 s ahead, so that the return path appears to take -4.97 s.
     seen.iter_mut().for_each(|frame| frame.0 += 5_000_000);
     for n in 0..40 {
         let (at, packet) = (i64::from(n) * 10_000 + 100, udp(1000 + n, true));
@@ -318,9 +318,9 @@ fn the_way_back_stays_evidence_of_the_clocks() {
     assert!(absent.starts_with(start), "{absent}");
 }
 
-/// Slots in a pause take the fate of the nearest packet, which the trace says.
+/// Slots in a pause take the fate of the nearest packet, and a warning says so.
 #[test]
-fn pauses_are_told_where_slots_fill_them() {
+fn pauses_filled_with_slots_cause_a_warning() {
     let (mut sent, mut seen) = both();
     for frames in [&mut sent, &mut seen] {
         let last = frames.iter().filter(|frame| frame.0 > 400_000).count();
@@ -337,7 +337,7 @@ fn pauses_are_told_where_slots_fill_them() {
 }
 
 #[test]
-fn a_block_shorter_than_its_frame_is_damage_and_no_panic() {
+fn a_block_shorter_than_its_frame_is_reported_as_damage() {
     for (order, length) in [(true, 0u32), (true, 10), (false, 8), (false, 11)] {
         let word = |number: u32| if order { number.to_be_bytes() } else { number.to_le_bytes() };
         // A section, then a block of process information, whose content may be empty.

@@ -1,4 +1,4 @@
-//! MODCODs: what a frame carries, and the Es/N0 that it takes to receive it.
+//! MODCODs: payload of a frame, and the Es/N0 required to receive it.
 
 mod presets;
 
@@ -7,22 +7,22 @@ use serde::Deserialize;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::series::Table;
 
-/// A modulation with a code rate.
+/// A modulation and a code rate.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modcod {
-    /// What it is called, e.g. `QPSK 3/4`.
+    /// Name, e.g. `QPSK 3/4`.
     pub name: String,
-    /// Bits of data a symbol, headers of the frame counted in.
+    /// Data bits per symbol, including the overhead of frame headers.
     pub efficiency: f64,
-    /// Es/N0 in dB from which on its frames are received.
+    /// Minimum Es/N0 in dB at which its frames are received.
     pub threshold_db: f64,
-    /// Symbols of a frame, if the table says so.
+    /// Symbols per frame, if the table gives them.
     #[serde(default)]
     pub symbols: Option<u32>,
 }
 
-/// The MODCODs that a modem has.
+/// The MODCODs of a modem.
 ///
 /// ```
 /// use clift::trace::Modcods;
@@ -36,13 +36,13 @@ pub struct Modcod {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modcods {
     entries: Vec<Modcod>,
-    /// What it is, in words.
+    /// Description of the table.
     about: String,
 }
 
 impl Modcod {
-    /// Bytes of a frame of so many symbols, else of those that the table says; `None` if neither
-    /// says, or less than a byte fits.
+    /// Bytes of a frame of `symbols` symbols, or of the symbols in the table; `None` if neither is
+    /// given, or less than 1 byte fits.
     pub fn bytes(&self, symbols: Option<u32>) -> Option<u32> {
         let symbols = symbols.or(self.symbols)?;
         let bytes = ((self.efficiency * f64::from(symbols)).round() / 8.0).floor();
@@ -51,10 +51,10 @@ impl Modcod {
 }
 
 impl Modcods {
-    /// The names of the presets.
+    /// Names of the presets.
     pub const PRESETS: [&str; 2] = ["dvb-s2", "dvb-s2x"];
 
-    /// A table that a standard has: `dvb-s2` (ETSI EN 302 307-1, table 13) or `dvb-s2x` (that and EN
+    /// A table of a standard: `dvb-s2` (ETSI EN 302 307-1, table 13) or `dvb-s2x` (the same and EN
     /// 302 307-2, table 20a); normal frames without pilots.
     pub fn preset(name: &str) -> Option<Self> {
         let (added, about): (&[presets::Entry], _) = match name {
@@ -76,10 +76,11 @@ impl Modcods {
         Some(Self { entries, about: about.to_owned() })
     }
 
-    /// A table in TOML: `[[modcod]]` with `name`, `efficiency`, `threshold_db` and perhaps `symbols`.
+    /// A table in TOML: `[[modcod]]` with `name`, `efficiency`, `threshold_db` and optionally
+    /// `symbols`.
     ///
     /// # Errors
-    /// The first thing in the way.
+    /// The first fault.
     pub fn of_toml(text: &str, about: &str) -> Result<Self, ReadError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -94,10 +95,10 @@ impl Modcods {
         Self::of(file.modcod, about).map_err(|reason| ReadError::File(Fault::Table(reason)))
     }
 
-    /// A table in columns whose header has `name`, `efficiency`, `threshold_db` and perhaps `symbols`.
+    /// A table with the columns `name`, `efficiency`, `threshold_db` and optionally `symbols`.
     ///
     /// # Errors
-    /// The first line in the way.
+    /// The first faulty line.
     pub fn of_csv(text: &[u8], about: &str) -> Result<Self, ReadError> {
         let mut table = Table::new(text)?;
         let mut places: Option<[Option<usize>; 4]> = None;
@@ -112,7 +113,7 @@ impl Modcods {
                 if found.contains(&None) {
                     return Err(fault(
                         "the header of a MODCOD table has name, efficiency (bit/symbol) and \
-                         threshold_db, and perhaps symbols"
+                         threshold_db, and optionally symbols"
                             .to_owned(),
                     ));
                 }
@@ -131,7 +132,7 @@ impl Modcods {
             let symbols = match field(3) {
                 text if text.is_empty() => None,
                 text => Some(text.parse().map_err(|_| {
-                    fault(format!("{} is no count of symbols", Snippet::new(text.as_bytes())))
+                    fault(format!("{} is not a number of symbols", Snippet::new(text.as_bytes())))
                 })?),
             };
             let (efficiency, threshold_db) = (number(1)?, number(2)?);
@@ -148,7 +149,7 @@ impl Modcods {
             let name = Snippet::new(entry.name.as_bytes());
             let plain = plain(&entry.name);
             let wrong = if plain.is_empty() || plain.bytes().all(|byte| byte.is_ascii_digit()) {
-                "is no name of a MODCOD; numbers count the table's rows"
+                "is not a valid name; numbers refer to rows of the table"
             } else if !(entry.efficiency > 0.0 && entry.efficiency <= 64.0) {
                 "has no efficiency above 0 and up to 64 bit/symbol"
             } else if !(-100.0..=100.0).contains(&entry.threshold_db) {
@@ -165,7 +166,7 @@ impl Modcods {
         Ok(Self { entries, about: about.to_owned() })
     }
 
-    /// The MODCOD of this name or number, counted from 1: of DVB-S2 that of the standard.
+    /// Index of the MODCOD with this name or number (from 1; for DVB-S2 that of the standard).
     pub fn find(&self, name: &str) -> Option<usize> {
         let wanted = plain(name);
         if let Ok(number) = wanted.parse::<usize>() {
@@ -174,17 +175,17 @@ impl Modcods {
         self.entries.iter().position(|entry| plain(&entry.name) == wanted)
     }
 
-    /// The MODCOD with this index, which there must be.
+    /// The MODCOD with this index; panics if it does not exist.
     pub fn get(&self, index: usize) -> &Modcod {
         &self.entries[index]
     }
 
-    /// All of them.
+    /// All MODCODs.
     pub fn all(&self) -> &[Modcod] {
         &self.entries
     }
 
-    /// The most efficient of those whose threshold is at most `esn0_db`.
+    /// The most efficient MODCOD whose threshold is at most `esn0_db`.
     pub fn best(&self, esn0_db: f64) -> Option<usize> {
         let within = (0..self.entries.len()).filter(|&i| self.entries[i].threshold_db <= esn0_db);
         within.reduce(|best, i| {
@@ -194,20 +195,20 @@ impl Modcods {
         })
     }
 
-    /// The one with the lowest threshold.
+    /// The MODCOD with the lowest threshold.
     pub fn most_robust(&self) -> usize {
         let threshold = |&i: &usize| self.entries[i].threshold_db;
         let all = 0..self.entries.len();
         all.min_by(|a, b| threshold(a).total_cmp(&threshold(b))).unwrap_or_default()
     }
 
-    /// What it is, in words.
+    /// Description of the table.
     pub fn about(&self) -> &str {
         &self.about
     }
 }
 
-/// A name without what people write differently.
+/// Normalises a name, for comparison.
 fn plain(name: &str) -> String {
     let kept = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '/');
     kept.map(|c| c.to_ascii_uppercase()).collect()
@@ -218,8 +219,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bits of data of a normal frame: (k of BCH - 80), from the code rate and the BCH parity of the
-    /// standard, 192, 160 or 128 bits.
+    /// Data bits of a normal frame are k of BCH - 80, with the code rate and the BCH parity of the
+    /// standard: 192, 160 or 128 bits.
     #[test]
     fn the_presets_agree_with_the_frames_of_the_standard() {
         let table = Modcods::preset("dvb-s2x").unwrap();
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn more_is_never_lost_by_a_better_channel() {
+    fn a_better_channel_never_lowers_the_efficiency() {
         for name in Modcods::PRESETS {
             let table = Modcods::preset(name).unwrap();
             let best = |tenths: i32| table.best(f64::from(tenths) / 10.0);
@@ -248,12 +249,12 @@ mod tests {
         }
         let s2 = Modcods::preset("dvb-s2").unwrap();
         assert_eq!(s2.get(s2.most_robust()).name, "QPSK 1/4");
-        // 8PSK 3/5 carries less than QPSK 9/10, and takes less.
+        // 8PSK 3/5 is less efficient than QPSK 9/10 but needs a lower Es/N0.
         assert_eq!(s2.get(s2.best(6.0).unwrap()).name, "8PSK 3/5");
     }
 
     #[test]
-    fn own_tables_are_read_and_checked() {
+    fn user_tables_are_read_and_checked() {
         let csv = b"name;threshold_db;efficiency\nLow;-1.5;0.5\nHigh;6;2\n";
         let toml = "[[modcod]]\nname = \"Low\"\nefficiency = 0.5\nthreshold_db = -1.5\n\
                     [[modcod]]\nname = \"High\"\nefficiency = 2.0\nthreshold_db = 6.0\n";
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!(fault(&format!("{head}a,b,c\n")), "line 2: `b` is not a number");
         assert_eq!(fault(&format!("{head}a,1,1\nA,2,2\n")), "MODCOD `A` occurs twice");
         assert!(fault(&format!("{head}a,NaN,1\n")).starts_with("MODCOD `a` has no efficiency"));
-        assert!(fault(&format!("{head}7,1,1\n")).starts_with("MODCOD `7` is no name"));
+        assert!(fault(&format!("{head}7,1,1\n")).starts_with("MODCOD `7` is not a valid name"));
         assert_eq!(fault(head), "the MODCOD table is empty");
         let fault = |text: &str| Modcods::of_toml(text, "x").unwrap_err().to_string();
         assert!(fault("[[modcod]]\nname = 3\n").starts_with("line 2: "));
@@ -279,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_a_panic(text in "(name,efficiency,threshold_db,symbols\n)?[ -~\n]{0,60}") {
+        fn parsing_never_panics(text in "(name,efficiency,threshold_db,symbols\n)?[ -~\n]{0,60}") {
             for read in [Modcods::of_csv(text.as_bytes(), "x"), Modcods::of_toml(&text, "x")] {
                 match read {
                     Ok(table) => prop_assert!(table.best(200.0).is_some()),

@@ -35,7 +35,7 @@ pub(super) const DVB_S2: [Entry; 28] = [
     ("32APSK 9/10", 4.453027, 16.05),
 ];
 
-/// What ETSI EN 302 307-2, table 20a, adds to them (the linear channel's column).
+/// Additional MODCODs of ETSI EN 302 307-2, table 20a (column of the linear channel).
 pub(super) const DVB_S2X: [Entry; 39] = [
     ("QPSK 2/9", 0.434841, -2.85),
     ("QPSK 13/45", 0.567805, -2.03),
@@ -78,7 +78,7 @@ pub(super) const DVB_S2X: [Entry; 39] = [
     ("256APSK 3/4", 5.900855, 19.57),
 ];
 
-/// Symbols of a normal frame: 64800 bits in slots of 90 symbols, behind a header of as many.
+/// Symbols of a normal frame: 64800 bits in slots of 90 symbols, after a header of 90 symbols.
 pub(super) fn symbols(name: &str) -> u32 {
     let bits = match name.split(' ').next().unwrap_or_default() {
         "QPSK" => 2,

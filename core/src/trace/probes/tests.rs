@@ -9,7 +9,7 @@ fn csv(text: &str, direction: Direction) -> Result<PhyTrace, String> {
 }
 
 #[test]
-fn flagged_probes_of_both_directions() {
+fn flagged_probes_are_read_in_both_directions() {
     let text = format!("{FLAGGED}0,5.000,32.35,0,36.1,0\n1,5.010,30,0,36.3,1\n2,5.02,,1,36,0\n");
     let up = csv(&text, Direction::Up).unwrap();
     assert_eq!(up.t()[..], [0, 10_000_000, 20_000_000]);
@@ -21,13 +21,13 @@ fn flagged_probes_of_both_directions() {
 }
 
 #[test]
-fn lens_knows_lost_and_unknown_probes() {
+fn lens_files_have_lost_and_unknown_probes() {
     let text = "timestamp,rtt,uplink,downlink\n1707277440000000000,50,20,30\n\
                 1707277440010000000,-1,-1,0\n1707277440020000000,-1.0,21,-1\n";
     assert_eq!(csv(text, Direction::Up).unwrap().d()[..], [1, 0, 1_000_001]);
     let down = csv(text, Direction::Down).unwrap();
     assert_eq!((&down.t()[..], &down.d()[..]), (&[0, 20_000_000][..], &[1, 0][..]));
-    // Both directions have the clock of the file, whatever is known of its first probe.
+    // Both directions have the clock of the file, even if its first probe is unknown.
     let late = text.replace("50,20,30", "50,-1,0").replace("-1,-1,0", "50,20,30");
     let (up, down) = (csv(&late, Direction::Up).unwrap(), csv(&late, Direction::Down).unwrap());
     assert_eq!(up.t()[..], [0, 10_000_000, 20_000_000]);
@@ -40,7 +40,7 @@ fn lens_knows_lost_and_unknown_probes() {
 }
 
 #[test]
-fn a_pair_of_files_is_taken_line_by_line() {
+fn a_pair_of_files_is_read_line_by_line() {
     let interval = Duration::from_millis(10);
     let read = |delays: &str, losses: &str| {
         read_pair(delays.as_bytes(), losses.as_bytes(), interval, AS_SENT)
@@ -60,7 +60,7 @@ fn a_pair_of_files_is_taken_line_by_line() {
 }
 
 #[test]
-fn without_a_received_probe_there_is_no_round_trip_time() {
+fn without_a_received_probe_the_round_trip_time_is_unknown() {
     let phy = csv(&format!("{FLAGGED}0,0,1,1,1,1\n1,1,1,1,1,1\n"), Direction::Up).unwrap();
     assert_eq!((&phy.d()[..], phy.header().rtt), (&[0, 0][..], None));
 }
@@ -72,9 +72,9 @@ fn a_smallest_delay_of_zero_is_a_round_trip_time_of_zero() {
 }
 
 #[test]
-fn slots_at_a_rate_take_the_nearest_probe() {
+fn slots_at_a_rate_use_the_nearest_probe() {
     let text = format!("{FLAGGED}0,0,10,0,0,0\n1,0.010,11,0,0,0\n2,0.020,12,1,0,0\n");
-    // 1250 bytes at 2 Mbit/s: a slot every 5 ms; 5 ms is as near to 0 as to 10 ms.
+    // 1250 bytes at 2 Mbit/s: a slot every 5 ms; 5 ms is equally near to 0 and to 10 ms.
     let rate = BitRate::from_bits_per_second(2_000_000);
     let sampling = Sampling { lldu: Bytes(1250), rate };
     let phy = read_csv(text.as_bytes(), Direction::Up, sampling).unwrap();
@@ -108,7 +108,7 @@ fn faults_have_a_line_and_a_cure() {
 }
 
 proptest! {
-    /// The nearest probe by looking at all of them.
+    /// Compares with a search over all probes.
     #[test]
     fn resampling_agrees_with_a_search(
         gaps in proptest::collection::vec(1i64..1000, 1..40),
@@ -130,10 +130,10 @@ proptest! {
 }
 
 #[test]
-fn measured_delays_keep_their_order_unless_asked_otherwise() {
+fn measured_delays_keep_their_order_by_default() {
     use crate::trace::{Format, InMemory, TraceFile};
-    // The delay falls by 30 ms from one probe to the next, 100 ms later: in order. Slots of 5 ms take
-    // the delay of the nearest.
+    // The delay falls by 30 ms between probes 100 ms apart, so that order is kept. Slots of 5 ms
+    // use the delay of the nearest probe.
     let text = format!("{FLAGGED}0,0,50,0,9,0\n1,0.1,20,0,9,0\n");
     let mut files = InMemory::default();
     files.insert("x.csv", text);

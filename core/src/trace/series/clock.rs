@@ -1,4 +1,4 @@
-//! When a row was measured: numbers of a unit, dates.
+//! Times of rows: numbers in a unit, or dates.
 
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
@@ -11,7 +11,7 @@ use crate::trace::decimal::parse;
 use crate::trace::error::{Fault, Snippet};
 
 impl TimeFormat {
-    /// Nanoseconds from whatever origin the times have; dates without an offset are in UTC.
+    /// Nanoseconds from the origin of the times; dates without an offset are in UTC.
     pub(super) fn parse(&self, field: &[u8]) -> Result<i64, Fault> {
         match self {
             Self::Unit(unit) => Ok(parse(field, *unit)?.0),
@@ -32,11 +32,11 @@ impl TimeFormat {
     }
 }
 
-/// What to do about a date that a pattern does not read.
+/// Hint for a date that does not match the pattern.
 fn cure(pattern: &str) -> String {
     let days = ["%d", "%e", "%j", "%F", "%D", "%s", "%c"];
     let day = days.iter().any(|part| pattern.contains(part));
-    let more = if day { "" } else { ", which must hold the day too: `%Y-%m-%d %H:%M:%S`" };
+    let more = if day { "" } else { ", which must include the day: `%Y-%m-%d %H:%M:%S`" };
     format!("the pattern is `{pattern}`{more}")
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_with_and_without_an_offset() {
+    fn dates_are_parsed_with_and_without_an_offset() {
         let second = 1_725_969_600_000_000_000;
         for text in ["2024-09-10T12:00:00Z", "2024-09-10 14:00:00+02:00", "2024-09-10 12:00:00"] {
             assert_eq!(nanos(&TimeFormat::Date, text), Ok(second), "{text}");
@@ -77,6 +77,6 @@ mod tests {
         assert!(nanos(&pattern, "2024-09-10").unwrap_err().starts_with("`2024-09-10` is not a d"));
         assert!(nanos(&TimeFormat::Date, "2300-01-01").unwrap_err().contains("is not a date"));
         let clock = TimeFormat::Pattern("%H:%M:%S".to_owned());
-        assert!(nanos(&clock, "23:59:40").unwrap_err().contains("must hold the day too"));
+        assert!(nanos(&clock, "23:59:40").unwrap_err().contains("must include the day"));
     }
 }

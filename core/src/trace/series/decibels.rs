@@ -1,4 +1,4 @@
-//! Quantities of modems as people write them: dB, dBHz, symbols a second.
+//! Quantities of modems in text form: dB, dBHz, symbols per second.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::given::{ColumnUnit, Given, Measured, unit};
 use crate::trace::decimal::parse_scaled;
 use crate::units::quantity;
 
-/// Defines a level in decibels with a unit of its own.
+/// Defines a level in decibels with its own unit.
 macro_rules! level {
     ($(#[$about:meta])* $name:ident, $unit:literal, $what:literal) => {
         $(#[$about])*
@@ -20,7 +20,7 @@ macro_rules! level {
             fn from_str(text: &str) -> Result<Self, String> {
                 let number = text.trim().strip_suffix($unit).and_then(|text| decibels(text.trim()));
                 number.map(Self).ok_or_else(|| {
-                    format!(concat!("`{}` is no ", $what, "; write e.g. \"7.5 ", $unit, "\""), text)
+                    format!(concat!("`{}` is not a valid ", $what, "; write e.g. \"7.5 ", $unit, "\""), text)
                 })
             }
         }
@@ -48,14 +48,14 @@ level!(
     DecibelHertz, "dBHz", "C/N0"
 );
 
-/// The number of decibels that `text` is, if it can be meant.
+/// Parses a number of decibels.
 pub(super) fn decibels(text: &str) -> Option<f64> {
-    // Not what only Rust takes for a number.
+    // Rejects forms such as `inf` and `nan`, which Rust would parse.
     parse_scaled(text.as_bytes(), 0)?;
     text.parse().ok().filter(|level: &f64| level.abs() <= 400.0)
 }
 
-/// Symbols a second.
+/// Symbols per second.
 ///
 /// ```
 /// use clift::trace::series::SymbolRate;
@@ -66,7 +66,7 @@ pub(super) fn decibels(text: &str) -> Option<f64> {
 pub struct SymbolRate(u64);
 
 impl SymbolRate {
-    /// Symbols a second, at least 1.
+    /// Symbols per second, at least 1.
     pub fn per_second(self) -> u64 {
         self.0
     }
@@ -86,7 +86,7 @@ impl FromStr for SymbolRate {
             }
         });
         parsed.ok_or_else(|| {
-            format!("`{text}` is no symbol rate; write e.g. \"5 MBd\" (Bd, kBd, MBd, GBd)")
+            format!("`{text}` is not a symbol rate; write e.g. \"5 MBd\" (Bd, kBd, MBd, GBd)")
         })
     }
 }
@@ -116,5 +116,5 @@ quantity!(
     SymbolRate,
     "SymbolRate",
     r"^\s*[0-9]+(\.[0-9]+)?\s*(Bd|kBd|MBd|GBd)\s*$",
-    "symbols a second, e.g. \"5 MBd\""
+    "symbols per second, e.g. \"5 MBd\""
 );

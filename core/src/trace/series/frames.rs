@@ -1,4 +1,4 @@
-//! Frames of a modem whose MODCOD changes: one follows another, each with its own bytes.
+//! Frames of a modem with a varying MODCOD: consecutive frames, each with its own size.
 
 use std::collections::VecDeque;
 
@@ -12,29 +12,29 @@ use crate::trace::error::Fault;
 use crate::trace::{Modcods, Sizes};
 use crate::units::Duration;
 
-/// Which MODCOD a frame has.
+/// How the MODCOD of a frame is chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Coding {
-    /// Always the same.
+    /// The same for all frames.
     Constant(usize),
-    /// What the row says.
+    /// The MODCOD of the row.
     Variable,
-    /// The most efficient that the channel bears, as the sender knew it so long ago, less a margin.
+    /// The most efficient MODCOD for the Es/N0 that the sender knew a delay ago, less a margin.
     Adaptive { margin: Decibels, delay: Duration },
 }
 
-/// What a modem did for a while.
+/// Signal of a modem during an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Signal {
     /// Es/N0 in dB; `None`: no reception.
     pub(super) esn0: Option<f64>,
-    /// The MODCOD of the row, if rows have one; `None`: nothing is sent.
+    /// The MODCOD of the row, if rows give one; `None`: nothing is sent.
     pub(super) modcod: Option<usize>,
-    /// Share of its frames that were lost, if rows say so.
+    /// Share of its frames that were lost, if rows give it.
     pub(super) loss: Option<Loss>,
 }
 
-/// Makes frames. Time is counted in symbols, so that nothing drifts.
+/// Generates frames. Time is counted in symbols, so that rounding errors do not accumulate.
 pub(super) struct Frames<'a> {
     pub(super) coding: Coding,
     modcods: Modcods,
@@ -43,24 +43,24 @@ pub(super) struct Frames<'a> {
     t: Vec<i64>,
     d: Vec<i64>,
     bytes: Vec<i64>,
-    /// Start of the next frame, ns times symbols a second.
+    /// Start of the next frame, in ns times symbols per second.
     next: u128,
-    /// Signals of the past: from when on.
+    /// Past signals, each with the time from which it applies.
     past: VecDeque<(i64, Option<f64>)>,
     losses: ChaCha8Rng,
     keep_order: bool,
     latest: i64,
     most: u64,
     budget: &'a Budget<'a>,
-    /// Frames by MODCOD: sent, and lost.
+    /// Frames sent and lost, by MODCOD.
     pub(super) sent: Vec<(u64, u64)>,
-    /// Frames for which the channel was too bad for any MODCOD, as the sender knew it.
+    /// Frames sent although the Es/N0 known to the sender was below every MODCOD.
     pub(super) desperate: u64,
-    /// Frames that wait for an earlier one, or would if order was kept.
+    /// Frames that wait for an earlier one, or would if order were kept.
     pub(super) waited: u64,
-    /// Whether a row lost some of its frames, but not all.
+    /// True if a row lost some but not all of its frames.
     pub(super) drawn: bool,
-    /// Rows in which no frame starts, because an earlier one lasts.
+    /// Rows in which no frame starts, because an earlier one is still being sent.
     pub(super) idle: u64,
 }
 
@@ -98,8 +98,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The frames that start from `from` on and before `to`, each as long as its MODCOD makes it, which
-    /// then takes `delay` to arrive.
+    /// Adds the frames that start from `from` and before `to`. Each lasts as long as its MODCOD
+    /// requires and then takes `delay` to arrive.
     pub(super) fn interval(
         &mut self,
         from: i64,
@@ -111,7 +111,7 @@ impl<'a> Frames<'a> {
         let rate = u128::from(self.rate.per_second());
         self.past.push_back((from, signal.esn0));
         self.next = self.next.max(from.unsigned_abs() as u128 * rate);
-        // The slots of the row, to share counted losses among.
+        // The row's frames, among which counted losses are divided.
         let first = self.t.len();
         loop {
             let t = (self.next / rate) as i64;
@@ -124,7 +124,7 @@ impl<'a> Frames<'a> {
             let symbols = self.symbols.or(modcod.symbols).unwrap_or(1);
             let Some(bytes) = modcod.bytes(self.symbols) else {
                 return Err(Fault::Table(format!(
-                    "a frame of {symbols} symbols with {} carries less than a byte",
+                    "a frame of {symbols} symbols with {} carries less than 1 byte",
                     modcod.name
                 )));
             };
@@ -183,7 +183,7 @@ impl<'a> Frames<'a> {
                 while self.past.get(1).is_some_and(|&(from, _)| from <= known) {
                     self.past.pop_front();
                 }
-                // Before the first report the first one holds.
+                // Before the first report, the first signal applies.
                 let esn0 = self.past.front().and_then(|&(_, esn0)| esn0);
                 let best = esn0.and_then(|esn0| self.modcods.best(esn0 - margin.0));
                 self.desperate += u64::from(best.is_none());
@@ -196,7 +196,7 @@ impl<'a> Frames<'a> {
         self.t.len()
     }
 
-    /// What was sent of each MODCOD, the most used first: name, frames, lost.
+    /// Frames sent by MODCOD, the most used first: name, frames, lost.
     pub(super) fn used(&self) -> Vec<(String, u64, u64)> {
         let all = self.modcods.all().iter().zip(&self.sent);
         let mut used: Vec<_> = all
@@ -211,7 +211,7 @@ impl<'a> Frames<'a> {
         &self.modcods
     }
 
-    /// Columns `t` and `d`, and sizes.
+    /// The columns `t` and `d`, and the sizes.
     pub(super) fn columns(self) -> Result<(Vec<i64>, Vec<i64>, Sizes), crate::trace::TraceError> {
         Ok((self.t, self.d, Sizes::each(self.bytes.into())?))
     }

@@ -1,4 +1,4 @@
-//! What a series has where: a column with its unit, or a constant, as people write it.
+//! Quantities of a series in text form: a column with its unit, or a constant.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::trace::TimeUnit;
 use crate::units::{BitRate, Duration, Probability, quantity};
 
-/// A quantity of a series: the same throughout, or a column.
+/// A quantity of a series: a constant, or a column.
 ///
 /// ```
 /// use clift::trace::series::Given;
@@ -25,18 +25,18 @@ use crate::units::{BitRate, Duration, Probability, quantity};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given<Q> {
-    /// The same throughout.
+    /// A constant.
     Constant(Q),
     /// A column and its unit.
     Column(ColumnName, ColumnUnit),
 }
 
-/// Which column of a file.
+/// A column of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ColumnName {
-    /// The n-th, counted from 1.
+    /// By number, counted from 1.
     Number(usize),
-    /// The one with this name in the header.
+    /// By its name in the header.
     Header(String),
 }
 
@@ -44,20 +44,20 @@ pub enum ColumnName {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ColumnUnit {
     pub(super) name: &'static str,
-    /// A value is so many powers of ten of the base unit,
+    /// Power of ten of the base unit,
     pub(super) digits: i32,
-    /// times this.
+    /// multiplied by this factor.
     pub(super) factor: u64,
 }
 
-/// A text that names neither a column nor a value.
+/// The error for text that is neither a column nor a value.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("{0}")]
 pub struct GivenError(String);
 
-/// Quantities that a series may have in columns.
+/// Quantities that a series can have in columns.
 pub trait Measured: FromStr<Err: fmt::Display> + fmt::Display {
-    /// What a message calls the quantity.
+    /// Name of the quantity in messages.
     const WHAT: &'static str;
     /// A unit that messages suggest.
     const EXAMPLE: &'static str;
@@ -92,7 +92,7 @@ impl Measured for Duration {
         &[unit("s", 9, 1), unit("ms", 6, 1), unit("us", 3, 1), unit("ns", 0, 1)];
 }
 
-/// As a share, or a count.
+/// As a share, or as a count.
 impl Measured for Probability {
     const WHAT: &'static str = "loss";
     const EXAMPLE: &'static str = "%";
@@ -101,10 +101,10 @@ impl Measured for Probability {
 }
 
 impl ColumnUnit {
-    /// The unit of losses that are counted.
+    /// The unit of counted losses.
     pub(super) const COUNT: &'static str = "packets";
 
-    /// The unit's name; empty for a share.
+    /// Name of the unit; empty for a share.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -127,7 +127,7 @@ impl<Q: Measured> FromStr for Given<Q> {
                 Some(unit) => return Ok(Self::Column(column.parse()?, unit)),
                 None if is_number(column) => {
                     return Err(GivenError(format!(
-                        "`{name}` is no unit of a {what}; known are {}",
+                        "`{name}` is not a unit of a {what}; known are {}",
                         names()
                     )));
                 }
@@ -142,7 +142,7 @@ impl<Q: Measured> FromStr for Given<Q> {
         match (unit_of(""), text.rsplit_once(':')) {
             (Some(unit), _) => Ok(Self::Column(column, unit)),
             (None, Some((_, name))) => Err(GivenError(format!(
-                "`{}` is no unit of a {what}; known are {}; if the column is called `{column}`, \
+                "`{}` is not a unit of a {what}; known are {}; if the column is called `{column}`, \
                  write `{column}:{}`",
                 name.trim(),
                 names(),
@@ -163,7 +163,7 @@ impl<Q: Measured> fmt::Display for Given<Q> {
             Self::Constant(value) => {
                 let text = value.to_string();
                 f.write_str(&text)?;
-                // A share of 0 or 1 is not the number of a column.
+                // A share of 0 or 1 must not read as a column number.
                 if is_number(&text) { f.write_str(".0") } else { Ok(()) }
             }
             Self::Column(column, ColumnUnit { name: "", .. }) => column.fmt(f),
@@ -179,18 +179,20 @@ impl FromStr for ColumnName {
         let text = text.trim();
         if !is_number(text) {
             return match text {
-                "" => Err(GivenError("no column; give its number or its name".to_owned())),
+                "" => {
+                    Err(GivenError("the column is missing; give its number or its name".to_owned()))
+                }
                 name => Ok(Self::Header(name.to_owned())),
             };
         }
         match text.parse() {
             Ok(number) if (1..=MOST_COLUMNS).contains(&number) => Ok(Self::Number(number)),
-            _ => Err(GivenError(format!("`{text}` is no column; columns count from 1"))),
+            _ => Err(GivenError(format!("`{text}` is not a column; columns count from 1"))),
         }
     }
 }
 
-/// No line holds more.
+/// Maximum number of columns in a line.
 const MOST_COLUMNS: usize = 1 << 16;
 
 impl fmt::Display for ColumnName {
@@ -221,14 +223,14 @@ pub struct TimeColumn {
     pub(super) format: TimeFormat,
 }
 
-/// How times are written.
+/// Notation of times.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum TimeFormat {
-    /// A number of this unit, from whatever origin.
+    /// A number in this unit, from any origin.
     Unit(TimeUnit),
-    /// A date and a time as ISO 8601 has them.
+    /// A date and time in ISO 8601.
     Date,
-    /// The same in another form, described as `strftime` does.
+    /// A date and time in a `strftime` pattern.
     Pattern(String),
 }
 
@@ -247,7 +249,7 @@ impl FromStr for TimeColumn {
             "date" => TimeFormat::Date,
             unit => TimeFormat::Unit(unit.parse().map_err(|_| {
                 GivenError(format!(
-                    "`{text}` does not say how times are written; write the column as \
+                    "`{text}` has no time format; write the column as \
                      `{column}:ms` (or s, us, ns), `{column}:date` for dates of ISO 8601, or with \
                      a pattern such as `{column}:%Y-%m-%d %H:%M:%S`"
                 ))
@@ -268,20 +270,20 @@ impl fmt::Display for TimeColumn {
     }
 }
 
-/// What a column of delays holds.
+/// Kind of delay in a column.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[schemars(inline)]
 pub enum DelayIs {
-    /// The way from the sender to the receiver.
+    /// From the sender to the receiver.
     #[default]
     #[serde(rename = "one-way")]
     OneWay,
-    /// There and back; half of it is taken.
+    /// Round trip; half of it is used.
     #[serde(rename = "rtt")]
     RoundTrip,
 }
 
-/// A time that may be below zero: what is added to measured delays.
+/// A time that may be negative: the correction added to measured delays.
 ///
 /// ```
 /// use clift::trace::series::Shift;
@@ -343,7 +345,7 @@ quantity!(
     Shift,
     "Shift",
     r"^\s*[-+]?[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$",
-    "a time with its unit, which may be below zero, e.g. \"-3 ms\""
+    "a time with its unit, which may be negative, e.g. \"-3 ms\""
 );
 
 #[cfg(test)]
@@ -356,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_and_values_are_told_apart() {
+    fn columns_and_values_are_distinguished() {
         let number = |n| ColumnName::Number(n);
         let ms = Duration::UNITS[1];
         assert_eq!("4:ms".parse(), Ok(Given::Column::<Duration>(number(4), ms)));
@@ -372,25 +374,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_says_what_to_write() {
+    fn errors_say_what_to_write_instead() {
         assert_eq!(
             fault::<Duration>("4"),
             "column `4` has no unit; write `4:ms` (units of a delay: s, ms, us, ns)"
         );
         assert!(fault::<BitRate>("rate").starts_with("column `rate` has no unit; write `rate:Mb"));
-        assert!(fault::<BitRate>("rate:Mbps").starts_with("`Mbps` is no unit of a rate; known"));
-        assert!(fault::<BitRate>("2:Mbps").starts_with("`Mbps` is no unit of a rate; known are"));
+        assert!(fault::<BitRate>("rate:Mbps").starts_with("`Mbps` is not a unit of a rate; known"));
+        assert!(
+            fault::<BitRate>("2:Mbps").starts_with("`Mbps` is not a unit of a rate; known are")
+        );
         assert!(fault::<BitRate>("2 Mbps").starts_with("unknown unit `Mbps`"));
-        assert!(fault::<Duration>("0:ms").starts_with("`0` is no column; columns count from 1"));
-        assert!(fault::<Probability>("").starts_with("no column"));
+        assert!(fault::<Duration>("0:ms").starts_with("`0` is not a column; columns count from 1"));
+        assert!(fault::<Probability>("").starts_with("the column is missing"));
         let time = |text: &str| text.parse::<TimeColumn>().unwrap_err().to_string();
-        assert!(time("7").starts_with("`7` does not say how times are written"));
-        assert!(time("t:hours").contains("`t:hours` does not say"));
+        assert!(time("7").starts_with("`7` has no time format"));
+        assert!(time("t:hours").contains("`t:hours` has no time format"));
     }
 
     proptest! {
         #[test]
-        fn what_is_displayed_reads_back(text in "[0-9]{0,3}[ -~]{0,8}(:(ms|Mbit/s|%|packets|s))?") {
+        fn displayed_columns_and_values_parse_back(text in "[0-9]{0,3}[ -~]{0,8}(:(ms|Mbit/s|%|packets|s))?") {
             fn again<T: FromStr<Err = GivenError> + fmt::Display + PartialEq + fmt::Debug>(text: &str) {
                 if let Ok(given) = text.parse::<T>() {
                     assert_eq!(given.to_string().parse::<T>(), Ok(given), "{text:?}");

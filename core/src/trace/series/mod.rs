@@ -1,10 +1,10 @@
-//! Rate, delay and loss over time, as most logs of Starlink and cellular links have them.
+//! Rate, delay and loss over time, the form of most logs of Starlink and cellular links.
 //!
-//! A row holds until the next one, the last as long as rows usually do. The rate says how many
-//! slots there are: one follows another at the transmission time of an LLDU, over the borders of
-//! rows too. The delay of a row is the `d` of its slots, and what left earlier never arrives later
-//! unless [`Series::keep_order`] is false. Losses are drawn. Without a rate every row is a slot. The
-//! log of a [`Modem`] has Es/N0 or MODCODs in the place of rates: its slots are frames.
+//! A row holds until the next one; the last row holds for the usual interval between rows. The rate
+//! determines the number of slots: consecutive slots are one LLDU transmission time apart, also
+//! across rows. The delay of a row is the `d` of its slots; packets stay in order unless
+//! [`Series::keep_order`] is false. Losses are drawn. Without a rate, every row is a slot. The log
+//! of a [`Modem`] has Es/N0 or MODCODs instead of rates, and its slots are frames.
 
 mod clock;
 mod decibels;
@@ -32,7 +32,7 @@ use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError
 use crate::units::{BitRate, Bytes, Duration, Probability, counted};
 use frames::{Frames, Signal};
 use given::TimeFormat;
-use slots::{Loss, Maker, State};
+use slots::{Loss, SlotGenerator, State};
 use table::Row;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -50,38 +50,38 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
-/// More slots than this have no index.
+/// Largest number of slots that can be indexed.
 const MOST: u64 = u32::MAX as u64;
 
-/// Where a file has what, and what it does not say.
+/// SeriesLayout of a series file, and settings that the file does not contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The column of times.
     pub time: TimeColumn,
-    /// The rate; `None`: a slot a row.
+    /// The rate; `None`: one slot per row.
     pub rate: Option<Given<BitRate>>,
     /// The delay.
     pub delay: Option<Given<Duration>>,
-    /// What the delay is.
+    /// Kind of the delay.
     pub delay_is: DelayIs,
-    /// What was lost.
+    /// The losses.
     pub loss: Option<Given<Probability>>,
-    /// Payload of a slot; 1500 bytes unless set.
+    /// Payload of a slot; default 1500 bytes.
     pub lldu: Option<Bytes>,
-    /// Added to every delay in a column: by how much the receiver's clock is behind.
+    /// Added to every delay from a column: the time by which the receiver's clock is behind.
     pub clock_offset: Option<Shift>,
-    /// Whether what left earlier never arrives later.
+    /// True if slots arrive in order.
     pub keep_order: bool,
-    /// A field that stands for a missing value, beside empty ones, `-`, `NaN`, `NA` and `null`.
+    /// Marker of a missing value, in addition to empty fields, `-`, `NaN`, `NA` and `null`.
     pub missing: Option<String>,
     /// Seed of the losses.
     pub seed: u64,
-    /// What the log of a modem says; its slots are frames.
+    /// Settings for the log of a modem, whose slots are frames.
     pub modem: Option<Modem>,
 }
 
 impl Series {
-    /// The series with this column of times, of which nothing else is said.
+    /// A series with this column of times and default settings.
     pub fn new(time: TimeColumn) -> Self {
         Self {
             time,
@@ -117,21 +117,21 @@ impl Series {
             return Ok(series);
         }
         if series.rate.is_none() && series.delay.is_none() && series.loss.is_none() {
-            let why = "times alone make no series";
+            let why = "a series needs more than times";
             return how.needed(None, why, "rate, delay or loss", input);
         }
         if series.delay_is == DelayIs::RoundTrip && series.clock_offset.is_some() {
-            let cure = "round-trip times have one clock; leave it out";
+            let cure = "round-trip times use a single clock; remove it";
             return Err(how.wrong("clock_offset", cure, input));
         }
         Ok(series)
     }
 }
 
-/// Payload of an LLDU unless said otherwise: that of an Ethernet frame.
+/// Default payload of an LLDU: that of an Ethernet frame.
 const PACKET: Bytes = Bytes(1500);
 
-/// Reads a series. Files that ask for more than `most` slots are refused.
+/// Reads a series. Files with more than `most` slots are refused.
 ///
 /// ```
 /// use clift::trace::series::{Series, read};
@@ -149,7 +149,7 @@ const PACKET: Bytes = Bytes(1500);
 /// ```
 ///
 /// # Errors
-/// A [`ReadError`] with the first line in the way.
+/// A [`ReadError`] with the first faulty line.
 pub fn read(reader: impl BufRead, series: &Series, most: u64) -> Result<PhyTrace, ReadError> {
     read_within(reader, series, most, &Budget::unlimited())
 }
@@ -161,7 +161,7 @@ fn read_within(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let mut table = Table::new(reader)?;
-    let mut import = Import::new(series, (most, budget));
+    let mut import = SeriesImport::new(series, (most, budget));
     import.between = table.between();
     while let Some(row) = table.next()? {
         import.row(row).map_err(|fault| fault.at(row.line))?;
@@ -169,59 +169,59 @@ fn read_within(
     import.finish()
 }
 
-/// Where the columns of a file are, counted from 0.
-struct Layout {
+/// Columns of a file, counted from 0.
+struct SeriesLayout {
     time: usize,
     rate: Option<usize>,
     delay: Option<usize>,
     loss: Option<usize>,
-    /// Es/N0 or C/N0, and the MODCOD, of a modem.
+    /// Es/N0 or C/N0, and MODCOD, of a modem.
     modem: [Option<usize>; 2],
 }
 
-/// A row that holds until the next one.
-struct Held {
+/// The row that holds until the next one.
+struct CurrentRow {
     line: u64,
     t: i64,
     state: State,
     signal: Signal,
 }
 
-/// A file as it is read.
-struct Import<'a> {
+/// State of the import of a file.
+struct SeriesImport<'a> {
     series: &'a Series,
-    maker: Maker<'a>,
+    slots: SlotGenerator<'a>,
     frames: Option<Frames<'a>>,
-    layout: Option<Layout>,
-    /// The fields of the line that names the columns.
+    layout: Option<SeriesLayout>,
+    /// The fields of the header line.
     header: Option<Vec<String>>,
     between: &'static str,
     columns: usize,
     origin: i64,
-    held: Option<Held>,
+    held: Option<CurrentRow>,
     rows: u64,
     repeated: u64,
     outages: u64,
     outage: i64,
     intervals: Vec<i64>,
-    /// Lengths and lines of the longest intervals come from these.
+    /// Length of the longest interval, and the line before it.
     longest: (i64, u64),
-    delays: Grid,
+    delays: StepDetector,
     /// Es/N0 of the rows that have one, in dB.
     levels: Vec<f64>,
-    /// Rows whose delay is 0, which no slot can have.
+    /// Rows with a delay of 0, which a slot cannot have.
     no_delay: u64,
-    /// Rows whose loss is 1 per cent, and those of another number than 0 or 1.
+    /// Number of rows with a loss of 1 per cent, and with a value other than 0 or 1.
     one_per_cent: (u64, u64),
 }
 
-impl<'a> Import<'a> {
+impl<'a> SeriesImport<'a> {
     fn new(series: &'a Series, limits: (u64, &'a Budget<'a>)) -> Self {
         let losses = series.loss.as_ref().map(|_| Seed(series.seed).rng(Stream::Import(0)));
         let lldu = series.lldu.unwrap_or(PACKET);
         Self {
             series,
-            maker: Maker::new(lldu, losses, series.keep_order, limits.0, limits.1),
+            slots: SlotGenerator::new(lldu, losses, series.keep_order, limits.0, limits.1),
             frames: series
                 .modem
                 .as_ref()
@@ -238,7 +238,7 @@ impl<'a> Import<'a> {
             outage: 0,
             intervals: Vec::new(),
             longest: (0, 0),
-            delays: Grid::default(),
+            delays: StepDetector::default(),
             levels: Vec::new(),
             no_delay: 0,
             one_per_cent: (0, 0),
@@ -257,7 +257,7 @@ impl<'a> Import<'a> {
             }
         }
         if self.rows == 0 {
-            // A header may lack names, but rows are alike.
+            // A header may have fewer fields, but all rows have the same number.
             self.columns = row.len();
         } else if row.len() != self.columns {
             return Err(Fault::Columns { found: row.len(), expected: self.columns });
@@ -295,13 +295,13 @@ impl<'a> Import<'a> {
             if self.held.as_ref().is_some_and(|held| held.t >= t) {
                 return Err(Fault::Unsorted(Snippet::new(text)));
             }
-            self.maker.single(t, &state, text)?;
+            self.slots.single(t, &state, text)?;
         }
-        self.hold(Held { line: row.line, t, state, signal }, text)
+        self.hold(CurrentRow { line: row.line, t, state, signal }, text)
     }
 
-    /// Ends the row that held until now.
-    fn hold(&mut self, next: Held, text: &[u8]) -> Result<(), Fault> {
+    /// Ends the current row and makes `next` the current one.
+    fn hold(&mut self, next: CurrentRow, text: &[u8]) -> Result<(), Fault> {
         let Some(held) = self.held.take() else {
             self.held = Some(next);
             return Ok(());
@@ -321,7 +321,7 @@ impl<'a> Import<'a> {
             }
         }
         self.end(&held, next.t).map_err(|fault| match fault {
-            // The fault is that of the row that held.
+            // The fault belongs to the row that ends, not to the line that ends it.
             Fault::Table(text) => Fault::Table(format!("{text} (the row of line {})", held.line)),
             fault => fault,
         })?;
@@ -329,9 +329,9 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    fn end(&mut self, held: &Held, to: i64) -> Result<(), Fault> {
+    fn end(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
         if let Some(frames) = &mut self.frames {
-            // A frame without a delay in the log is received all the same.
+            // A frame without a delay in the log is nevertheless received.
             let delay = held.state.delay.unwrap_or_default();
             return frames.interval(held.t, to, held.signal, delay);
         }
@@ -340,7 +340,7 @@ impl<'a> Import<'a> {
             self.outage += to - held.t;
         }
         if self.series.rate.is_some() {
-            self.maker.interval(held.t, to, &held.state)?;
+            self.slots.interval(held.t, to, &held.state)?;
         }
         Ok(())
     }
@@ -352,33 +352,33 @@ impl<'a> Import<'a> {
             let middle = (self.intervals.len() - 1) / 2;
             usual = *self.intervals.select_nth_unstable(middle).1;
         } else if self.series.rate.is_some() || self.frames.is_some() {
-            let fault = "one row alone does not say how long it holds; give two or more";
+            let fault = "the duration of a single row is unknown; give two or more rows";
             return Err(Fault::Table(fault.to_owned()).at(held.line));
         }
         let end = held.t.saturating_add(usual);
         self.end(&held, end).map_err(|fault| fault.at(held.line))?;
-        if self.frames.as_ref().map_or(self.maker.len(), Frames::len) == 0 {
-            let fault = "no row leaves a slot: the rate is 0 or a value is missing throughout";
+        if self.frames.as_ref().map_or(self.slots.len(), Frames::len) == 0 {
+            let fault = "the series has no slots: the rate is 0 or a value is missing in every row";
             return Err(ReadError::File(Fault::Table(fault.to_owned())));
         }
         // The period must be longer than from the first slot to the last.
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
         let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
-        self.maker.make()?;
+        self.slots.make()?;
         self.levels.sort_unstable_by(f64::total_cmp);
         let notes = self.notes(usual).clean();
         if let Some(frames) = self.frames {
             let (t, d, sizes) = frames.columns()?;
-            // Base-band frames carry packets one behind the other.
+            // Base-band frames carry packets back to back.
             let loading = Loading { packing: Some(Packing::Bytes), ..Loading::default() };
             let header = Header { period, rtt, notes, loading, ..Header::default() };
             return Ok(PhyTrace::with_header(t.into(), d.into(), sizes, header)?);
         }
-        self.maker.finish(Header { period, rtt, notes, ..Header::default() })
+        self.slots.finish(Header { period, rtt, notes, ..Header::default() })
     }
 
-    /// The names in the first row, if it is a header: names are asked for, or no time stands there
-    /// and no value in any other column.
+    /// The names in the first row, if it is a header: if columns are given by name, or the row has
+    /// no valid time and no valid value in any other column.
     fn header_of(&self, row: Row<'_>) -> Option<Vec<String>> {
         let series = self.series;
         let columns = [
@@ -409,7 +409,7 @@ impl<'a> Import<'a> {
         })
     }
 
-    fn layout_of(&self, names: Option<&[String]>, row: Row<'_>) -> Result<Layout, Fault> {
+    fn layout_of(&self, names: Option<&[String]>, row: Row<'_>) -> Result<SeriesLayout, Fault> {
         let find = |column: &ColumnName| match column {
             ColumnName::Number(number) if names.is_some() || *number <= row.len() => Ok(number - 1),
             ColumnName::Number(number) => {
@@ -437,7 +437,7 @@ impl<'a> Import<'a> {
             }
         };
         let series = self.series;
-        Ok(Layout {
+        Ok(SeriesLayout {
             time: find(&series.time.column)?,
             rate: column(series.rate.as_ref()).map(find).transpose()?,
             delay: column(series.delay.as_ref()).map(find).transpose()?,
@@ -458,7 +458,7 @@ impl<'a> Import<'a> {
             || self.series.missing.as_ref().is_some_and(|text| field == text.trim().as_bytes())
     }
 
-    /// Millionths of a bit per second.
+    /// The rate in millionths of a bit per second.
     fn rate(&self, field: Option<&[u8]>) -> Result<u64, Fault> {
         const MOST: u64 = 1_000_000_000_000_000_000;
         let too_fast = |text: &[u8]| {
@@ -479,7 +479,7 @@ impl<'a> Import<'a> {
         match parse_scaled(field, unit.digits) {
             None => Err(not_a_number("rate", field)),
             Some((true, _)) => Err(Fault::Table(format!(
-                "rate {} is negative; if it stands for an outage, name it with `missing`",
+                "rate {} is negative; if it marks an outage, give it as `missing`",
                 Snippet::new(field)
             ))),
             Some((false, size)) => {
@@ -490,10 +490,10 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Nanoseconds of one way.
+    /// The one-way delay in nanoseconds.
     fn delay(&mut self, field: Option<&[u8]>) -> Result<Option<i64>, Fault> {
         let unit = match &self.series.delay {
-            // A frame of a modem takes its own time.
+            // The arrival time of a modem's frame already includes its own duration.
             None => return Ok(Some(i64::from(self.frames.is_none()))),
             Some(Given::Constant(delay)) => {
                 let delay = i64::try_from(delay.as_nanos()).unwrap_or(LATEST);
@@ -512,8 +512,8 @@ impl<'a> Import<'a> {
         let shift = self.series.clock_offset.map_or(0, Shift::as_nanos);
         match measured.saturating_add(shift) {
             ..0 => Err(Fault::Table(format!(
-                "delay {} is below zero{}: the clocks differ, so give clock_offset, or name what \
-                 stands for a missing value with `missing`",
+                "delay {} is negative{}: the clocks differ, so give clock_offset, or the marker of \
+                 missing values as `missing`",
                 Snippet::new(field),
                 if shift == 0 { "" } else { " with the clock offset" }
             ))),
@@ -541,7 +541,7 @@ impl<'a> Import<'a> {
         let snippet = || Snippet::new(field);
         if self.is_missing(field) {
             return Err(Fault::Table(format!(
-                "no loss here ({}), and nothing says what to take; write 0 or leave loss out",
+                "the loss is missing ({}); write 0, or remove `loss`",
                 snippet()
             )));
         }
@@ -552,7 +552,7 @@ impl<'a> Import<'a> {
                 }
                 _ => None,
             };
-            let fault = || Fault::Table(format!("loss {} is no count of packets", snippet()));
+            let fault = || Fault::Table(format!("loss {} is not a number of packets", snippet()));
             return whole.map(Loss::Packets).ok_or_else(fault);
         }
         let text = std::str::from_utf8(field).ok().filter(|_| parse_scaled(field, 0).is_some());
@@ -567,9 +567,9 @@ impl<'a> Import<'a> {
             return Ok(Loss::Share(share));
         }
         Err(Fault::Table(match unit.name {
-            "%" => format!("loss {} is not from 0 to 100 %", snippet()),
+            "%" => format!("loss {} must be from 0 to 100 %", snippet()),
             _ => format!(
-                "loss {} is not a share from 0 to 1; per cent are `:%`, counts `:packets`",
+                "loss {} must be a share from 0 to 1; use `:%` for per cent, `:packets` for counts",
                 snippet()
             ),
         }))
@@ -625,7 +625,7 @@ impl<'a> Import<'a> {
                 "a row holds until the next, the last one for {}",
                 span(usual.unsigned_abs())
             )),
-            None => assumed.push("no rate: a slot a row".to_owned()),
+            None => assumed.push("no rate: one slot per row".to_owned()),
         }
         if series.lldu.is_none() && series.modem.is_none() {
             let rate = if series.rate.is_none() { ", which the rate is counted with" } else { "" };
@@ -665,20 +665,20 @@ impl<'a> Import<'a> {
         if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
             modem.notes(frames, &self.levels, understood, assumed);
         }
-        if series.keep_order && self.maker.waited > 0 {
+        if series.keep_order && self.slots.waited > 0 {
             assumed.push(format!(
                 "order is kept: {} later than {} row says, behind an earlier one",
-                counted(self.maker.waited, "slot arrives", "slots arrive"),
-                if self.maker.waited == 1 { "its" } else { "their" }
+                counted(self.slots.waited, "slot arrives", "slots arrive"),
+                if self.slots.waited == 1 { "its" } else { "their" }
             ));
         }
         self.warnings(usual, &mut notes.warnings);
         notes
     }
 
-    /// Whether a draw decided what was lost.
+    /// True if random draws decided which slots were lost.
     fn drawn(&self) -> bool {
-        self.frames.as_ref().map_or(self.maker.drawn, |frames| frames.drawn)
+        self.frames.as_ref().map_or(self.slots.drawn, |frames| frames.drawn)
     }
 
     fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
@@ -688,7 +688,7 @@ impl<'a> Import<'a> {
         }
         let (waited, made, unit) = match &self.frames {
             Some(frames) => (frames.waited, frames.len(), "frame"),
-            None => (self.maker.waited, self.maker.len(), "slot"),
+            None => (self.slots.waited, self.slots.len(), "slot"),
         };
         if waited > made as u64 / 2 {
             let does = if self.series.keep_order { "waits behind" } else { "arrives before" };
@@ -714,9 +714,9 @@ impl<'a> Import<'a> {
             None if delay_or_loss => {
                 let so =
                     "rates count there, delays and losses do not (a smaller LLDU has more slots)";
-                (self.maker.idle, "slot", so)
+                (self.slots.idle, "slot", so)
             }
-            None => (self.maker.idle, "slot", "rates count there (a smaller LLDU has more slots)"),
+            None => (self.slots.idle, "slot", "rates count there (a smaller LLDU has more slots)"),
         };
         if idle > 0 {
             let rows = counted(idle, "row ends", "rows end");
@@ -757,7 +757,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// A column as a note names it.
+    /// The name of a column in a note.
     fn named(&self, column: &ColumnName) -> String {
         let names = self.header.as_deref().unwrap_or_default();
         match column {
@@ -798,18 +798,18 @@ fn not_a_number(what: &str, field: &[u8]) -> Fault {
     Fault::Table(format!("{what} {} is not a number; write e.g. 1.5", Snippet::new(field)))
 }
 
-/// The grid that numbers stand on.
+/// Detects a common step of numbers, as a coarse clock has.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Grid {
+pub(super) struct StepDetector {
     divisor: u64,
     first: Option<i64>,
     differ: bool,
-    /// The largest of them.
+    /// The largest number.
     most: i64,
 }
 
-impl Grid {
-    /// Takes a number.
+impl StepDetector {
+    /// Adds a number.
     pub(super) fn take(&mut self, number: i64) {
         let first = *self.first.get_or_insert(number);
         self.differ |= number != first;
@@ -821,7 +821,7 @@ impl Grid {
         self.divisor = a;
     }
 
-    /// The grid, if it is that of a coarse clock: half a millisecond or more.
+    /// The step, if it is that of a coarse clock: half a millisecond or more.
     pub(super) fn step(self) -> Option<i64> {
         const COARSE: u64 = 500_000;
         let whole = self.divisor >= COARSE && self.divisor.is_multiple_of(COARSE);

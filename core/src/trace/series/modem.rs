@@ -1,4 +1,4 @@
-//! Logs of modems: what they say besides delays, and how frames are made of it.
+//! Logs of modems: their additional columns, and the frames generated from them.
 
 use super::frames::{Coding, Frames, Signal};
 use super::given::{ColumnName, Given};
@@ -11,48 +11,48 @@ use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::{Modcod, Modcods};
 use crate::units::{Duration, counted};
 
-/// Es/N0 of a log.
+/// Signal level of a log.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Level {
+pub(super) enum SignalLevel {
     Symbol(Given<Decibels>),
-    /// C/N0, from which the symbol rate makes Es/N0.
+    /// C/N0, converted to Es/N0 with the symbol rate.
     Carrier(Given<DecibelHertz>),
 }
 
-/// The column of MODCODs, or one for all frames.
+/// Source of the MODCOD of each frame.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Source {
+pub(super) enum ModcodSource {
     Column(ColumnName),
     Constant(usize),
-    /// The most efficient that the channel bears.
+    /// The most efficient MODCOD for the Es/N0.
     Table {
         margin: Decibels,
         delay: Duration,
     },
 }
 
-/// Where a log of a modem has what.
+/// Layout of a modem's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modem {
-    pub(super) level: Option<Level>,
-    pub(super) source: Source,
+    pub(super) level: Option<SignalLevel>,
+    pub(super) source: ModcodSource,
     modcods: Modcods,
-    /// Whether the table was taken because none was named.
+    /// True if the default table was used.
     assumed: bool,
     rate: SymbolRate,
     symbols: Option<u32>,
 }
 
 impl Modem {
-    /// What a description of a file says of a modem, if it says anything.
+    /// The modem settings of a file description, if it has any.
     pub(super) fn of(how: &TraceFile, input: &Input<'_>) -> Result<Option<Self>, FileError> {
         let level = match (&how.esn0, &how.cn0) {
             (Some(_), Some(_)) => {
-                let cure = "esn0 says the same; keep one of them";
+                let cure = "conflicts with esn0; keep one of them";
                 return Err(how.wrong("cn0", cure, input));
             }
-            (Some(esn0), None) => Some(Level::Symbol(esn0.clone())),
-            (None, cn0) => cn0.clone().map(Level::Carrier),
+            (Some(esn0), None) => Some(SignalLevel::Symbol(esn0.clone())),
+            (None, cn0) => cn0.clone().map(SignalLevel::Carrier),
         };
         if level.is_none() && how.modcod.is_none() && how.modcod_table.is_none() {
             let given = [
@@ -61,16 +61,16 @@ impl Modem {
                 ("acm_delay", how.acm_delay.is_some()),
                 ("frame_symbols", how.frame_symbols.is_some()),
             ];
-            let belongs = "belongs to the log of a modem; give esn0, cn0 or modcod";
+            let belongs = "needs the log of a modem; give esn0, cn0 or modcod";
             return match given.iter().find(|(_, given)| *given) {
                 Some((field, _)) => Err(how.wrong(field, belongs, input)),
                 None => Ok(None),
             };
         }
         let refused = [
-            ("rate", how.rate.is_some(), "follows from symbol rate and MODCOD; leave it out"),
-            ("lldu", how.lldu.is_some(), "follows from the MODCOD of a frame; leave it out"),
-            ("frame_symbols", how.frame_symbols == Some(0), "a frame has 1 symbol or more"),
+            ("rate", how.rate.is_some(), "follows from symbol rate and MODCOD; remove it"),
+            ("lldu", how.lldu.is_some(), "follows from the MODCOD of a frame; remove it"),
+            ("frame_symbols", how.frame_symbols == Some(0), "must be 1 or more"),
         ];
         if let Some((field, _, cure)) = refused.into_iter().find(|refused| refused.1) {
             return Err(how.wrong(field, cure, input));
@@ -79,31 +79,31 @@ impl Modem {
         let rate = how.needed(how.symbol_rate, why, "symbol_rate", input)?;
         let modcods = table(how, input)?;
         let source = match &how.modcod {
-            None => Source::Table {
+            None => ModcodSource::Table {
                 margin: how.margin.unwrap_or(Decibels(0.0)),
                 delay: how.acm_delay.unwrap_or_default(),
             },
-            // A number is that of a column, a name that of a MODCOD before that of a column.
+            // A number is a column; a name is a MODCOD if one matches, else a column.
             Some(text) => match text.parse().map_err(|_| how.wrong("modcod", "is empty", input))? {
                 ColumnName::Header(name) => match modcods.find(&name) {
-                    Some(index) => Source::Constant(index),
-                    None => Source::Column(ColumnName::Header(name)),
+                    Some(index) => ModcodSource::Constant(index),
+                    None => ModcodSource::Column(ColumnName::Header(name)),
                 },
-                number @ ColumnName::Number(_) => Source::Column(number),
+                number @ ColumnName::Number(_) => ModcodSource::Column(number),
             },
         };
-        let adaptive = matches!(source, Source::Table { .. });
-        let variable = matches!(source, Source::Column(_));
+        let adaptive = matches!(source, ModcodSource::Table { .. });
+        let variable = matches!(source, ModcodSource::Column(_));
         let wrong = [
             (
                 "margin",
                 !adaptive && how.margin.is_some(),
-                "belongs to adaptive coding; leave it or modcod out",
+                "applies to adaptive coding only; remove it or modcod",
             ),
             (
                 "acm_delay",
                 !adaptive && how.acm_delay.is_some(),
-                "belongs to adaptive coding; leave it or modcod out",
+                "applies to adaptive coding only; remove it or modcod",
             ),
             (
                 "loss",
@@ -134,31 +134,34 @@ impl Modem {
         limits: (u64, &'a Budget<'a>),
     ) -> Frames<'a> {
         let coding = match &self.source {
-            Source::Column(_) => Coding::Variable,
-            Source::Constant(index) => Coding::Constant(*index),
-            Source::Table { margin, delay } => Coding::Adaptive { margin: *margin, delay: *delay },
+            ModcodSource::Column(_) => Coding::Variable,
+            ModcodSource::Constant(index) => Coding::Constant(*index),
+            ModcodSource::Table { margin, delay } => {
+                Coding::Adaptive { margin: *margin, delay: *delay }
+            }
         };
         let losses = Seed(seed).rng(Stream::Import(0));
         let air = (self.rate, self.symbols);
         Frames::new((coding, self.modcods.clone()), air, losses, keep_order, limits)
     }
 
-    /// The columns of Es/N0 and of MODCODs, if there are any.
+    /// The columns of Es/N0 and of MODCODs, if given.
     pub(super) fn columns(&self) -> [Option<&ColumnName>; 2] {
         let level = match &self.level {
             Some(
-                Level::Symbol(Given::Column(name, _)) | Level::Carrier(Given::Column(name, _)),
+                SignalLevel::Symbol(Given::Column(name, _))
+                | SignalLevel::Carrier(Given::Column(name, _)),
             ) => Some(name),
             _ => None,
         };
         let modcod = match &self.source {
-            Source::Column(name) => Some(name),
+            ModcodSource::Column(name) => Some(name),
             _ => None,
         };
         [level, modcod]
     }
 
-    /// What a row says; `missing`: of a field, whether it is empty.
+    /// The signal of a row; `missing` tells whether a field has no value.
     pub(super) fn signal(
         &self,
         [level, modcod]: [Option<&[u8]>; 2],
@@ -170,18 +173,21 @@ impl Modem {
             let Some(field) = field.filter(|field| !missing(field)) else { return Ok(None) };
             let number = std::str::from_utf8(field).ok().and_then(decibels::decibels);
             let fault = || {
-                let what =
-                    if matches!(self.level, Some(Level::Carrier(_))) { "C/N0" } else { "Es/N0" };
-                Fault::Table(format!("{what} {} is no number of decibels", Snippet::new(field)))
+                let what = if matches!(self.level, Some(SignalLevel::Carrier(_))) {
+                    "C/N0"
+                } else {
+                    "Es/N0"
+                };
+                Fault::Table(format!("{what} {} is not a number of decibels", Snippet::new(field)))
             };
             number.map(Some).ok_or_else(fault)
         };
         let esn0 = match &self.level {
             None => None,
-            Some(Level::Symbol(Given::Constant(level))) => Some(level.0),
-            Some(Level::Carrier(Given::Constant(level))) => Some(above(level.0)),
-            Some(Level::Symbol(_)) => number(level)?,
-            Some(Level::Carrier(_)) => number(level)?.map(above),
+            Some(SignalLevel::Symbol(Given::Constant(level))) => Some(level.0),
+            Some(SignalLevel::Carrier(Given::Constant(level))) => Some(above(level.0)),
+            Some(SignalLevel::Symbol(_)) => number(level)?,
+            Some(SignalLevel::Carrier(_)) => number(level)?.map(above),
         };
         let modcod = match modcod.filter(|field| !missing(field)) {
             None => None,
@@ -189,8 +195,8 @@ impl Modem {
                 let name = String::from_utf8_lossy(field);
                 let found = self.modcods.find(&name).ok_or_else(|| {
                     Fault::Table(format!(
-                        "{} is no MODCOD of {}; give a table of your own as modcod_table, or what \
-                         stands for a missing value as missing",
+                        "{} is not a MODCOD of {}; give your own table as modcod_table, or the \
+                         marker of missing values as missing",
                         Snippet::new(field),
                         self.modcods.about()
                     ))
@@ -201,15 +207,15 @@ impl Modem {
         Ok(Signal { esn0, modcod, loss })
     }
 
-    /// That the Es/N0 of most rows, which are sorted, is above what any of the MODCODs asks for by
-    /// more than a link is built with: likely it is another quantity.
+    /// Warns if the median Es/N0 of the rows (`levels`, sorted) exceeds the highest MODCOD
+    /// threshold by more than the margin of any real link: the column is probably another quantity.
     pub(super) fn too_good(&self, levels: &[f64]) -> Option<String> {
         const PLENTY: f64 = 20.0;
         let middle = *levels.get(levels.len().saturating_sub(1) / 2)?;
         let by_threshold = |a: &&Modcod, b: &&Modcod| a.threshold_db.total_cmp(&b.threshold_db);
         let best = self.modcods.all().iter().max_by(by_threshold)?;
         let cure = match self.level {
-            Some(Level::Carrier(_)) => "check the symbol rate, and whether the level is C/N0",
+            Some(SignalLevel::Carrier(_)) => "check the symbol rate, and whether the level is C/N0",
             _ => "check the column; C/N0 in dBHz is cn0",
         };
         (middle > best.threshold_db + PLENTY).then(|| {
@@ -221,7 +227,7 @@ impl Modem {
         })
     }
 
-    /// What was understood and assumed; `levels`: Es/N0 of the rows, sorted.
+    /// Adds the notes of the import; `levels`: Es/N0 of the rows, sorted.
     pub(super) fn notes(
         &self,
         frames: &Frames,
@@ -234,12 +240,12 @@ impl Modem {
         if self.assumed {
             assumed.push(format!("no MODCOD table is named: {}", table.about()));
         }
-        understood.push(format!("{} symbols a second", self.rate));
+        understood.push(format!("symbol rate {}", self.rate));
         match (self.symbols, &self.source) {
             (Some(symbols), _) => understood.push(format!("frames of {symbols} symbols")),
             (None, _) => understood.push("frames have the symbols that the table says".to_owned()),
         }
-        if let Some(Level::Carrier(_)) = self.level {
+        if let Some(SignalLevel::Carrier(_)) = self.level {
             understood.push("Es/N0 is C/N0 over the symbol rate".to_owned());
         }
         if let (Some(least), Some(most)) = (levels.first(), levels.last()) {
@@ -250,11 +256,13 @@ impl Modem {
         }
         assumed.push("packets share frames by bytes, as in GSE".to_owned());
         match &self.source {
-            Source::Constant(index) => {
+            ModcodSource::Constant(index) => {
                 understood.push(format!("constant coding: {}", table.get(*index).name));
             }
-            Source::Column(_) => understood.push("variable coding: the log's MODCODs".to_owned()),
-            Source::Table { margin, delay } => {
+            ModcodSource::Column(_) => {
+                understood.push("variable coding: the log's MODCODs".to_owned())
+            }
+            ModcodSource::Table { margin, delay } => {
                 understood.push(format!(
                     "adaptive coding: the most efficient MODCOD whose threshold and {margin} of \
                      margin the Es/N0 of {delay} before reaches"
@@ -281,7 +289,7 @@ impl Modem {
     }
 }
 
-/// The table that a description names: a preset, or a file.
+/// The MODCOD table of a description: a preset, or a file.
 fn table(how: &TraceFile, input: &Input<'_>) -> Result<Modcods, FileError> {
     let named = how.modcod_table.as_deref().unwrap_or("dvb-s2x");
     if let Some(preset) = Modcods::preset(named) {
@@ -294,7 +302,7 @@ fn table(how: &TraceFile, input: &Input<'_>) -> Result<Modcods, FileError> {
     }
     let mut text = Vec::new();
     let place = || input.files.place(path);
-    // A table is short.
+    // Tables are short, so the file is read as a whole.
     let mut file = std::io::Read::take(input.reader(path)?, 1 << 20);
     let read = std::io::Read::read_to_end(&mut file, &mut text);
     read.map_err(|error| FileError::Read { place: place(), error: error.into() })?;

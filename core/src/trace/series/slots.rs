@@ -1,4 +1,4 @@
-//! Slots of a rate that varies: one follows another at the transmission time of an LLDU.
+//! Slots at a varying rate: consecutive slots are one LLDU transmission time apart.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +8,7 @@ use crate::trace::error::{Fault, Snippet};
 use crate::trace::{Header, PhyTrace, ReadError, TraceError};
 use crate::units::{Bytes, counted};
 
-/// What the link did for a while.
+/// State of the link during an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct State {
     /// Millionths of a bit per second; 0: an outage.
@@ -18,7 +18,7 @@ pub(super) struct State {
     pub(super) loss: Loss,
 }
 
-/// What was lost meanwhile.
+/// Losses during an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Loss {
     /// A share, from 0 to 1.
@@ -34,37 +34,37 @@ impl Default for Loss {
 }
 
 impl State {
-    /// Whether nothing got through.
+    /// True if nothing gets through.
     pub(super) fn is_outage(&self) -> bool {
         self.rate == 0 || self.delay.is_none()
     }
 }
 
-/// Makes slots of equal size.
+/// Generates slots of equal size.
 ///
-/// A slot starts whenever the link has carried a multiple of an LLDU's bits since the first one
-/// started. What is carried is counted in integers (millionths of a bit per second times
-/// nanoseconds), so nothing drifts over the borders of intervals. Intervals are counted first and
-/// slots made afterwards, so that what does not fit into memory is told before it is made.
-pub(super) struct Maker<'a> {
+/// A slot starts whenever the link has carried a multiple of an LLDU's bits since the first slot
+/// started. The amount carried is an integer (millionths of a bit per second times nanoseconds), so
+/// that rounding errors do not accumulate across intervals. Intervals are counted first and slots
+/// generated afterwards, so that a request that does not fit into memory is refused in advance.
+pub(super) struct SlotGenerator<'a> {
     t: Vec<i64>,
     d: Vec<i64>,
     runs: Vec<Run>,
     /// Slots of all runs.
     planned: u64,
     lldu: Bytes,
-    /// What a slot carries.
+    /// Work per slot.
     work: u128,
-    /// What is still to be carried until the next slot starts.
+    /// Work remaining until the next slot starts.
     need: u128,
     losses: Option<ChaCha8Rng>,
     keep_order: bool,
     latest: i64,
-    /// Slots that wait for an earlier one, or would if order was kept.
+    /// Slots that wait for an earlier one, or would if order were kept.
     pub(super) waited: u64,
-    /// Whether a row lost some of its slots, but not all.
+    /// True if a row lost some but not all of its slots.
     pub(super) drawn: bool,
-    /// Intervals in which the link carried something and no slot started.
+    /// Intervals with a rate in which no slot started.
     pub(super) idle: u64,
     most: u64,
     budget: &'a Budget<'a>,
@@ -72,7 +72,7 @@ pub(super) struct Maker<'a> {
 
 /// The slots of an interval.
 struct Run {
-    /// Start of the first one, in whole nanoseconds and parts of one, `rate` of which are one.
+    /// Start of the first slot: whole nanoseconds, and `part` / `rate` of one.
     from: i64,
     part: u64,
     rate: u64,
@@ -81,13 +81,13 @@ struct Run {
     share: f64,
 }
 
-/// What to do where rows have more losses than slots.
+/// Hint if rows have more losses than slots.
 const SMALLER: &str = "a smaller LLDU";
-/// So many slots are made between two looks at whether to go on: some milliseconds.
+/// Slots generated between two checks of the budget: some milliseconds of work.
 pub(super) const AT_ONCE: u64 = 1 << 20;
 
-impl<'a> Maker<'a> {
-    /// Slots of `lldu` bytes, `most` at most; without `losses` none is erased.
+impl<'a> SlotGenerator<'a> {
+    /// Slots of `lldu` bytes, at most `most`; without `losses` no slot is erased.
     pub(super) fn new(
         lldu: Bytes,
         losses: Option<ChaCha8Rng>,
@@ -115,7 +115,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Takes the slots that start from `from` on and before `to`.
+    /// Adds the slots that start from `from` and before `to`.
     pub(super) fn interval(&mut self, from: i64, to: i64, state: &State) -> Result<(), Fault> {
         let (Some(delay), false) = (state.delay, state.rate == 0) else { return Ok(()) };
         let rate = u128::from(state.rate);
@@ -152,7 +152,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// One slot at `t`, whatever the rate.
+    /// Adds one slot at `t`, independently of the rate.
     pub(super) fn single(&mut self, t: i64, state: &State, text: &[u8]) -> Result<(), Fault> {
         let Some(delay) = state.delay else { return Ok(()) };
         if self.t.last().is_some_and(|&last| last >= t) {
@@ -168,12 +168,12 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Slots so far.
+    /// Number of slots so far.
     pub(super) fn len(&self) -> usize {
         self.t.len() + self.planned as usize
     }
 
-    /// Makes the slots of all intervals.
+    /// Generates the slots of all intervals.
     pub(super) fn make(&mut self) -> Result<(), Refusal> {
         if self.planned == 0 {
             return Ok(());
@@ -182,7 +182,7 @@ impl<'a> Maker<'a> {
         (self.t, self.d) = self.budget.columns(planned)?;
         self.budget.announce(16 * planned, counted(planned, "slot", "slots"));
         for run in std::mem::take(&mut self.runs) {
-            // At least 1 ns, and below the interval where there is a second slot.
+            // At least 1 ns, and less than the interval if it has a second slot.
             let (step, rest) = match run.count {
                 1 => (0, 0),
                 _ => {
@@ -207,7 +207,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// The trace of what was made.
+    /// Builds the trace.
     pub(super) fn finish(mut self, header: Header) -> Result<PhyTrace, ReadError> {
         if self.t.is_empty() {
             return Err(TraceError::Empty.into());
@@ -219,7 +219,8 @@ impl<'a> Maker<'a> {
 
     fn push(&mut self, t: i64, delay: i64, share: f64) {
         self.drawn |= share > 0.0 && share < 1.0;
-        // A draw for every slot: what a change of one interval's loss does stays in that interval.
+        // Every slot takes a draw, so that changing the loss of one interval does not affect
+        // others.
         let lost = self.losses.as_mut().is_some_and(|rng| {
             let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
             uniform < share
@@ -238,7 +239,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The share of `slots` that is lost; `cure` is for more losses than those.
+/// Fraction of `slots` that are lost. `cure` is the hint shown if more are lost than exist.
 pub(super) fn share(loss: Loss, slots: u128, cure: &str) -> Result<f64, Fault> {
     match loss {
         Loss::Share(share) => Ok(share),
@@ -262,10 +263,11 @@ mod tests {
     }
 
     #[test]
-    fn borders_do_not_lose_what_was_begun() {
-        // 8 bits: 1 ms at 8 kbit/s. Half a slot is carried over an outage and a slower while.
+    fn a_partial_slot_continues_across_rows() {
+        // 8 bits take 1 ms at 8 kbit/s. Half a slot is carried over an outage and a slower
+        // interval.
         let budget = Budget::unlimited();
-        let mut maker = Maker::new(Bytes(1), None, true, 100, &budget);
+        let mut maker = SlotGenerator::new(Bytes(1), None, true, 100, &budget);
         let rate = |kbit: u64| kbit * 1_000_000_000;
         maker.interval(0, 1_500_000, &state(rate(8))).unwrap();
         maker.interval(1_500_000, 5_000_000, &state(0)).unwrap();
@@ -277,20 +279,20 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition in rational arithmetic: slot k starts at the first instant at
-        /// which k LLDUs have been carried, in whole nanoseconds.
+        /// Compares with the definition in rational arithmetic: slot k starts at the first instant,
+        /// in whole nanoseconds, at which k LLDUs have been carried.
         #[test]
-        fn slots_start_where_the_integral_of_the_rate_says(
+        fn slots_start_where_the_integral_of_the_rate_reaches_an_lldu(
             parts in proptest::collection::vec((1i64..5_000_000, 0u64..40_000_000), 1..20),
             lldu in 1u32..2000,
         ) {
             let budget = Budget::unlimited();
-            let mut maker = Maker::new(Bytes(lldu), None, true, 1 << 20, &budget);
+            let mut maker = SlotGenerator::new(Bytes(lldu), None, true, 1 << 20, &budget);
             let (mut from, mut carried, mut k) = (0i64, 0u128, 0u128);
             let mut expected = Vec::new();
             let work = u128::from(lldu) * 8 * 1_000_000_000_000_000;
             for (length, kbit) in parts {
-                // Not a round number of bits.
+                // A number of bits that does not divide evenly.
                 let rate = kbit * 1_000_003;
                 maker.interval(from, from + length, &state(rate)).unwrap();
                 let rate = u128::from(rate);
@@ -306,9 +308,9 @@ mod tests {
         }
 
         #[test]
-        fn nothing_overtakes(delays in proptest::collection::vec(0i64..10_000_000, 1..50)) {
+        fn slots_arrive_in_order(delays in proptest::collection::vec(0i64..10_000_000, 1..50)) {
             let budget = Budget::unlimited();
-            let mut maker = Maker::new(Bytes(125), None, true, 1 << 20, &budget);
+            let mut maker = SlotGenerator::new(Bytes(125), None, true, 1 << 20, &budget);
             for (index, &delay) in delays.iter().enumerate() {
                 let from = index as i64 * 1_000_000;
                 let state = State { delay: Some(delay), ..state(3_000_000_000_000) };

@@ -1,4 +1,4 @@
-//! Rows of a foreign table: commas, semicolons, tabs or white space between the fields.
+//! Rows of a foreign table, with commas, semicolons, tabs or white space as separators.
 
 use std::io::BufRead;
 
@@ -7,15 +7,15 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 use crate::trace::error::{Fault, ReadError};
 use crate::trace::lines::Lines;
 
-/// A quoted field may hold line ends; all lines of a row together are at most this long.
+/// Maximum length of all lines of a row together; a quoted field may contain line ends.
 const LONGEST: usize = 1 << 16;
 
 /// Reads rows. Empty lines and lines that start with `#` are skipped.
 pub(in crate::trace) struct Table<R> {
     lines: Lines<R>,
-    /// `None`: white space.
+    /// `None`: separated by white space.
     csv: Option<Reader>,
-    /// Fields of the row, one behind the other, and where each ends.
+    /// Concatenated fields of the row, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -23,24 +23,24 @@ pub(in crate::trace) struct Table<R> {
 /// A row of a table.
 #[derive(Clone, Copy)]
 pub(in crate::trace) struct Row<'a> {
-    /// The line, counted from 1; the last one of several.
+    /// Line number, counted from 1; the last line of a row with several.
     pub(in crate::trace) line: u64,
     bytes: &'a [u8],
     ends: &'a [usize],
 }
 
 impl<R: BufRead> Table<R> {
-    /// A table whose first lines say what stands between the fields.
+    /// A table whose separator is detected from its first lines.
     pub(in crate::trace) fn new(mut reader: R) -> Result<Self, ReadError> {
         let csv = delimiter(reader.fill_buf()?).map(|byte| {
-            // Line ends are cut off before, so that lines can be counted and bounded.
+            // Line ends are removed beforehand, so that lines can be counted and limited.
             ReaderBuilder::new().delimiter(byte).terminator(Terminator::Any(b'\n')).build()
         });
         let (bytes, ends) = (vec![0; LONGEST], vec![0; LONGEST + 1]);
         Ok(Self { lines: Lines::new(reader), csv, bytes, ends })
     }
 
-    /// What stands between the fields, in words.
+    /// The separator, in words.
     pub(in crate::trace) fn between(&self) -> &'static str {
         if self.csv.is_some() { "CSV" } else { "white space" }
     }
@@ -103,12 +103,12 @@ impl<R: BufRead> Table<R> {
 }
 
 impl<'a> Row<'a> {
-    /// How many fields it has.
+    /// Number of fields.
     pub(in crate::trace) fn len(self) -> usize {
         self.ends.len()
     }
 
-    /// A field, counted from 0, without the white space around it.
+    /// A field, counted from 0, without surrounding white space.
     pub(in crate::trace) fn field(self, index: usize) -> Option<&'a [u8]> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -116,8 +116,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What stands between the fields of the first line that is not a remark: the most frequent of
-/// tab, semicolon and comma; `None` without any of them.
+/// The separator in the first line that is not a remark: the most frequent of tab, semicolon and
+/// comma; `None` without any of them.
 fn delimiter(start: &[u8]) -> Option<u8> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let mut lines = start.split(|&byte| byte == b'\n');
@@ -130,7 +130,7 @@ fn delimiter(start: &[u8]) -> Option<u8> {
             *count += u32::from(!quoted && byte == candidate);
         }
     }
-    // Of equals the last one.
+    // Of equally frequent separators, the last one.
     counts.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0).map(|c| c.0)
 }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_lines_and_remarks() {
+    fn rows_are_split_into_fields_and_remarks_are_skipped() {
         let expected = |rows: &[(u64, &[&str])]| {
             let own = |&(line, fields): &(u64, &[&str])| {
                 (line, fields.iter().map(|&field| field.to_owned()).collect::<Vec<_>>())

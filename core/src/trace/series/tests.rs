@@ -2,7 +2,7 @@ use super::*;
 
 const MS: i64 = 1_000_000;
 
-/// A series as its text says: `time=1:s rate=2:kbit/s ...`; LLDUs of 125 bytes.
+/// Builds a series from text: `time=1:s rate=2:kbit/s ...`; LLDUs of 125 bytes.
 fn series(keys: &str) -> Series {
     let mut series = Series::new("1:s".parse().unwrap());
     series.lldu = Some(Bytes(125));
@@ -34,7 +34,7 @@ fn fault(text: &str, keys: &str) -> String {
 }
 
 #[test]
-fn rates_say_how_many_slots_and_delays_stand_in_d() {
+fn rates_determine_the_slots_and_delays_become_d() {
     // 1000 bits: at 4 kbit/s a slot in 250 ms.
     let phy = imported("5 4 10\n6 0 20\n7 8 30.5\n", "rate=2:kbit/s delay=3:ms");
     let ms = [0, 250, 500, 750, 2000, 2125, 2250, 2375, 2500, 2625, 2750, 2875];
@@ -53,7 +53,7 @@ fn rates_say_how_many_slots_and_delays_stand_in_d() {
 }
 
 #[test]
-fn what_is_missing_is_an_outage() {
+fn a_missing_value_is_an_outage() {
     for absent in ["", "-", "NaN", "nan", "NA", "null", "lost"] {
         let text = format!("t,r,d\n0,8,1\n1,{absent},1\n2,8,{absent}\n3,8,2\n");
         let phy = imported(&text, "rate=2:kbit/s delay=d:ms missing=lost");
@@ -63,7 +63,7 @@ fn what_is_missing_is_an_outage() {
 }
 
 #[test]
-fn constants_stand_for_columns() {
+fn constants_replace_columns() {
     let phy = imported("0\n1\n", "rate=8_kbit/s delay=20_ms loss=100_%");
     assert_eq!((phy.len(), phy.t()[1], &phy.d()[..2]), (16, 125 * MS, &[0, 0][..]));
     let phy = imported("0\n1\n", "rate=8_kbit/s delay=20_ms");
@@ -71,12 +71,12 @@ fn constants_stand_for_columns() {
 }
 
 #[test]
-fn order_is_kept_unless_asked_otherwise() {
+fn order_is_kept_by_default() {
     let text = "0 8 500\n1 8 10\n2 8 10\n";
     let kept = imported(text, "rate=2:kbit/s delay=3:ms");
     let arrivals: Vec<i64> = kept.t().iter().zip(&kept.d()[..]).map(|(t, d)| t + d).collect();
     assert!(arrivals.is_sorted());
-    // The last slot of the first second arrives at 1375 ms; those sent until then wait for it.
+    // The last slot of the first second arrives at 1375 ms; slots sent before then wait for it.
     assert_eq!(kept.d()[8..12], [375, 250, 125, 10].map(|ms| ms * MS));
     assert!(kept.header().notes.assumed.iter().any(|note| note.contains("3 slots arrive later")));
     let free = imported(text, "rate=2:kbit/s delay=3:ms overtaking=");
@@ -101,7 +101,7 @@ fn losses_are_shares_per_cent_or_counts() {
 }
 
 #[test]
-fn draws_are_told_only_where_something_is_drawn() {
+fn notes_mention_draws_only_if_losses_are_drawn() {
     let notes = |text: &str, keys: &str| imported(text, keys).header().notes.clone();
     let told = |notes: &[String], words: &str| notes.iter().any(|note| note.contains(words));
     for (text, keys) in [
@@ -123,15 +123,15 @@ fn draws_are_told_only_where_something_is_drawn() {
 }
 
 #[test]
-fn the_way_back_is_what_a_run_makes_of_it() {
+fn the_note_on_the_return_path_mentions_the_default_of_a_run() {
     let notes = imported("0 20\n1 20\n", "delay=2:ms").header().notes.assumed.join("; ");
     assert!(notes.contains("for the way back a run takes the median delay of the way there"));
     assert!(!notes.contains("nor does the way back"), "{notes}");
 }
 
 #[test]
-fn times_in_the_wrong_unit_are_told() {
-    // Packets 10 ms apart, whose delays go up and down by 20 ms.
+fn a_wrong_unit_of_time_causes_a_warning() {
+    // Packets 10 ms apart, with delays that vary by 20 ms.
     let text: String = (0..1000)
         .map(|row| format!("{:.2} {}\n", f64::from(row) / 100.0, 20 + row * 7 % 20))
         .collect();
@@ -146,7 +146,7 @@ fn times_in_the_wrong_unit_are_told() {
 }
 
 #[test]
-fn a_level_that_no_link_has_is_told() {
+fn an_implausible_signal_level_causes_a_warning() {
     use crate::trace::{InMemory, TraceFile};
     let notes = |log: &str, file: TraceFile| {
         let mut files = InMemory::default();
@@ -158,7 +158,7 @@ fn a_level_that_no_link_has_is_told() {
     let esn0 = || TraceFile { esn0: Some("2:dB".parse().unwrap()), ..TraceFile::new("log.csv") };
     let cn0 = || TraceFile { cn0: Some("2:dBHz".parse().unwrap()), ..TraceFile::new("log.csv") };
     let log = "0,67\n1,70\n2,-\n3,60.5\n";
-    // 5 MBd are 67 dBHz.
+    // A symbol rate of 5 MBd is 67 dBHz.
     let said = notes(log, cn0());
     assert!(
         said.understood
@@ -178,7 +178,7 @@ fn a_level_that_no_link_has_is_told() {
 }
 
 #[test]
-fn without_a_rate_a_row_is_a_slot() {
+fn without_a_rate_every_row_is_a_slot() {
     let phy =
         imported("t,delay,lost\n10,20,0\n11,99,1\n12,-,0\n13,30,0\n", "delay=delay:ms loss=lost");
     assert_eq!(phy.t()[..], [0, 1000, 3000].map(|ms| ms * MS));
@@ -187,19 +187,19 @@ fn without_a_rate_a_row_is_a_slot() {
 }
 
 #[test]
-fn round_trips_and_clocks() {
+fn round_trips_are_halved_and_clock_offsets_added() {
     let phy = imported("0 41\n1 42\n", "delay=2:ms is=rtt");
     assert_eq!(phy.d()[..], [20_500_000, 21 * MS]);
     let phy = imported("0 -3\n1 2\n", "delay=2:ms offset=5_ms");
     assert_eq!(phy.d()[..], [2 * MS, 7 * MS]);
     assert!(
         fault("0 3\n1 -2\n", "delay=2:ms")
-            .starts_with("line 2: delay `-2` is below zero: the clocks"),
+            .starts_with("line 2: delay `-2` is negative: the clocks"),
     );
 }
 
 #[test]
-fn dates_and_names_with_quotes_semicolons_and_remarks() {
+fn dates_quotes_semicolons_and_remarks_are_parsed() {
     let text = "\u{feff}# a log\r\n\"when\";\"down (kbit/s)\"\r\n2024-01-01T00:00:00Z;\"8\"\r\n\
                 # more\r\n2024-01-01T00:00:01.5Z;4\r\n\r\n2024-01-01T00:00:02Z;0\r\n";
     let phy = imported(text, "time=when:date rate=2:kbit/s");
@@ -216,7 +216,7 @@ fn dates_and_names_with_quotes_semicolons_and_remarks() {
 }
 
 #[test]
-fn warnings_tell_of_gaps_coarse_clocks_and_repeated_times() {
+fn warnings_report_gaps_coarse_clocks_and_repeated_times() {
     let rows: String =
         (0..20).map(|row| format!("{} 8 {}\n", row + 30 * (row / 10), 3 + row % 2)).collect();
     let phy = imported(&format!("{rows}49 9 3\n"), "rate=2:kbit/s delay=3:ms");
@@ -237,7 +237,7 @@ fn faults_have_a_line_and_a_cure() {
     let cases = [
         ("", rate, "the trace is empty"),
         ("t,r\n", rate, "the trace is empty"),
-        ("0,8\n", rate, "line 1: one row alone does not say how long it holds"),
+        ("0,8\n", rate, "line 1: the duration of a single row is unknown"),
         ("0,8\n1,0\n", "rate=3:kbit/s", "line 1: 2 columns instead of 3"),
         ("0,8\n1\n", rate, "line 2: 1 column instead of 2"),
         ("0,8\n2,8\n1,8\n", rate, "line 3: time `1` comes before that of the row before it"),
@@ -246,9 +246,9 @@ fn faults_have_a_line_and_a_cure() {
         ("x,8\n1,8\n", rate, "line 1: `x` is not a time"),
         ("0,8\n1,fast\n", rate, "line 2: rate `fast` is not a number; write e.g. 1.5"),
         ("0;8\n1;8,5\n", rate, "line 2: rate `8,5` is not a number"),
-        ("0,8\n1,-8\n", rate, "line 2: rate `-8` is negative; if it stands for an outage"),
+        ("0,8\n1,-8\n", rate, "line 2: rate `-8` is negative; if it marks an outage"),
         ("0,8\n1,1e10\n", rate, "line 2: rate `1e10` is over 1 Tbit/s"),
-        ("0,0\n1,0\n", rate, "no row leaves a slot"),
+        ("0,0\n1,0\n", rate, "the series has no slots"),
         ("0,8\n1e9,8\n", rate, "line 2: more than 10000 slots; split the file"),
         ("0,8\n1,inf\n", rate, "line 2: rate `inf` is not a number"),
         (
@@ -260,11 +260,19 @@ fn faults_have_a_line_and_a_cure() {
         (
             "0,8,1.5\n1,8,0\n",
             "rate=2:kbit/s loss=3",
-            "line 1: loss `1.5` is not a share from 0 to 1",
+            "line 1: loss `1.5` must be a share from 0 to 1",
         ),
-        ("0,8,101\n1,8,0\n", "rate=2:kbit/s loss=3:%", "line 1: loss `101` is not from 0 to 100 %"),
-        ("0,8,-\n1,8,0\n", "rate=2:kbit/s loss=3", "line 1: no loss here (`-`)"),
-        ("0,8,1.5\n", "rate=2:kbit/s loss=3:packets", "line 1: loss `1.5` is no count of packets"),
+        (
+            "0,8,101\n1,8,0\n",
+            "rate=2:kbit/s loss=3:%",
+            "line 1: loss `101` must be from 0 to 100 %",
+        ),
+        ("0,8,-\n1,8,0\n", "rate=2:kbit/s loss=3", "line 1: the loss is missing (`-`)"),
+        (
+            "0,8,1.5\n",
+            "rate=2:kbit/s loss=3:packets",
+            "line 1: loss `1.5` is not a number of packets",
+        ),
         (
             "0,8,9\n1,8,0\n2,8,0\n",
             "rate=2:kbit/s loss=3:packets",
@@ -281,7 +289,7 @@ fn faults_have_a_line_and_a_cure() {
 }
 
 #[test]
-fn flags_taken_for_per_cent_and_delays_of_zero_are_told() {
+fn flags_read_as_per_cent_and_zero_delays_cause_warnings() {
     let warnings = |text: &str, keys: &str| imported(text, keys).header().notes.warnings.join("; ");
     let flags = "0 1 0\n1 0 5\n2 1 5\n3 0 5\n";
     let told = warnings(flags, "rate=8_kbit/s loss=2:% delay=3:ms");
@@ -293,7 +301,7 @@ fn flags_taken_for_per_cent_and_delays_of_zero_are_told() {
 }
 
 #[test]
-fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
+fn rows_shorter_than_a_slot_keep_the_rate_and_warn_about_delays_and_losses() {
     // 1000 bits at 4 kbit/s take 250 ms, and rows 100 ms: slots start in every second or third row.
     let row = |i: u32| format!("{}.{} {} {} {}\n", i / 10, i % 10, 4 + i % 2, 5 + i, i % 3 / 2);
     let text: String = (0..600).map(row).collect();
@@ -309,7 +317,7 @@ fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
         let told = told(keys);
         assert!(told.contains(&format!("{expected}, delays and losses do not")), "{told}");
     }
-    // A count has nowhere to go in such a row.
+    // A number of lost packets cannot be applied to such a row.
     let counts = fault(&text, "rate=2:kbit/s loss=4:packets");
     assert!(
         counts.contains("1 packet lost in an interval of 0 slots; check the column"),
@@ -319,7 +327,7 @@ fn rows_shorter_than_a_slot_keep_bytes_per_time_and_say_what_they_do_not() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_all_slots_before_any_is_made() {
+fn a_series_too_large_for_memory_is_refused_before_it_is_generated() {
     let (series, text) = (series("rate=20_Mbit/s"), "0\n21600\n43200\n64800\n86400\n");
     let budget = Budget::of(crate::budget::MemoryLimit::Bytes(100_000_000));
     let refused = read_within(text.as_bytes(), &series, MOST, &budget).unwrap_err().to_string();
