@@ -220,10 +220,10 @@ def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "x.csv: holds no row"),
-        ("time_s,delay_ms\n", "x.csv: holds no row"),
-        ("# only a comment\n", "holds no row"),
-        ("t,d\n0,80\n", "x.csv: line 1: no column time_s; the first line names `t, d`"),
+        ("", "x.csv: has no rows"),
+        ("time_s,delay_ms\n", "x.csv: has no rows"),
+        ("# only a comment\n", "has no rows"),
+        ("t,d\n0,80\n", "x.csv: line 1: no column time_s; the header line has `t, d`"),
         ("time_s,delay\n0,80\n", "no column delay_ms"),
         ("time_s,delay_ms\n0,80\n1,nan\n", "line 3: delay_ms = nan; give a number above 0"),
         ("time_s,delay_ms\n0,inf\n", "line 2: delay_ms = inf"),
@@ -231,8 +231,8 @@ def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
         ("time_s,delay_ms\n0,0\n", "line 2: delay_ms = 0"),
         ("time_s,delay_ms\nnan,80\n", "line 2: time_s = nan; give a number, 0 or more"),
         ("time_s,delay_ms\n-1,80\n", "line 2: time_s = -1"),
-        ("time_s,delay_ms\n0,80\n2,81\n1,82\n", "line 4: time_s = 1 does not rise; sort it"),
-        ("time_s,delay_ms\n0,80\n0,81\n", "line 3: time_s = 0 does not rise"),
+        ("time_s,delay_ms\n0,80\n2,81\n1,82\n", "line 4: time_s = 1 does not increase; sort it"),
+        ("time_s,delay_ms\n0,80\n0,81\n", "line 3: time_s = 0 does not increase"),
         ("time_s,delay_ms\n0,eighty\n", "line 2: delay_ms = `eighty` is not a number"),
         ("time_s,delay_ms\n0\n", "line 2: 1 value for 2 columns"),
         (

@@ -66,7 +66,7 @@ def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
         (["--environment", "rural-wooded", "--elevation", "10 deg"], "20 to 70 degrees"),
         (["--environment", "urban", "--model", "perez-fontan"], "heavy-tree-shadowed"),
         (["--environment", "urban", "--model", "itu"], "p681, perez-fontan"),
-        (["--elevation", "45 deg"], "belongs to an environment"),
+        (["--elevation", "45 deg"], "needs an environment"),
         (["--speed", "0 km/h"], "above 0"),
         (["--esn0", "6"], '"6 dB"'),
         (["--preset", "mars"], "internet, distribution, distribution-down, its"),

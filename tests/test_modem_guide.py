@@ -131,7 +131,7 @@ def test_a_run_says_what_the_import_warns_of(
 @pytest.mark.parametrize(
     ("more", "cure"),
     [
-        ("live = true\n", "a live link needs slots of one size; leave `live` out"),
+        ("live = true\n", "a live link needs slots of one size; remove `live`"),
         ('[ntn]\npreset = "nr-ntn-geo"\n', "transport blocks have one size; write a trace with"),
     ],
 )

@@ -131,7 +131,7 @@ def test_a_summary_says_what_the_proxy_held() -> None:
 
 def test_a_capture_is_refused(tmp_path: Path) -> None:
     run = clift.simulate(clift.Scenario.parse(GEO + NEAR + "[[path]]\npep = true\n" + FAR))
-    with pytest.raises(clift.ScenarioError, match="proxies split it; leave `pep` out"):
+    with pytest.raises(clift.ScenarioError, match="proxies split it; remove `pep`"):
         run.capture(tmp_path / "x.pcapng")
 
 

@@ -171,7 +171,7 @@ def test_a_qlog_that_cannot_be_is_refused(tmp_path: Path, link: clift.LinkTrace)
     with pytest.raises(clift.CliftError, match=r"no/x\.sqlog: .*[Nn]o such"):
         run.qlog(tmp_path / "no" / "x.sqlog")
     tcp = clift.simulate(link, file_bytes=3000)
-    with pytest.raises(clift.ScenarioError, match=r"flow 0: tcp keeps no log of its own"):
+    with pytest.raises(clift.ScenarioError, match=r"flow 0: tcp does not write a log"):
         tcp.qlog(tmp_path / "x.sqlog")
     assert list(tmp_path.iterdir()) == []
 

@@ -396,12 +396,12 @@ fn queue_management_is_read_and_written() {
         ("codel(", "the closing parenthesis is missing"),
         ("codel(target)", "`target` has no value"),
         ("codel(target 5)", "`5` is not a time with its unit"),
-        ("codel(target 0 ms)", "`0 ms` is no time at all"),
-        ("codel(quantum 300 B)", "`quantum` means nothing here"),
-        ("codel(target 5 ms, target 6 ms)", "`target` means nothing here, or is there twice"),
-        ("fq-codel(quantum 0 B)", "is not the size of a packet"),
+        ("codel(target 0 ms)", "`0 ms` must be above 0"),
+        ("codel(quantum 300 B)", "`quantum` is unknown"),
+        ("codel(target 5 ms, target 6 ms)", "`target` is unknown or given twice"),
+        ("fq-codel(quantum 0 B)", "is not a valid packet size"),
         ("dualpi2(marks odd)", "marks are \"even\" or \"drawn\", not `odd`"),
-        ("none(target 5 ms)", "`target` means nothing here"),
+        ("none(target 5 ms)", "`target` is unknown"),
     ] {
         let error = text.parse::<Aqm>().unwrap_err();
         assert!(error.contains(reason) && error.contains("write \"none\""), "{error}");

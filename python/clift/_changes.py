@@ -87,7 +87,7 @@ def changes(
     elif "return_link" in nodes and not of_links:
         yield "return", None
     own = any("reorder" in one.get("link", ()) for one in made)
-    cure = "the link has a re-sequencing buffer of its own; leave one of them out"
+    cure = "the link already has a re-sequencing buffer; remove one of them"
     only_with(of_links and own, [("reorder", nodes.get("reorder") is not None)], cure)
     for key, value in _keys(nodes, of_links):
         kind = key.partition(".")[0] if key in _OF_LINKS else ""

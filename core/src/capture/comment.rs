@@ -1,36 +1,36 @@
-//! What is said of a packet.
+//! Comments on captured packets.
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// What became of a packet.
+/// Fate of a captured packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Fate {
-    /// Nothing until the end of the run.
+    /// Still in flight at the end of the run.
     #[default]
     Open,
-    /// It reached the other host after so many ns.
+    /// It reached the other host after this time, in ns.
     Delivered(u64),
-    /// The link, or the leg, with this number on its way (from 1) gave it up so many ns after it was
-    /// sent.
+    /// Given up by the link, or the leg, with this number on its path (from 1), this many ns after
+    /// it was sent.
     Lost(u64, u32),
-    /// The queue of the hop with this number was full.
+    /// Dropped because the queue of the hop with this number was full.
     QueueFull(u32),
-    /// The hop with this number carries no packet of its size.
+    /// Too large for the hop with this number.
     TooLarge(u32),
 }
 
-/// What links sent for a packet until its fate was known.
+/// Units that links sent for a packet until its fate was known.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Units {
-    /// Data LLDUs that it took.
+    /// Data LLDUs used.
     pub data: u64,
     /// Units with a part of it that were sent again; `None`: the link keeps no account of units.
     pub again: Option<u64>,
-    /// Units of redundancy that protect it, among others.
+    /// Repair units that protect the packet, among others.
     pub repair: Option<u64>,
 }
 
-/// All of it: the comment of a packet.
+/// The comment of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Comment {
     /// How often its bytes were sent before.
@@ -39,9 +39,9 @@ pub(super) struct Comment {
     /// Time in the queue of the link, ns.
     pub(super) queued: Option<u64>,
     pub(super) units: Units,
-    /// What it counts for on the link, where its headers take more than that.
+    /// Size of the packet on the link, if its headers take more than that.
     pub(super) counts: Option<u32>,
-    /// How late it was handed over in real time, ns.
+    /// Delay of its delivery in real time, ns.
     pub(super) late: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_says_what_there_is_to_say() {
+    fn a_comment_lists_the_values_that_are_known() {
         let mut comment = Comment { fate: Fate::QueueFull(1), ..Comment::default() };
         assert_eq!(comment.to_string(), "queue full at hop 1");
         comment.fate = Fate::Delivered(250_000_100);

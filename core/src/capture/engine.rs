@@ -1,4 +1,4 @@
-//! Captures of the engine's runs.
+//! Captures of simulated runs.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::trace::{FileError, LinkTrace, WriteError, write_file};
 use crate::transport::End;
 use crate::units::{Duration, Instant};
 
-/// How a capture is written.
+/// Options of a capture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Options {
     /// Bytes kept of each packet.
@@ -31,7 +31,7 @@ impl Default for Options {
     }
 }
 
-/// Why there is no capture. What the file held before is then unchanged.
+/// The reason why no capture was written. The previous content of the file is then unchanged.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The run has no outcome.
@@ -41,39 +41,40 @@ pub enum CaptureError {
     #[error(transparent)]
     File(#[from] FileError),
     /// Proxies split the flows.
-    #[error("a capture shows one connection for a flow, and proxies split it; leave `pep` out")]
+    #[error("a capture shows one connection per flow, but proxies split it; remove `pep`")]
     Proxies,
-    /// The file's name says that it is something else.
+    /// The suffix of the file is not that of a capture.
     #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
     Name(String),
-    /// A log was asked for, and the flow is not there.
+    /// The flow of a requested log does not exist.
     #[error("flow {flow}: there are {flows} flows, counted from 0")]
     NoFlow {
-        /// Which was asked for.
+        /// The flow requested.
         flow: usize,
-        /// How many there are.
+        /// Number of flows.
         flows: usize,
     },
-    /// A log was asked for, and the transport keeps none.
-    #[error("flow {flow}: {transport} keeps no log of its own; quic does")]
+    /// The transport of a requested log keeps no log.
+    #[error("flow {flow}: {transport} does not write a log; quic does")]
     NoLog {
-        /// Which was asked for.
+        /// The flow requested.
         flow: usize,
         /// Its transport.
         transport: &'static str,
     },
 }
 
-/// What was captured.
+/// Result of a capture.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Packets in the file, once for each place where they were seen.
+    /// Packets in the file, once for each place where they were captured.
     pub packets: u64,
-    /// What the run measured.
+    /// The outcome of the run.
     pub outcome: Outcome,
 }
 
-/// Runs a setup and writes what was seen of it to `path`; `go_on` is asked from time to time.
+/// Runs a setup and writes its capture to `path`; `go_on` is called regularly, and the run stops if
+/// it returns false.
 ///
 /// ```
 /// use clift::capture::{Options, record};
@@ -89,14 +90,14 @@ pub struct Summary {
 /// let folder = std::env::temp_dir().join(format!("clift-capture-{}", std::process::id()));
 /// std::fs::create_dir_all(&folder)?;
 /// let summary = record(&setup, &folder.join("x.pcapng"), &Options::default(), &|| true)?;
-/// // Data and acknowledgements, each seen at three places.
+/// // Data and acknowledgements, each captured at three places.
 /// assert!(summary.packets > 3 * summary.outcome.flows[0].segments_sent);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If the run has no outcome, or the file cannot be written; it is then as before.
+/// If the run has no outcome, or the file cannot be written; the file is then unchanged.
 pub fn record(
     setup: &Setup,
     path: &Path,
@@ -127,10 +128,10 @@ pub fn record(
     }
 }
 
-/// Whether a file's name is one of a capture, or it is no ordinary file.
+/// Checks that a file has the suffix of a capture, or is not an ordinary file.
 ///
 /// # Errors
-/// If it is not.
+/// If it does not.
 pub fn check_name(path: &Path) -> Result<(), CaptureError> {
     let fits = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("pcapng"));
     let device = || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
@@ -140,28 +141,28 @@ pub fn check_name(path: &Path) -> Result<(), CaptureError> {
     }
 }
 
-/// Watches a run and writes what is seen of it.
+/// Observes a run and writes its packets.
 pub struct Recorder<'a, W> {
     timeline: Timeline<W>,
     failed: Option<io::Error>,
     go_on: &'a (dyn Fn() -> bool + Sync),
     snap: u32,
     flows: Vec<Flow>,
-    /// The packets on their way by number.
+    /// The packets in flight, by number.
     flights: Vec<Option<Flight>>,
     hops: Vec<Way>,
     /// The units of packets that are on a link.
     accounts: Vec<Account>,
 }
 
-/// A packet on its way.
+/// A packet in flight.
 struct Flight {
     ticket: Ticket,
     from: End,
     frame: Frame,
     sent: Instant,
     on_link: Option<Instant>,
-    /// When a queue marked it.
+    /// Time at which a queue marked it.
     marked: Option<Instant>,
     queued: Option<u64>,
     units: Units,
@@ -169,25 +170,25 @@ struct Flight {
     counts: Option<u32>,
 }
 
-/// What a hop is.
+/// A hop, as needed for captures.
 #[derive(Clone, Debug, Default)]
 struct Way {
-    /// Its place on its way, from 1.
+    /// Its number on its path, from 1.
     number: u32,
-    /// Whether packets are seen as they begin to be sent over it.
+    /// True if packets are captured when their transmission over it starts.
     seen: bool,
     units: Kept,
 }
 
-/// Who knows what a hop sent for a packet.
+/// Source of the number of units that a hop sent for a packet.
 #[derive(Clone, Debug, Default)]
 enum Kept {
-    /// Nobody: a leg has no units.
+    /// None: a leg has no units.
     #[default]
     Nowhere,
-    /// The link, which tells of each unit.
+    /// The link, which reports each unit.
     ByLink,
-    /// The trace, and when it passes.
+    /// The link trace and its clock.
     InTrace(Arc<LinkTrace>, SlotClock),
 }
 
@@ -205,7 +206,7 @@ impl Kept {
     }
 }
 
-/// How often the LLDUs of a packet were sent again, the first of which was at `departed`.
+/// Retransmissions of the LLDUs of a packet, the first of which was sent at `departed`.
 fn sent_again(trace: &LinkTrace, clock: &SlotClock, departed: Instant, lldus: u32) -> u64 {
     let t = &trace.parts().t[..];
     if t.is_empty() {
@@ -218,7 +219,7 @@ fn sent_again(trace: &LinkTrace, clock: &SlotClock, departed: Instant, lldus: u3
 }
 
 impl<'a, W: Write> Recorder<'a, W> {
-    /// A recorder of runs of `setup`, which keeps `snap` bytes of a packet.
+    /// A recorder of runs of `setup`, which keeps `snap` bytes of each packet.
     pub fn new(
         setup: &Setup,
         timeline: Timeline<W>,
@@ -245,10 +246,11 @@ impl<'a, W: Write> Recorder<'a, W> {
         }
     }
 
-    /// Writes the rest; `whole`: the run went to its end. The number of packets written.
+    /// Writes the remaining packets; `whole`: the run reached its end. Returns the number of
+    /// packets written.
     ///
     /// # Errors
-    /// If something could not be written.
+    /// If writing failed.
     pub fn finish(mut self, whole: bool) -> io::Result<u64> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -266,11 +268,11 @@ impl<'a, W: Write> Recorder<'a, W> {
     }
 
     fn way(&self, hop: usize) -> Way {
-        // The number of a source's own leg means nothing to anybody: it is the first or the last.
+        // The number of a source's own leg is not needed: it is always the first or the last hop.
         self.hops.get(hop).cloned().unwrap_or_default()
     }
 
-    /// A packet came through a link, or was given up by it.
+    /// Handles a packet that passed a link or was given up by it.
     fn over_link(&mut self, id: u32, hop: usize, transit: &Transit, sent: &[Transmission]) {
         let way = self.way(hop);
         let mut units = Units { data: u64::from(transit.lldus), ..Units::default() };
@@ -308,7 +310,7 @@ impl Units {
     }
 }
 
-/// Packets are seen at the first link of a way, or at its first leg if it has no link.
+/// Packets are captured at the first link of a path, or at its first leg if it has no link.
 fn ways(hops: &[Hop]) -> Vec<Way> {
     let is_link = |hop: &Hop| matches!(hop, Hop::Link(_));
     let seen = hops.iter().position(is_link).unwrap_or(0);
@@ -413,11 +415,11 @@ impl<W: Write> Observer for Recorder<'_, W> {
     }
 }
 
-/// Units sent again and for repair, by the packet that they carry or repair.
+/// Retransmitted units and repair units, by the packet that they carry or protect.
 #[derive(Debug, Default)]
 struct Account {
-    /// Those of the packets from the order `base` on; the first is of a packet on its way, and `true`
-    /// stands with those whose fate is known.
+    /// Packets from the order `base` on; the first is in flight, and `true` marks those whose fate
+    /// is known.
     packets: std::collections::VecDeque<(u64, u64, bool)>,
     base: u64,
 }
@@ -440,7 +442,7 @@ impl Account {
         }
     }
 
-    /// What was sent for the packet of this order, which is gone.
+    /// Units sent for the packet of this order, which left the link.
     fn take(&mut self, order: u64) -> (u64, u64) {
         let Some((again, repair, gone)) = self.place(order) else { return (0, 0) };
         *gone = true;

@@ -1,5 +1,4 @@
-//! The packets of simulated flows as IPv4 packets: their headers, and as much of a payload of zeros as
-//! is kept.
+//! Simulated packets as IPv4 packets: their headers, and the kept part of a payload of zeros.
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
@@ -9,57 +8,57 @@ use crate::units::Ecn;
 
 /// The first port of flows at the source.
 const FIRST_PORT: u32 = 10_000;
-/// Flows between two ports at the destination.
+/// Number of flows before the port at the destination changes.
 const PORTS: u32 = 50_000;
 const SERVER: u32 = 5001;
 const UDP_HEADERS: u32 = 28;
 const TCP_HEADERS: u32 = 40;
-/// Bytes of the option with timestamps, padded.
+/// Bytes of the timestamp option, padded.
 const TIMESTAMPS: u32 = 12;
-/// Bytes of a SYN's options with timestamps.
+/// Bytes of the options of a SYN with timestamps.
 const SYN_TIMESTAMPS: u32 = 20;
-/// The largest shift of a window (RFC 7323).
+/// The maximum window shift (RFC 7323).
 const MOST_SHIFT: u32 = 14;
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// What of a flow its headers depend on.
+/// Properties of a flow that determine its headers.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     tcp: bool,
     ports: [u16; 2],
-    /// Identification of the next packet of either end.
+    /// Identification of the next packet of each end.
     identification: [u16; 2],
-    /// Whether segments carry timestamps; known once the sender has sent one.
+    /// True if segments carry timestamps; known after the first segment of the sender.
     timestamps: bool,
-    /// Shift of the receiver's window: that of its SYN or SYN-ACK.
+    /// Shift of the receiver's window, from its SYN or SYN-ACK.
     shift: u32,
-    /// Both ends have data, and the receiver opens the connection.
+    /// Set if both ends have data and the receiver opens the connection.
     dialogue: Option<Dialogue>,
 }
 
-/// How far either end of a dialogue is: its directions know nothing of one another, and a TCP header
-/// speaks of both.
+/// State of both ends of a dialogue: its directions are simulated separately, but a TCP header
+/// covers both.
 #[derive(Clone, Copy, Debug, Default)]
 struct Dialogue {
     /// First byte that the end has not sent.
     next: [u64; 2],
-    /// What it acknowledged last.
+    /// Its last acknowledgement.
     acknowledged: [u64; 2],
 }
 
-/// A packet as it is on the wire.
+/// A packet in wire format.
 pub(super) struct Frame {
-    /// Its beginning.
+    /// The captured part.
     pub(super) kept: Vec<u8>,
     /// Its length.
     pub(super) size: u32,
 }
 
 impl Flow {
-    /// The flow of this number; `tcp`: it is one of TCP, else of UDP.
+    /// The flow with this number; `tcp`: a TCP flow, else UDP.
     pub(super) fn new(number: u32, tcp: bool) -> Self {
         let client = FIRST_PORT + number % PORTS;
-        // Four million flows at most, as many as the engine has sources of events.
+        // Four million flows at most, the engine's limit of event sources.
         let server = SERVER + number / PORTS;
         Self {
             tcp,
@@ -71,7 +70,7 @@ impl Flow {
         }
     }
 
-    /// One in which both ends have data, and the receiver opens the connection.
+    /// The same flow as a dialogue: both ends have data, and the receiver opens the connection.
     pub(super) fn of_dialogue(self) -> Self {
         Self { dialogue: Some(Dialogue::default()), ..self }
     }
@@ -130,7 +129,7 @@ impl Flow {
         }
     }
 
-    /// Which end opens the connection.
+    /// The end that opens the connection.
     fn caller(&self) -> End {
         if self.dialogue.is_some() { End::Receiver } else { End::Sender }
     }
@@ -141,8 +140,8 @@ impl Flow {
         *next
     }
 
-    /// The header without ports and checksum. Data begin with sequence number 1, behind a SYN or where
-    /// one would be.
+    /// The header without ports and checksum. Data start at sequence number 1, after the SYN or the
+    /// place where it would be.
     fn tcp(&mut self, from: End, packet: &Packet) -> TcpHeader {
         let segment = &packet.segment;
         let caller = self.caller();
@@ -177,7 +176,7 @@ impl Flow {
             let shift = if segment.syn { 0 } else { self.shift };
             tcp.window_size = u16::try_from(segment.window >> shift).unwrap_or(u16::MAX);
         }
-        // A list that does not fit is none: the size of each was looked at below.
+        // Options that do not fit are omitted; their sizes are checked below.
         let _ = tcp.set_options(&self.options(from, packet));
         tcp
     }
@@ -190,7 +189,7 @@ impl Flow {
         let segment = &packet.segment;
         let times = Timestamp(
             millis(segment.ts_val.as_nanos()),
-            // Nothing was heard before the first SYN.
+            // Nothing was received before the first SYN.
             if segment.syn && from == self.caller() {
                 0
             } else {
@@ -233,7 +232,7 @@ fn blocks(segment: &Segment, most: usize) -> impl Iterator<Item = (u32, u32)> + 
     blocks.map(|block| (wire(block.start), wire(block.end)))
 }
 
-/// A byte of the stream as a sequence number, which wraps.
+/// The sequence number of a stream byte, which wraps.
 fn wire(byte: u64) -> u32 {
     byte.wrapping_add(1) as u32
 }
@@ -243,7 +242,7 @@ fn millis(nanos: u64) -> u32 {
     (nanos / 1_000_000) as u32
 }
 
-/// By how much a window must be shifted to fit into a header.
+/// The shift needed to fit a window into a header.
 fn shift(window: u32) -> u32 {
     (0..MOST_SHIFT).find(|shift| window >> shift <= u32::from(u16::MAX)).unwrap_or(MOST_SHIFT)
 }
@@ -262,9 +261,10 @@ mod tests {
         Packet { size: Bytes(len + 52), len, start: seq, segment, ..Packet::default() }
     }
 
-    /// The client, at the receiver, calls, asks and acknowledges; the server answers.
+    /// The client, at the receiver, opens the connection, sends a request and acknowledges; the
+    /// server answers.
     #[test]
-    fn a_dialogue_speaks_of_both_directions() {
+    fn headers_of_a_dialogue_cover_both_directions() {
         let mut flow = Flow::new(0, true).of_dialogue();
         let mut header = |from, packet: &Packet| {
             let frame = flow.frame(from, packet, 2000);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_say_what_the_segment_does() {
+    fn headers_match_the_segment() {
         let mut flow = Flow::new(3, true);
         let syn = Segment { syn: true, wire: 60, ..Segment::default() };
         let syn = Packet { size: Bytes(60), segment: syn, ..Packet::default() };
@@ -315,7 +315,7 @@ mod tests {
         let frame = flow.frame(End::Receiver, &ack, 80);
         let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
-        // Timestamps and three blocks are all that fits.
+        // Only timestamps and three blocks fit.
         assert_eq!((frame.size, tcp.acknowledgment_number()), (80, 1001));
         assert_eq!(u32::from(tcp.window_size()) << shift(1 << 20), 1 << 20);
         let blocks = tcp.options_iterator().flatten().find_map(|option| match option {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_has_its_length_and_checksum() {
+    fn a_datagram_has_a_length_and_a_checksum() {
         let mut flow = Flow::new(0, false);
         let packet = Packet { size: Bytes(1028), len: 1000, ..Packet::default() };
         let frame = flow.frame(End::Sender, &packet, 80);

@@ -1,4 +1,4 @@
-//! The log that a transport keeps of itself, from a run done again.
+//! The log of a transport, recorded by repeating a run.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -10,10 +10,11 @@ use crate::trace::{FileError, WriteError, write_file};
 use crate::transport::Log;
 use crate::units::Instant;
 
-/// Runs a setup and writes to `path` what the sender of a flow (counted from 0) logs: for QUIC a qlog
-/// in JSON text sequences (RFC 7464). `go_on` is asked from time to time. The bytes written.
+/// Runs a setup and writes the log of a flow's sender (flows count from 0) to `path`: for QUIC a
+/// qlog in JSON text sequences (RFC 7464). `go_on` is called regularly, and the run stops if it
+/// returns false. Returns the number of bytes written.
 ///
-/// Memory does not grow with the run: the log is written while it goes.
+/// Memory does not grow with the run, because the log is written during the run.
 ///
 /// ```
 /// use clift::capture::record_log;
@@ -27,13 +28,13 @@ use crate::units::Instant;
 /// let scenario = Scenario::parse("leg.toml", text, &[])?;
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 /// let refused = record_log(&setup, 0, "x.sqlog".as_ref(), &|| true).unwrap_err();
-/// assert_eq!(refused.to_string(), "flow 0: tcp keeps no log of its own; quic does");
+/// assert_eq!(refused.to_string(), "flow 0: tcp does not write a log; quic does");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If there is no such flow, its transport keeps no log, the run has no outcome, or the file cannot be
-/// written; it is then as before.
+/// If the flow does not exist, its transport does not write a log, the run has no outcome, or the
+/// file cannot be written; the file is then unchanged.
 pub fn record_log(
     setup: &Setup,
     flow: usize,
@@ -74,7 +75,7 @@ pub fn record_log(
     }
 }
 
-/// Takes from the log what is there, every few thousand events.
+/// Moves the log to the file, every few thousand events.
 struct Drain<'a, W: Write + ?Sized> {
     log: Log,
     out: &'a mut W,

@@ -1,13 +1,14 @@
-//! What packet sniffers would have seen of a run: pcapng with the sender, the link and the receiver as
-//! three interfaces.
+//! Captures of a run as packet sniffers would record them: pcapng with the sender, the link and the
+//! receiver as three interfaces.
 //!
-//! [`record`] runs a setup and writes such a file; a live emulator gives its packets to a [`Timeline`]
-//! itself. [`record_log`] writes what a transport logs of itself, as QUIC's qlog, in which headers that
-//! are encrypted on the wire stand open. Each packet has its fate and the link's units as a comment.
+//! [`record`] runs a setup and writes such a file; a live emulator passes its packets to a
+//! [`Timeline`] itself. [`record_log`] writes the log of a transport, such as QUIC's qlog, which
+//! shows headers that are encrypted on the wire. Each packet has its fate and the link's units as a
+//! comment.
 //!
-//! Tools such as Wireshark analyse a connection by its addresses, and one that is seen at three places
-//! would look to them like one that sends everything three times. So each place has its own network
-//! ([`Place::NETWORK`]), as if addresses were translated between them, and is a stream of its own.
+//! Tools such as Wireshark identify a connection by its addresses; a connection captured at three
+//! places would look as if it sent everything three times. Each place therefore has its own network
+//! ([`Place::NETWORK`]), as with address translation between them, and its own stream.
 
 mod comment;
 mod engine;
@@ -23,5 +24,5 @@ pub use log::record_log;
 pub use place::Place;
 pub use timeline::{Seen, Ticket, Timeline};
 
-/// Bytes kept of a packet unless more are asked for: the longest headers of IPv4 and TCP.
+/// Default number of bytes kept of a packet: the longest headers of IPv4 and TCP.
 pub const SNAP: u32 = 80;

@@ -2,7 +2,7 @@
 //!
 //! Little-endian, times in nanoseconds.
 
-/// Packets are IPv4 or IPv6 without anything before them.
+/// Packets are IPv4 or IPv6 without a link-layer header.
 const LINKTYPE_RAW: u16 = 101;
 
 const OPT_COMMENT: u16 = 1;
@@ -12,27 +12,27 @@ const IF_DESCRIPTION: u16 = 3;
 const IF_TSRESOL: u16 = 9;
 const EPB_FLAGS: u16 = 2;
 
-/// Which way a packet went at an interface.
+/// Direction of a packet at an interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Heading {
     In = 1,
     Out = 2,
 }
 
-/// The beginning of a file, written by `application`.
+/// The start of a file, written by `application`.
 pub(super) fn section(application: &str) -> Vec<u8> {
     let mut body = Vec::new();
     body.extend(0x1a2b_3c4d_u32.to_le_bytes());
     body.extend(1u16.to_le_bytes());
     body.extend(0u16.to_le_bytes());
-    // The length of the section is not said.
+    // The length of the section is not specified.
     body.extend([0xff; 8]);
     option(&mut body, SHB_USERAPPL, application.as_bytes());
     end_of_options(&mut body);
     block(0x0a0d_0d0a, body)
 }
 
-/// An interface that keeps `snap` bytes of a packet.
+/// An interface that keeps `snap` bytes of each packet.
 pub(super) fn interface(name: &str, description: &str, snap: u32) -> Vec<u8> {
     let mut body = Vec::new();
     body.extend(LINKTYPE_RAW.to_le_bytes());
@@ -45,7 +45,7 @@ pub(super) fn interface(name: &str, description: &str, snap: u32) -> Vec<u8> {
     block(1, body)
 }
 
-/// A packet of `size` bytes, of which `kept` are there, at a time in ns.
+/// A packet of `size` bytes, of which `kept` are captured, at a time in ns.
 pub(super) fn packet(
     interface: u32,
     nanos: u64,
@@ -75,7 +75,7 @@ fn block(kind: u32, body: Vec<u8>) -> Vec<u8> {
     block
 }
 
-/// An option; its text is cut at the longest that one can be.
+/// An option; its value is truncated at the maximum length.
 fn option(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
     let value = &value[..value.len().min(usize::from(u16::MAX))];
     body.extend(kind.to_le_bytes());
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_reader_reads_the_same() {
+    fn the_pcap_parser_crate_reads_the_file() {
         let file = [
             section("me"),
             interface("sender", "where it begins", 99),

@@ -1,6 +1,6 @@
-//! Where packets are seen, and what their addresses are there.
+//! Places where packets are captured, and their addresses there.
 
-/// A place where packets are seen: an interface of the capture.
+/// A place where packets are captured: an interface of the capture.
 ///
 /// ```
 /// use clift::capture::Place;
@@ -12,7 +12,7 @@
 pub enum Place {
     /// The sending host.
     Sender = 0,
-    /// Where a packet begins to be sent over the link.
+    /// The link, where the transmission of a packet starts.
     Link = 1,
     /// The receiving host.
     Receiver = 2,
@@ -23,30 +23,30 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 impl Place {
-    /// All of them, by their numbers in a capture.
+    /// All places, by their number in a capture.
     pub const ALL: [Self; 3] = [Self::Sender, Self::Link, Self::Receiver];
 
-    /// Its name in a capture.
+    /// Name of the interface.
     pub fn name(self) -> &'static str {
         ["sender", "link", "receiver"][self as usize]
     }
 
-    /// What is seen there.
+    /// Description of the interface.
     pub(super) fn description(self) -> &'static str {
         match self {
-            Self::Sender => "what the sending host sends and receives",
-            Self::Link => "packets as they begin to be sent over the link",
-            Self::Receiver => "what the receiving host receives and sends",
+            Self::Sender => "packets sent and received by the sending host",
+            Self::Link => "packets at the start of their transmission over the link",
+            Self::Receiver => "packets received and sent by the receiving host",
         }
     }
 
-    /// The first three bytes of addresses there, of the blocks kept for documentation (RFC 5737).
+    /// The first three bytes of addresses at this place, from the documentation blocks (RFC 5737).
     pub fn network(self) -> [u8; 3] {
         [[192, 0, 2], [198, 51, 100], [203, 0, 113]][self as usize]
     }
 
-    /// Gives an IPv4 packet of the sender's network, or the beginning of one, the addresses that it has
-    /// here; checksums stay as right as they were (RFC 1624). Other addresses are left alone.
+    /// Translates the addresses of an IPv4 packet of the sender's network, or of the start of one,
+    /// to this place. Valid checksums stay valid (RFC 1624). Other addresses are unchanged.
     pub fn translate(self, packet: &mut [u8]) {
         let Some(&first) = packet.first().filter(|&&first| first >> 4 == 4) else { return };
         let header = usize::from(first & 15) * 4;
@@ -84,7 +84,7 @@ pub(super) fn mark(packet: &mut [u8]) {
     change.apply(packet, 10, false);
 }
 
-/// What a change of addresses adds to a sum in one's complement.
+/// Change of a one's complement sum by a change of addresses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change(u32);
 
@@ -97,7 +97,8 @@ impl Change {
         words(bytes).for_each(|word| self.0 += u32::from(word));
     }
 
-    /// Mends the checksum at a place, if it was kept; where zero says that there is none, none is made.
+    /// Updates the checksum at a position, if it was captured; a zero that means "no checksum"
+    /// stays.
     fn apply(self, packet: &mut [u8], at: usize, may_lack: bool) {
         let Some(place) = packet.get_mut(at..at + 2) else { return };
         let before = u16::from_be_bytes([place[0], place[1]]);
@@ -129,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn checksums_stay_right(
+        fn checksums_stay_valid(
             payload in prop::collection::vec(any::<u8>(), 0..50), ports in any::<(u16, u16)>(),
             hosts in any::<(u8, u8)>(), tcp in any::<bool>(),
         ) {
@@ -164,7 +165,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_packets_are_no_fault(mut bytes in prop::collection::vec(any::<u8>(), 0..70)) {
+        fn damaged_packets_do_not_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..70)) {
             Place::Link.translate(&mut bytes);
             if let Some(first) = bytes.first_mut() {
                 *first = 0x45;

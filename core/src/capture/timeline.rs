@@ -1,4 +1,4 @@
-//! Packets into a file in order of time, though what became of them is known only later.
+//! Writes packets in order of time, although their fates are known only later.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,8 +10,8 @@ use super::place::{Place, mark};
 use crate::transport::End;
 
 /// A capture that is being written. A packet is announced when it is sent ([`Timeline::begin`]) and
-/// told when its fate is known ([`Timeline::end`]); what is older than every packet on its way is
-/// written. So memory follows what is on its way, and what was sent meanwhile.
+/// completed when its fate is known ([`Timeline::end`]). Records older than every packet in flight
+/// are written, so that memory is bounded by the packets in flight and those sent meanwhile.
 ///
 /// ```
 /// use clift::capture::{Fate, Seen, Timeline, Units};
@@ -45,16 +45,16 @@ pub struct Timeline<W> {
     epoch: u64,
     snap: u32,
     records: BinaryHeap<Reverse<Record>>,
-    /// When each packet was sent, from the oldest on its way on; `None`: its fate is known.
+    /// Send time of each packet, from the oldest in flight on; `None` if its fate is known.
     open: VecDeque<Option<u64>>,
     /// The number of the first of these.
     base: u64,
-    /// Things that happened, which orders those of one instant.
+    /// Number of events so far, which orders records of equal time.
     events: u64,
     written: u64,
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket {
     number: u64,
@@ -62,36 +62,36 @@ pub struct Ticket {
     event: u64,
 }
 
-/// A packet whose fate is known, or that was on its way at the end. Times are in ns from the beginning.
+/// A packet whose fate is known, or that was in flight at the end. Times are in ns from the start.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Who sent it.
+    /// The end that sent it.
     pub from: End,
-    /// The IP packet, or the beginning of it, with the addresses that it has at the sender.
+    /// The IP packet, or its first bytes, with the addresses at the sender.
     pub frame: &'a [u8],
     /// Its length.
     pub size: u32,
-    /// When it began to be sent over the link.
+    /// Start of its transmission over the link.
     pub on_link: Option<u64>,
-    /// When it reached the other host.
+    /// Arrival at the other host.
     pub arrived: Option<u64>,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
     /// Time in the queue of the link.
     pub queued: Option<u64>,
-    /// What links sent for it.
+    /// Units that links sent for it.
     pub units: Units,
     /// How often its bytes were sent before.
     pub retransmission: u16,
-    /// What it counts for on the link, if not its length.
+    /// Size of the packet on the link, if it differs from its length.
     pub counts: Option<u32>,
-    /// How late it was handed over.
+    /// Delay of its delivery in real time.
     pub late: Option<u64>,
-    /// When a queue marked it (ECN).
+    /// Time at which a queue marked it (ECN).
     pub marked: Option<u64>,
 }
 
-/// A block of the file. They are ordered by time, then by what happened first.
+/// A block of the file, ordered by time, then by the order of events.
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Record {
     at: u64,
@@ -101,10 +101,11 @@ struct Record {
 }
 
 impl<W: Write> Timeline<W> {
-    /// Begins a file whose times are counted from `epoch` ns after 1970, with `snap` bytes of a packet.
+    /// Starts a file whose times count from `epoch` ns after 1970, with `snap` bytes of each
+    /// packet.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If writing fails.
     pub fn new(mut out: W, epoch: u64, snap: u32) -> io::Result<Self> {
         out.write_all(&pcapng::section(concat!("clift ", env!("CARGO_PKG_VERSION"))))?;
         for place in Place::ALL {
@@ -122,14 +123,14 @@ impl<W: Write> Timeline<W> {
         })
     }
 
-    /// A packet is sent at `at`, which never falls.
+    /// Records that a packet is sent at `at`, which never decreases.
     pub fn begin(&mut self, at: u64) -> Ticket {
         let number = self.base + self.open.len() as u64;
         self.open.push_back(Some(at));
         Ticket { number, at, event: self.event() }
     }
 
-    /// What became of a packet, at the instant at which it became known.
+    /// Records the fate of a packet, at the time at which it became known.
     pub fn end(&mut self, ticket: Ticket, seen: &Seen<'_>) {
         if let Some(place) = self.open.get_mut((ticket.number - self.base) as usize) {
             *place = None;
@@ -171,10 +172,10 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Writes what is older than `now` and than every packet on its way.
+    /// Writes records older than `now` and than every packet in flight.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If writing fails.
     pub fn write_until(&mut self, now: u64) -> io::Result<()> {
         let safe = self.open.front().copied().flatten().map_or(now, |oldest| oldest.min(now));
         while self.records.peek().is_some_and(|Reverse(record)| record.at < safe) {
@@ -185,10 +186,10 @@ impl<W: Write> Timeline<W> {
         Ok(())
     }
 
-    /// Writes the rest.
+    /// Writes the remaining records.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If writing fails.
     pub fn finish(mut self) -> io::Result<u64> {
         self.open.clear();
         self.write_until(u64::MAX)?;
@@ -196,7 +197,7 @@ impl<W: Write> Timeline<W> {
         Ok(self.written)
     }
 
-    /// Packets written so far, once at each place.
+    /// Packets written so far, once for each place.
     pub fn written(&self) -> u64 {
         self.written
     }

@@ -9,7 +9,7 @@ use crate::config::Fault;
 use crate::seed::Geometric;
 use crate::units::Probability;
 
-/// A channel that erases every slot with the same probability, each for itself.
+/// A channel that erases every slot with the same probability, independently.
 ///
 /// ```
 /// use clift::channel::{Bernoulli, ErasureChannel, RegularSlots};
@@ -26,7 +26,7 @@ use crate::units::Probability;
 /// ```
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Bernoulli {
-    /// Share of slots that are erased.
+    /// Share of erased slots.
     erasures: Probability,
 }
 
@@ -46,7 +46,7 @@ impl ErasureChannel for Bernoulli {
     }
 }
 
-/// Sets each of `d` to 0 with probability `p`: draws the gaps between erasures.
+/// Sets each element of `d` to 0 with probability `p`, by drawing the gaps between erasures.
 pub(super) fn erase(p: f64, d: &mut [i64], rng: &mut ChaCha8Rng) {
     if p == 0.0 {
         return;
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn erasures_are_as_frequent_as_said_and_independent() {
+    fn erasures_have_the_given_rate_and_are_independent() {
         for p in [0.01, 0.3, 0.95] {
             let erased = erased(p, 11);
             let share = |count: usize, of: usize| count as f64 / of as f64;
@@ -97,19 +97,19 @@ mod tests {
     }
 
     #[test]
-    fn never_and_always() {
+    fn probabilities_0_and_1_erase_nothing_and_everything() {
         assert!(erased(0.0, 1).iter().all(|&e| !e));
         assert!(erased(1.0, 1).iter().all(|&e| e));
     }
 
     #[test]
-    fn a_seed_is_a_channel() {
+    fn the_seed_determines_the_erasures() {
         assert_eq!(erased(0.1, 1), erased(0.1, 1));
         assert_ne!(erased(0.1, 1), erased(0.1, 2));
     }
 
     #[test]
-    fn what_is_no_probability_is_refused() {
+    fn an_invalid_probability_is_refused() {
         for p in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             let error = Bernoulli::new(p).unwrap_err().to_string();
             assert!(error.starts_with("erasures: ") && error.ends_with("from 0 to 1"), "{error}");

@@ -1,4 +1,4 @@
-//! Erasures in bursts, as users describe them.
+//! Configuration of erasures in bursts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,8 +12,8 @@ use super::GilbertElliott;
 use crate::config::Fault;
 use crate::units::{Duration, Probability};
 
-/// A chain of a good and a bad state: by the share of erasures and the mean burst, or by its
-/// transitions.
+/// A chain of a good and a bad state, given by the share of erasures and the mean burst length, or
+/// by its transition probabilities.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 #[schemars(extend(
@@ -23,13 +23,14 @@ use crate::units::{Duration, Probability};
 pub struct Bursts {
     /// Share of slots that are erased.
     pub erasures: Option<Probability>,
-    /// Mean stay in the bad state, in slots (2.5) or as a time ("200 ms"). With `p_bad = 1` this is
+    /// Mean time in the bad state, in slots (2.5) or as a time ("200 ms"). With `p_bad = 1` this is
     /// the mean length of a burst of erasures.
     pub burst: Option<Burst>,
-    /// Probability of staying in the good state from slot to slot; with `beta`, in place of
+    /// Probability of staying in the good state from one slot to the next; with `beta`, an
+    /// alternative to
     /// `erasures` and `burst`.
     pub alpha: Option<Probability>,
-    /// Probability of staying in the bad state from slot to slot.
+    /// Probability of staying in the bad state from one slot to the next.
     pub beta: Option<Probability>,
     /// Erasure probability in the good state.
     pub p_good: Probability,
@@ -45,11 +46,11 @@ impl Default for Bursts {
 }
 
 impl Bursts {
-    /// The chain, over slots that begin every `slot`; `None` on a trace, whose slots are not known
+    /// The chain for slots that start every `slot`; `None` on a trace, whose slots are not known
     /// yet.
     ///
     /// # Errors
-    /// If keys are missing or contradict each other, or there is no such chain.
+    /// If keys are missing, contradict each other, or do not give a valid chain.
     pub fn chain(&self, slot: Option<Duration>) -> Result<GilbertElliott, Fault> {
         let (p_good, p_bad) = (self.p_good.get(), self.p_bad.get());
         let missing = |name, cure| Err(Fault::at(format!("missing key `{name}`: {cure}")));
@@ -70,8 +71,8 @@ impl Bursts {
             (None, Some(_), None, None) => {
                 missing("erasures", "give the share of slots erased, e.g. erasures = 0.02")
             }
-            (None, None, Some(_), None) => missing("beta", "alpha and beta come together"),
-            (None, None, None, Some(_)) => missing("alpha", "alpha and beta come together"),
+            (None, None, Some(_), None) => missing("beta", "alpha requires beta"),
+            (None, None, None, Some(_)) => missing("alpha", "beta requires alpha"),
             (_, _, alpha, _) => {
                 let name = if alpha.is_some() { "alpha" } else { "beta" };
                 let cure = "give either `erasures` and `burst`, or `alpha` and `beta`, not both";
@@ -81,12 +82,12 @@ impl Bursts {
     }
 }
 
-/// How long a channel stays bad: a number of slots, or a time.
+/// Mean time in the bad state: a number of slots, or a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// So many slots, at least one.
+    /// Number of slots, at least 1.
     Slots(f64),
-    /// So long.
+    /// A time.
     Time(Duration),
 }
 
@@ -159,6 +160,8 @@ impl Visitor<'_> for BurstVisitor {
         if slots.is_finite() && slots >= 1.0 {
             return Ok(Burst::Slots(slots));
         }
-        Err(E::custom(format!("a burst of {slots} slots; give 1 slot or more, or a time")))
+        Err(E::custom(format!(
+            "a burst of {slots} slots is too short; give 1 slot or more, or a time"
+        )))
     }
 }

@@ -1,4 +1,4 @@
-//! What a channel is described by: a model with keys of its own, and the slots that it makes.
+//! Configuration of a channel: a model with its own keys, and the slots that it generates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::seed::Seed;
 use crate::trace::PhyTrace;
 use crate::units::{BitRate, Bytes, Duration};
 
-/// A channel: slots of its own, or erasures on top of a trace.
+/// A channel: with its own slots, or with erasures on top of a trace.
 ///
 /// ```
 /// use clift::channel::ChannelConfig;
@@ -35,17 +35,17 @@ use crate::units::{BitRate, Bytes, Duration};
 /// ```
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ChannelConfig {
-    /// The model with its own keys.
+    /// The model with its keys.
     #[serde(flatten)]
     pub model: Model,
-    /// The slots where it stands alone.
+    /// The slots, if the channel stands alone.
     #[serde(flatten)]
     pub slots: Slots,
 }
 
 parts!(ChannelConfig { model, slots });
 
-/// A model of a channel.
+/// A channel model.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 #[serde(tag = "model", rename_all = "kebab-case")]
 pub enum Model {
@@ -53,7 +53,7 @@ pub enum Model {
     Bernoulli(Bernoulli),
     /// A two-state Markov chain erases slots in bursts.
     GilbertElliott(Bursts),
-    /// A terminal that drives under a satellite: fading, interleaver and code.
+    /// A vehicle terminal with a land mobile satellite channel: fading, interleaver and code.
     Lms(Box<Options>),
 }
 
@@ -67,15 +67,16 @@ tagged!(Model by "model" {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Slots {
-    /// Time from one slot to the next; or give `rate`. With "lms" the preset's unless set.
+    /// Time from one slot to the next; alternative to `rate`. Default for "lms": that of the
+    /// preset.
     pub slot: Option<Duration>,
-    /// Rate of the link: one LLDU a slot; or give `slot`.
+    /// Rate of the link, at one LLDU per slot; alternative to `slot`.
     pub rate: Option<BitRate>,
-    /// Payload of an LLDU; 1500 bytes, with "lms" the preset's, unless set.
+    /// Payload of an LLDU. Default: 1500 bytes; for "lms" that of the preset.
     #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
-    /// From the start of a slot until its LLDU is decoded; one slot unless set (with "lms" it is
-    /// the interleaver's depth).
+    /// Time from the start of a slot until its LLDU is decoded. Default: one slot; for "lms" the
+    /// depth of the interleaver.
     pub decoding: Option<Duration>,
 }
 
@@ -83,10 +84,10 @@ impl ChannelConfig {
     /// Checks a channel that stands alone.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault in the configuration.
     ///
     /// # Returns
-    /// The time from one of its slots to the next.
+    /// Time from one slot to the next.
     pub fn slot(&self) -> Result<Duration, Fault> {
         if let Model::Lms(options) = &self.model {
             return Ok(self.slots.of_land_mobile(options)?.slot);
@@ -96,18 +97,18 @@ impl ChannelConfig {
         Ok(slots.every)
     }
 
-    /// The trace of `count` slots; `channel` names the random stream.
+    /// The trace of `count` slots; `channel` is the number of the random stream.
     ///
     /// # Errors
-    /// What is wrong with the channel, or that such slots make no trace.
+    /// The fault in the channel, or in its slots.
     pub fn trace(&self, count: u64, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
         self.trace_within(count, seed, channel, &Budget::unlimited())
     }
 
-    /// The same within a budget.
+    /// As [`Self::trace`], within a budget.
     ///
     /// # Errors
-    /// As [`Self::trace`], and what the budget refuses.
+    /// As [`Self::trace`], and if the budget refuses.
     pub fn trace_within(
         &self,
         count: u64,
@@ -127,7 +128,7 @@ impl ChannelConfig {
     /// Checks a channel on top of a trace.
     ///
     /// # Errors
-    /// What is wrong with it, or a key that says what the trace says already.
+    /// The fault, or a key that the trace already determines.
     pub fn check_on_trace(&self) -> Result<(), Fault> {
         let Slots { slot, rate, lldu, decoding } = self.slots;
         let given = slot.map(|_| "slot").or(rate.map(|_| "rate"));
@@ -138,8 +139,8 @@ impl ChannelConfig {
         }
     }
 
-    /// What is wrong with a key of slots where a trace has them.
-    pub(crate) const SLOTS_OF_TRACE: &str = "the slots come from [trace], which this channel only erases; leave it out, or leave out [trace]";
+    /// The message for a key of slots if a trace provides the slots.
+    pub(crate) const SLOTS_OF_TRACE: &str = "the slots come from [trace], and this channel only erases them; remove it, or remove [trace]";
 
     /// `phy` with further slots erased; as [`ErasureChannel::on`].
     ///
@@ -150,10 +151,10 @@ impl ChannelConfig {
         Ok(self.erasing(None)?.on(phy, seed, channel))
     }
 
-    /// The same within a budget.
+    /// As [`Self::on`], within a budget.
     ///
     /// # Errors
-    /// As [`Self::on`], and what the budget refuses.
+    /// As [`Self::on`], and if the budget refuses.
     pub fn on_within(
         &self,
         phy: &PhyTrace,
@@ -165,10 +166,10 @@ impl ChannelConfig {
         self.on(phy, seed, channel)
     }
 
-    /// The land mobile satellite channel that it is, and its Es/N0 in dB.
+    /// The land mobile satellite channel of this configuration, and its Es/N0 in dB.
     ///
     /// # Errors
-    /// If it is another channel, or what is wrong with it.
+    /// If the model is a different one, or a parameter is not valid.
     pub fn land_mobile(&self) -> Result<(LandMobile, f64), Fault> {
         let Model::Lms(options) = &self.model else {
             let cure = "is not a land mobile satellite channel; give model = \"lms\"";
@@ -177,21 +178,21 @@ impl ChannelConfig {
         Ok((self.slots.of_land_mobile(options)?, options.esn0_db()))
     }
 
-    /// LLDU size and decoding time of a channel that stands alone; a land mobile one has its
-    /// preset's.
+    /// LLDU size and decoding time of a channel that stands alone; for a land mobile channel those
+    /// of its preset.
     pub(crate) fn lldu_and_decoding(&self) -> Option<(Bytes, Duration)> {
         let alone = !matches!(self.model, Model::Lms(_));
         let slots = alone.then(|| self.slots.regular(1).ok()).flatten()?;
         Some((slots.lldu, slots.decode))
     }
 
-    /// What erases slots that begin every `slot`; `None` on a trace.
+    /// The erasure model for slots that start every `slot`; `None` on a trace.
     fn erasing(&self, slot: Option<Duration>) -> Result<Box<dyn ErasureChannel>, Fault> {
         match &self.model {
             Model::Bernoulli(channel) => Ok(Box::new(*channel)),
             Model::GilbertElliott(bursts) => Ok(Box::new(bursts.chain(slot)?)),
             Model::Lms(_) => {
-                let cure = "\"lms\" makes slots of its own; leave out [trace], or erase on it with another model";
+                let cure = "\"lms\" generates its own slots; remove [trace], or use another model to erase its slots";
                 Err(Fault::new("model", cure))
             }
         }
@@ -199,7 +200,7 @@ impl ChannelConfig {
 }
 
 impl Slots {
-    /// A packet of Ethernet: no value of any satellite system.
+    // The size of an Ethernet packet, not of any particular satellite system.
     const LLDU: Bytes = Bytes(1500);
 
     fn regular(&self, count: u64) -> Result<RegularSlots, Fault> {
@@ -208,7 +209,7 @@ impl Slots {
             let cure = "missing key `slot`: give the time from slot to slot, e.g. slot = \"1003802 ns\", or the rate, e.g. rate = \"263 kbit/s\", or a [trace] to erase on";
             return Err(Fault::at(cure));
         };
-        // What fills one slot is there when the next begins.
+        // Default decoding time: the LLDU is decoded when the next slot starts.
         let decode = self.decoding.unwrap_or(every);
         if decode == Duration::ZERO {
             return Err(Fault::new("decoding", "0 would mean erased; give 1 ns or more"));
@@ -216,7 +217,7 @@ impl Slots {
         Ok(RegularSlots { count, every, decode, lldu })
     }
 
-    /// The channel in these slots where they are given.
+    /// The land mobile channel with these slots, where they are given.
     fn of_land_mobile(&self, options: &Options) -> Result<LandMobile, Fault> {
         if self.decoding.is_some() {
             let cure = "with \"lms\" it is the interleaver's depth; give `interleaving` instead";
@@ -228,11 +229,11 @@ impl Slots {
         Ok(channel)
     }
 
-    /// From slot to slot, if the keys say so, with LLDUs of `lldu`.
+    /// Time from one slot to the next for LLDUs of `lldu`, if the keys give it.
     fn every(&self, lldu: Bytes) -> Result<Option<Duration>, Fault> {
         let every = self.slot.or(self.rate.map(|rate| rate.time_to_send(lldu)));
         if self.slot.is_some() && self.rate.is_some() {
-            return Err(Fault::new("rate", "`slot` and `rate` say the same; give one"));
+            return Err(Fault::new("rate", "`slot` and `rate` are alternatives; give one of them"));
         }
         if lldu.0 == 0 {
             let cure = "must be 1 B or more";
@@ -240,7 +241,7 @@ impl Slots {
         }
         if every == Some(Duration::ZERO) {
             let given = self.slot.map_or("rate", |_| "slot");
-            let cure = "slots follow one another in 0 ns; give more time or a lower rate";
+            let cure = "the slot duration is 0 ns; give more time or a lower rate";
             return Err(Fault::new(given, cure));
         }
         Ok(every)

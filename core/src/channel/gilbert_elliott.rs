@@ -1,4 +1,4 @@
-//! Erasures in bursts: a chain of two states.
+//! Erasures in bursts: a two-state Markov chain.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -7,10 +7,10 @@ use super::{ErasureChannel, bernoulli, probability};
 use crate::config::Fault;
 use crate::seed::Geometric;
 
-/// The Gilbert-Elliott channel: a chain that is in a good or a bad state for each slot, stays in
-/// it with probability alpha or beta from one slot to the next, and erases the slot with a
-/// probability of its state (Kuhn 2014, section 3.3; alpha and beta as its numbers, not its words,
-/// have them: DESIGN section 6). It starts with its stationary law.
+/// The Gilbert-Elliott channel: a chain that is in a good or a bad state in each slot, stays in it
+/// with probability alpha or beta from one slot to the next, and erases the slot with a probability
+/// that depends on the state (Kuhn 2014, section 3.3; alpha and beta follow the paper's numbers,
+/// which contradict its text: DESIGN section 6). The initial state has the stationary distribution.
 ///
 /// ```
 /// use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
@@ -40,8 +40,8 @@ impl GilbertElliott {
     /// probability `p_good` and `p_bad`.
     ///
     /// # Errors
-    /// If one of them is not from 0 to 1, or if `alpha` and `beta` are both 1: that chain never
-    /// moves, so it has no stationary law to start from.
+    /// If a probability is not from 0 to 1, or `alpha` and `beta` are both 1: that chain never
+    /// changes its state and has no unique stationary distribution.
     pub fn new(alpha: f64, beta: f64, p_good: f64, p_bad: f64) -> Result<Self, Fault> {
         let channel = Self {
             alpha: probability("alpha", alpha)?.get(),
@@ -50,19 +50,18 @@ impl GilbertElliott {
             p_bad: probability("p_bad", p_bad)?.get(),
         };
         if alpha == 1.0 && beta == 1.0 {
-            let cure =
-                "a chain with alpha = beta = 1 never moves; give less than 1 for one of them";
+            let cure = "a chain with alpha = beta = 1 never changes its state; give less than 1 for one of them";
             return Err(Fault::new("alpha", cure));
         }
         Ok(channel)
     }
 
-    /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots (every
-    /// slot in its bad state, none in its good one): beta = 1 - 1 / `mean_burst`, alpha from
-    /// p = (1 - alpha) / (2 - alpha - beta), equation (3) of Kuhn 2014.
+    /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots, with every
+    /// slot erased in the bad state and none in the good one: beta = 1 - 1 / `mean_burst`, and
+    /// alpha from p = (1 - alpha) / (2 - alpha - beta), equation (3) of Kuhn 2014.
     ///
     /// # Errors
-    /// If `p` is not from 0 to 1, `mean_burst` below 1, or the gaps would be below one slot.
+    /// If `p` is not from 0 to 1, `mean_burst` is below 1, or the mean gap would be below one slot.
     pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, Fault> {
         probability("erasures", p)?;
         one_slot(mean_burst)?;
@@ -77,8 +76,8 @@ impl GilbertElliott {
         Self::new(1.0 - becoming_bad, 1.0 - 1.0 / mean_burst, 0.0, 1.0)
     }
 
-    /// The chain that erases the share `p` of the slots and stays bad for `burst` slots on average:
-    /// with pi the share of bad slots, `p` = pi `p_bad` + (1 - pi) `p_good`, and the mean stay is
+    /// The chain that erases the share `p` of the slots and stays bad for `burst` slots on average.
+    /// With pi the share of bad slots, `p` = pi `p_bad` + (1 - pi) `p_good`, and the mean stay is
     /// 1 / (1 - beta).
     ///
     /// ```
@@ -90,9 +89,8 @@ impl GilbertElliott {
     /// ```
     ///
     /// # Errors
-    /// If `p`, `p_good` or `p_bad` is not a probability, `burst` is below 1, `p` does not lie
-    /// between
-    /// `p_good` and `p_bad`, or the gaps would be below one slot.
+    /// If `p`, `p_good` or `p_bad` is not a probability, `burst` is below 1, `p` is not between
+    /// `p_good` and `p_bad`, or the mean gap would be below one slot.
     pub fn from_mean(p: f64, burst: f64, p_good: f64, p_bad: f64) -> Result<Self, Fault> {
         probability("erasures", p)?;
         probability("p_good", p_good)?;
@@ -109,25 +107,25 @@ impl GilbertElliott {
         let leave_good = share / (1.0 - share) * leave_bad;
         if leave_good > 1.0 {
             let least = share / (1.0 - share);
-            let cure = format!("so many erasures need bursts of at least {least} slots");
+            let cure = format!("this share of erasures needs bursts of at least {least} slots");
             return Err(Fault::new("burst", cure));
         }
         Self::new(1.0 - leave_good, 1.0 - leave_bad, p_good, p_bad)
     }
 
-    /// Probability of staying good from slot to slot.
+    /// Probability of staying good from one slot to the next.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Probability of staying bad from slot to slot.
+    /// Probability of staying bad from one slot to the next.
     pub fn beta(&self) -> f64 {
         self.beta
     }
 
     /// Share of slots in the bad state: (1 - alpha) / (2 - alpha - beta).
     pub fn bad_share(&self) -> f64 {
-        // Two differences, since 2 - alpha - beta loses digits when both are close to 1.
+        // Two differences, because 2 - alpha - beta loses digits when both are close to 1.
         (1.0 - self.alpha) / ((1.0 - self.alpha) + (1.0 - self.beta))
     }
 
@@ -138,7 +136,7 @@ impl GilbertElliott {
     }
 }
 
-/// Complains of a mean burst below one slot.
+/// Fails if a mean burst is below one slot.
 fn one_slot(burst: f64) -> Result<(), Fault> {
     if burst >= 1.0 && burst.is_finite() {
         return Ok(());
@@ -147,8 +145,8 @@ fn one_slot(burst: f64) -> Result<(), Fault> {
 }
 
 impl ErasureChannel for GilbertElliott {
-    /// Draws how long the chain stays in each state, and the erasures in between: memoryless laws,
-    /// so cutting them where the state changes changes nothing.
+    /// Draws the length of each stay in a state, and the erasures within it. The distributions are
+    /// memoryless, so that truncation at a change of state has no effect.
     fn erase(&self, d: &mut [i64], rng: &mut ChaCha8Rng) {
         let staying =
             [Geometric::with_continuation(self.alpha), Geometric::with_continuation(self.beta)];
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chain_stays_as_often_as_said() {
+    fn the_chain_stays_with_the_given_probabilities() {
         for (alpha, beta) in [(0.98, 0.8), (0.3, 0.1), (0.0, 0.5), (0.999, 0.0)] {
             let channel = GilbertElliott::new(alpha, beta, 0.0, 1.0).unwrap();
             let erased = erased(channel, 21, 1_000_000);
@@ -193,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn it_starts_with_its_stationary_law() {
+    fn the_initial_state_is_stationary() {
         let channel = GilbertElliott::new(0.9, 0.6, 0.0, 1.0).unwrap();
         let starts = 20_000;
         let bad = (0..starts).filter(|&seed| erased(channel, seed, 1)[0]).count() as f64;
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn states_may_erase_some() {
+    fn both_states_may_erase_a_share_of_slots() {
         // A chain without memory (alpha + beta = 1): erasures are independent.
         let channel = GilbertElliott::new(0.7, 0.3, 0.1, 0.6).unwrap();
         let erased = erased(channel, 2, 1_000_000);
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_and_burst_give_the_chain() {
+    fn erasure_rate_and_burst_length_determine_the_chain() {
         let channel = GilbertElliott::from_erasures(0.02, 2.0).unwrap();
         assert!((channel.erasure_probability() - 0.02).abs() < 1e-12);
         assert_eq!(channel.beta, 0.5);
@@ -227,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn absorbing_states_absorb() {
+    fn a_state_with_probability_1_is_never_left() {
         let good = GilbertElliott::new(1.0, 0.5, 0.0, 1.0).unwrap();
         assert!(erased(good, 1, 1000).iter().all(|&e| !e));
         let bad = GilbertElliott::new(0.5, 1.0, 0.0, 1.0).unwrap();
@@ -235,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_channel_is_refused() {
+    fn invalid_parameters_are_refused() {
         let fault = |result: Result<GilbertElliott, Fault>| result.unwrap_err().to_string();
         assert!(fault(GilbertElliott::new(1.1, 0.0, 0.0, 1.0)).starts_with("alpha: 1.1"));
         assert!(fault(GilbertElliott::new(0.1, f64::NAN, 0.0, 1.0)).starts_with("beta: NaN"));
         assert!(fault(GilbertElliott::new(0.1, 0.1, -1.0, 1.0)).starts_with("p_good: -1"));
         assert!(fault(GilbertElliott::new(0.1, 0.1, 0.0, 2.0)).starts_with("p_bad: 2"));
-        assert!(fault(GilbertElliott::new(1.0, 1.0, 0.0, 1.0)).contains("never moves"));
+        assert!(fault(GilbertElliott::new(1.0, 1.0, 0.0, 1.0)).contains("never changes"));
         assert!(fault(GilbertElliott::from_erasures(0.1, 0.5)).contains("at least 1"));
         assert!(fault(GilbertElliott::from_erasures(0.1, f64::INFINITY)).contains("at least 1"));
         assert!(fault(GilbertElliott::from_erasures(0.9, 2.0)).contains("longer bursts"));

@@ -1,4 +1,4 @@
-//! A re-sequencing buffer, apart from the link that it stands behind.
+//! Re-sequencing buffer, independent of the link that feeds it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -6,40 +6,43 @@ use std::num::NonZeroU32;
 use crate::link::{LinkEvent, Transit};
 use crate::units::Instant;
 
-/// What a re-sequencing buffer behind a link waits for (DESIGN section 5).
+/// Rule of a re-sequencing buffer after a link (DESIGN section 5).
 ///
-/// On link order, a packet is missing if the link admitted it before another that arrived, and it
-/// was neither delivered nor given up. Packets that the queue dropped are never missing.
+/// In link order, a packet is missing if the link admitted it before another packet that arrived,
+/// and it was neither delivered nor given up. Packets dropped by the queue are never missing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Resequencing {
     /// A packet is held until no earlier one is missing.
     InOrder,
-    /// The same, but at most `packets` - 1 are held: the one that fills the buffer has it flushed.
+    /// As `InOrder`, but with at most `packets` - 1 packets held: the packet that fills the buffer
+    /// triggers a flush.
     ///
-    /// A flush releases all that is held, in order; what it leaves behind is no longer waited for,
-    /// and goes on as soon as it arrives (Tauran 2017, section 4.1).
+    /// A flush releases all held packets, in order. Missing packets before them are no longer
+    /// waited for, and are released as soon as they arrive (Tauran 2017, section 4.1).
     Bounded {
         /// Size of the buffer.
         packets: NonZeroU32,
-        /// Flush a full buffer. Else only the gap before the first packet held is given up, and the
-        /// packets up to the next gap are released.
+        /// True to flush a full buffer. Otherwise only the gap before the first held packet is
+        /// skipped, and the packets up to the next gap are released.
         flush_when_full: bool,
-        /// Flush whenever the link gives a packet up. Else that packet is just no longer missing.
+        /// True to flush whenever the link gives up a packet. Otherwise that packet is merely no
+        /// longer missing.
         flush_on_loss: bool,
     },
-    /// The buffer of Tauran 2017 section 4.1, which reads TCP sequence numbers; each flow has its
+    /// The buffer of Tauran 2017, section 4.1, which reads TCP sequence numbers; each flow has its
     /// own.
     ///
-    /// A packet that is in sequence or below goes on; another is held. A flush releases all that is
-    /// held, in order of sequence number, and the number expected next becomes that after the
-    /// highest released. A packet that the link gave up stays missing unless a flush jumps over it:
-    /// only TCP sends it again. Packets that carry nothing of a stream pass.
+    /// A packet at or below the expected sequence number is released at once; another is held. A
+    /// flush releases all held packets in order of sequence number, and the expected number becomes
+    /// the one after the highest released. A packet that the link gave up stays missing until a
+    /// flush skips it, because only TCP retransmits it. Packets without stream data pass.
     TcpSequence {
-        /// Size of the buffer, as above; `None`: no bound.
+        /// Size of the buffer, as above; `None`: unlimited.
         packets: Option<NonZeroU32>,
-        /// Flush a full buffer. Else only the gap before the first packet held is given up.
+        /// True to flush a full buffer. Otherwise only the gap before the first held packet is
+        /// skipped.
         flush_when_full: bool,
-        /// Flush whenever the link gives up a packet of the flow.
+        /// True to flush whenever the link gives up a packet of the flow.
         flush_on_loss: bool,
     },
 }
@@ -48,9 +51,9 @@ pub enum Resequencing {
 #[derive(Clone, Debug)]
 pub(super) struct LinkOrder {
     rule: Resequencing,
-    /// Everything before this `order` was released or is no longer waited for.
+    /// All packets before this `order` were released or are no longer waited for.
     expected: u64,
-    /// What is known of the packets from `expected` on.
+    /// State of the packets from `expected` on.
     window: VecDeque<Place>,
     holding: u32,
     pub(super) held: u64,
@@ -69,7 +72,7 @@ impl LinkOrder {
         Self { rule, expected: 0, window: VecDeque::new(), holding: 0, held: 0, flushes: 0 }
     }
 
-    /// The link delivered a packet; what that releases goes to `out`.
+    /// Handles a delivered packet; released packets go to `out`.
     pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         if transit.order < self.expected {
             out.push_back(LinkEvent::Delivered(transit));
@@ -91,7 +94,7 @@ impl LinkOrder {
         self.make_room(transit.at, out);
     }
 
-    /// The link gave a packet up; that and what it releases go to `out`.
+    /// Handles a packet that the link gave up; it and released packets go to `out`.
     pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         out.push_back(LinkEvent::Lost(transit));
         if transit.order >= self.expected {
@@ -127,7 +130,7 @@ impl LinkOrder {
         }
     }
 
-    /// Releases what is held up to the next gap.
+    /// Releases held packets up to the next gap.
     fn release_run(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
         while let Some(Place::GivenUp | Place::Held(_)) = self.window.front() {
             if let Some(Place::Held(transit)) = self.skip() {

@@ -1,26 +1,26 @@
-//! Where the slots of a trace lie in run time: an offset, and perhaps cycles.
+//! Position of the slots of a trace in run time: an offset, and cycles if the trace repeats.
 
 use crate::link::{HORIZON, LinkError};
 use crate::units::Duration;
 
-/// The slots of a trace in run time, one pass through the trace (a cycle) after the other.
+/// The slots of a trace in run time, one pass through the trace (a cycle) after another.
 ///
-/// Run time 0 is the trace time `offset`; whole cycles before it have passed, slots before it do
-/// not exist. A trace that repeats begins anew a period after its first slot, so that the seam is
-/// where the trace's header says, or a median gap after the last slot.
+/// Run time 0 is the trace time `offset`: whole cycles before it have passed, slots before it do
+/// not exist. A trace that repeats starts again one period after its first slot, so that the gap to
+/// the repetition is given by the trace's header, or is the median gap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotClock {
     /// The first slot of the trace, in trace time.
     first: i64,
     offset: i64,
-    /// Run time of trace time 0 in the cycle that run time 0 falls into.
+    /// Run time of trace time 0 in the cycle that contains run time 0.
     base: i64,
     period: Option<i64>,
-    /// Slots per nanosecond of trace, to guess where an instant is.
+    /// Slots per nanosecond of trace, to estimate the position of an instant.
     density: f64,
 }
 
-/// A slot: its number in its cycle (the trace's length: none is left), and the run time of the
+/// A slot: its index in its cycle (the length of the trace if none is left), and the run time of
 /// trace time 0 of that cycle.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Place {
@@ -29,7 +29,7 @@ pub(crate) struct Place {
 }
 
 impl SlotClock {
-    /// A clock for slots from trace time `first` on that repeats after `period`, if given.
+    /// A clock for slots from trace time `first`, which repeat after `period`, if given.
     ///
     /// # Errors
     /// If the period is zero.
@@ -48,7 +48,7 @@ impl SlotClock {
         Ok(clock)
     }
 
-    /// This clock for the slots `t`, which the search for one knows to be about evenly spaced.
+    /// This clock with the density of the slots `t`, for a search that assumes even spacing.
     pub(crate) fn over(self, t: &[i64]) -> Self {
         let density = match (t.first(), t.last()) {
             (Some(&first), Some(&last)) if first < last => {
@@ -59,7 +59,7 @@ impl SlotClock {
         Self { density, ..self }
     }
 
-    /// The trace time that stands for `time` in the first cycle of a trace that repeats.
+    /// Maps a trace time to the first cycle of a trace that repeats.
     #[inline]
     fn folded(&self, time: i64) -> i64 {
         match self.period {
@@ -68,7 +68,7 @@ impl SlotClock {
         }
     }
 
-    /// The time of the trace at a run time.
+    /// The trace time at a run time.
     #[inline]
     pub(crate) fn trace_time(&self, run_time: i64) -> i64 {
         self.folded(run_time - self.base)
@@ -88,8 +88,8 @@ impl SlotClock {
         Place { slot: 0, base: self.base }
     }
 
-    /// The first slot of `t` from `place` on that starts at or after the run time `from`; `None`:
-    /// the trace is over.
+    /// The first slot of `t` from `place` on that starts at or after run time `from`; `None` after
+    /// the end of the trace.
     #[inline]
     pub(crate) fn first_from(&self, t: &[i64], place: Place, from: i64) -> Option<Place> {
         match t.get(place.slot) {
@@ -104,7 +104,7 @@ impl SlotClock {
         let last = *t.last()?;
         if slot == t.len() || from - base > last {
             let period = self.period?;
-            // Cycles that are over by then; the one before a used-up trace is, too.
+            // Skip the cycles that have ended by then, and the one before an exhausted trace.
             let over = (from - base - last).max(1);
             base += (over + period - 1) / period * period;
             slot = 0;
@@ -112,8 +112,8 @@ impl SlotClock {
         Some(Place { slot: first_at_or_after(t, slot, from - base, self.density), base })
     }
 
-    /// The last slot of `t` from `place` on that starts at the run time `at` or before; `place` if
-    /// none does.
+    /// The last slot of `t` from `place` on that starts at or before run time `at`; `place` if none
+    /// does.
     #[inline]
     pub(crate) fn last_until(&self, t: &[i64], place: Place, at: i64) -> Place {
         let Place { mut slot, mut base } = place;
@@ -133,30 +133,30 @@ impl SlotClock {
         Place { slot: slot + slots, base }
     }
 
-    /// The first slot of the next cycle, if there is one before the horizon.
+    /// The first slot of the next cycle, if it starts before the horizon.
     pub(crate) fn next_cycle(&self, place: Place) -> Option<Place> {
         let base = place.base + self.period?;
         (base <= HORIZON).then_some(Place { slot: 0, base })
     }
 
-    /// The number of the slot at `place` among those of all cycles of a trace of `len` slots.
+    /// The number of the slot at `place`, counted over all cycles of a trace of `len` slots.
     pub(crate) fn number(&self, place: Place, len: usize) -> u64 {
         let cycle = self.period.map_or(0, |period| (place.base + self.offset) / period);
         cycle as u64 * len as u64 + place.slot as u64
     }
 
-    /// How many slots of `t` start from run time 0 up to `until`.
+    /// Number of slots of `t` that start from run time 0 up to `until`.
     pub(crate) fn passed(&self, t: &[i64], until: i64) -> u64 {
         self.before(t, self.offset + until + 1) - self.before(t, self.offset)
     }
 
-    /// How many slots start up to the run time `until`, those before run time 0 and the cycles before
-    /// it included: the [`SlotClock::number`] of the next one.
+    /// Number of slots that start up to run time `until`, including those before run time 0 and in
+    /// earlier cycles: the [`SlotClock::number`] of the next one.
     pub(crate) fn began(&self, t: &[i64], until: i64) -> u64 {
         self.before(t, self.offset + until + 1)
     }
 
-    /// How many slots start before the trace time `instant`, cycles included.
+    /// Number of slots that start before the trace time `instant`, including earlier cycles.
     fn before(&self, t: &[i64], instant: i64) -> u64 {
         let cycles = self.period.map_or(0, |period| (instant - 1 - self.first).max(0) / period);
         let within = instant - cycles * self.period.unwrap_or(0);
@@ -164,13 +164,14 @@ impl SlotClock {
     }
 }
 
-/// How many slots are looked at one by one before the rest is bisected.
+/// Number of slots checked one by one before bisection.
 const NEAR: usize = 4;
 
-/// The first index from `from` on with `t >= target`, given `t[from..]` holds one.
+/// The first index from `from` on with `t >= target`; `t[from..]` must contain one.
 ///
-/// Guesses by the mean density, gallops to a bracket, then bisects: near-constant time for a short
-/// idle time as for a jump through a long trace, whose LLDUs are almost evenly spaced.
+/// Estimates the position from the mean density, gallops to a bracket, then bisects. The cost is
+/// nearly the same for a short idle time and for a jump through a long trace, because LLDUs are
+/// almost evenly spaced.
 #[inline]
 fn first_at_or_after(t: &[i64], from: usize, target: i64, density: f64) -> usize {
     if t[from] >= target {
@@ -207,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_search_finds_what_a_scan_finds(
+        fn the_search_agrees_with_a_scan(
             gaps in prop::collection::vec(prop_oneof![9 => 1i64..20, 1 => 1i64..100_000], 1..400),
             from in 0usize..400,
             target in 0i64..2_000_000,

@@ -1,4 +1,4 @@
-//! What a link counts.
+//! Counters of a link.
 
 use crate::link::due::Due;
 use crate::link::{LinkEvent, Transit};
@@ -6,7 +6,7 @@ use crate::units::Bytes;
 
 /// Totals of a link, in packets, bytes and LLDUs.
 ///
-/// `offered = dropped + delivered + lost + pending`, where a packet is pending until the poll that
+/// `offered = dropped + delivered + lost + pending`; a packet is pending until the poll that
 /// returns its event.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
@@ -19,66 +19,66 @@ pub struct LinkCounters {
     pub delivered: u64,
     /// Packets given up by the link.
     pub lost: u64,
-    /// Bytes of the packets that were given LLDUs (an open-loop link gives them on arrival).
+    /// Bytes of the packets that received LLDUs (at arrival in an open-loop link).
     pub bytes_carried: u64,
     /// Bytes of the packets delivered.
     pub bytes_delivered: u64,
-    /// Data LLDUs taken by packets.
+    /// Data LLDUs used by packets.
     pub lldus_taken: u64,
-    /// Data LLDUs taken by the packets delivered.
+    /// Data LLDUs used by delivered packets.
     pub lldus_delivered: u64,
-    /// Most packets that waited at once.
+    /// Maximum queue length, in packets.
     pub longest_queue: u64,
     /// Packets delivered after a packet that entered the link later.
     pub overtaken: u64,
     /// Packets put into a re-sequencing buffer.
     pub held: u64,
-    /// Times that a re-sequencing buffer was flushed with something in it.
+    /// Flushes of a non-empty re-sequencing buffer.
     pub flushes: u64,
 }
 
 impl LinkCounters {
-    /// Packets that were neither dropped nor delivered nor given up so far.
+    /// Packets neither dropped nor delivered nor given up so far.
     pub fn pending(&self) -> u64 {
         self.offered - self.dropped - self.delivered - self.lost
     }
 }
 
-/// How much of a link was used (DESIGN section 8).
+/// Utilisation of a link (DESIGN section 8).
 ///
-/// In an open-loop link every data LLDU stands for `slots used / data LLDUs` slots of its trace:
-/// its own, and its part of the repairs.
+/// In an open-loop link every data LLDU counts as `slots used / data LLDUs` slots of its trace: its
+/// own slot and its share of the repairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
-    /// Slots that passed. Where they differ in size, they and those used are counted in bytes, as
-    /// slots of `slot` bytes.
+    /// Slots that passed. If slots differ in size, this and `used` are bytes divided by `slot`.
     pub slots: f64,
-    /// Slots used for the packets that left the queue; the whole of what is in the air.
+    /// Slots used for the packets that left the queue, including slots still ahead of them.
     pub used: f64,
-    /// What was sent beside the link as if it had more slots, in slots: the repairs of a model that
-    /// takes no time for them.
+    /// Transmissions that a model sends beside the link without using its slots (repairs without
+    /// air time), in slots.
     pub beside: f64,
-    /// Slots used for a data LLDU, repairs included.
+    /// Slots used per data LLDU, repairs included.
     pub per_lldu: f64,
-    /// Bytes of a slot; of the largest where they differ.
+    /// Bytes of a slot; of the largest if slots differ.
     pub slot: Bytes,
 }
 
 impl Usage {
-    /// Share of the slots that packets used, 0 if no slot passed. At most 1: of what is in the air
-    /// only that counts for which there was time.
+    /// Share of the slots used by packets, at most 1; 0 if no slot passed. Of slots still ahead,
+    /// only those within the elapsed time count.
     pub fn share(&self) -> f64 {
         if self.slots > 0.0 { (self.used / self.slots).min(1.0) } else { 0.0 }
     }
 
-    /// What was sent beside the link over the slots that passed, 0 if none did. It may exceed 1.
+    /// Transmissions beside the link divided by the slots that passed; 0 if no slot passed. May
+    /// exceed 1.
     pub fn share_beside(&self) -> f64 {
         if self.slots > 0.0 { self.beside / self.slots } else { 0.0 }
     }
 
-    /// Mean coding ratio: bytes delivered over bytes put on the link for them, repairs and padding
-    /// included (MCR in table I of the CLIFT papers); `None` if nothing was delivered. Where slots
-    /// differ in size, all that was put on the link counts, what was lost too.
+    /// Mean coding ratio: bytes delivered over bytes sent on the link for them, repairs and padding
+    /// included (MCR in table I of the CLIFT papers); `None` if nothing was delivered. If slots
+    /// differ in size, all bytes sent on the link count, including those of lost packets.
     pub fn coding_ratio(&self, counters: &LinkCounters) -> Option<f64> {
         let slots = counters.lldus_delivered as f64 * self.per_lldu;
         let sent = slots * f64::from(self.slot.0);
@@ -86,7 +86,7 @@ impl Usage {
     }
 }
 
-/// Counts what comes out of a link.
+/// Counts the packets that leave a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     delivered: u64,
@@ -94,7 +94,7 @@ pub(crate) struct Tally {
     bytes: u64,
     lldus: u64,
     overtaken: u64,
-    /// One more than the highest `order` delivered.
+    /// The highest `order` delivered, plus 1.
     next: u64,
 }
 
@@ -110,8 +110,8 @@ impl Tally {
         }
     }
 
-    /// Counts a packet's end before its event is made of it: reading back what was just written
-    /// would stall.
+    /// Counts the end of a packet before its event is created: reading the event back right after
+    /// writing it would stall.
     #[inline]
     pub(crate) fn count(&mut self, due: &Due) {
         if due.lost {
@@ -135,7 +135,8 @@ impl Tally {
         self.lost += 1;
     }
 
-    /// `counters` with what came out here in the place of what came out further in.
+    /// `counters` with these counts of delivered and lost packets in place of those of the inner
+    /// link.
     pub(crate) fn replace_in(&self, counters: LinkCounters) -> LinkCounters {
         LinkCounters {
             delivered: self.delivered,

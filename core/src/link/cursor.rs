@@ -1,4 +1,4 @@
-//! Which LLDUs a packet takes, and what becomes of it there.
+//! Allocation of LLDUs to packets, and the resulting fates.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -8,71 +8,71 @@ use crate::link::clock::{Place, SlotClock};
 use crate::trace::{LinkTrace, Sizes};
 use crate::units::Bytes;
 
-/// Hands out the data LLDUs of a link trace, first come, first served.
+/// Allocates the data LLDUs of a link trace to packets, in order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor {
     trace: Arc<LinkTrace>,
     clock: SlotClock,
-    /// The first LLDU that no packet took.
+    /// The first free LLDU.
     next: Place,
-    /// The one behind the last that was taken.
+    /// The LLDU after the last allocated one.
     taken: Place,
-    /// LLDUs later than this run time are not looked at.
+    /// LLDUs later than this run time are ignored.
     end: i64,
-    /// What the last packet left of its last LLDU; only for packets that share them.
+    /// Remainder of the last packet's last LLDU, if packets share LLDUs.
     open: Option<Open>,
-    /// Bytes of each LLDU that carry no packet.
+    /// Bytes of each LLDU that do not carry packets.
     header: u64,
 }
 
-/// An LLDU that is taken but not full.
+/// A partly filled LLDU.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     place: Place,
     /// Its run time.
     t: i64,
-    /// Bytes left, at least 1.
+    /// Free bytes, at least 1.
     left: u64,
 }
 
-/// The LLDUs that a packet took.
+/// The LLDUs allocated to a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
-    /// Run time at which the first of them starts; `None`: there was not even one.
+    /// Run time at which the first of them starts; `None` if no LLDU was left.
     pub(super) first: Option<i64>,
-    /// How many there were that no earlier packet had begun, at most as many as wanted.
+    /// Number of LLDUs that no earlier packet had started, at most the number requested.
     pub(super) lldus: u64,
     pub(super) fate: Fate,
 }
 
-/// What becomes of the packet on them, without the propagation delay.
+/// The fate of a packet on its LLDUs, excluding propagation delay.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     Delivered(i64),
     Lost(i64),
-    /// An LLDU was still being repaired when the trace ended.
+    /// An LLDU was still under repair at the end of the trace.
     Censored,
-    /// There were too few LLDUs.
+    /// Too few LLDUs were left.
     RanOut,
 }
 
 impl Cursor {
-    /// A cursor over the LLDUs of `trace`, where `clock` says.
+    /// A cursor over the LLDUs of `trace`, at the times given by `clock`.
     pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64, header: Bytes) -> Self {
         let header = u64::from(header.0);
         let clock = clock.over(&trace.parts().t);
         Self { clock, next: clock.start(), taken: clock.start(), end, open: None, header, trace }
     }
 
-    /// How many LLDUs later than the run time `until` are taken: there is no gap among them, since
-    /// whoever came by then took the first free one.
+    /// Number of allocated LLDUs later than run time `until`. They are contiguous, because every
+    /// packet took the first free LLDU.
     pub(super) fn taken_after(&self, until: i64) -> u64 {
         let t = &self.trace.parts().t[..];
         self.clock.number(self.taken, t.len()).saturating_sub(self.clock.began(t, until))
     }
 
-    /// Bytes of LLDUs of different `sizes`: of those of `taken` that come later than the run time
-    /// `until`, and of all that came by until then.
+    /// Bytes of LLDUs with different `sizes`: of those of `taken` that start after run time
+    /// `until`, and of all that started until then.
     pub(super) fn bytes(&self, sizes: &Sizes, taken: u64, until: i64) -> (u64, u64) {
         let t = &self.trace.parts().t[..];
         let ahead = self.last_bytes(sizes, self.taken_after(until).min(taken));
@@ -81,21 +81,22 @@ impl Cursor {
         (ahead, self.before(sizes, began) - self.before(sizes, began - passed))
     }
 
-    /// Bytes of the `count` LLDUs that were taken last; there is no gap among those of a packet.
+    /// Bytes of the `count` LLDUs allocated last; those of a packet are contiguous.
     pub(super) fn last_bytes(&self, sizes: &Sizes, count: u64) -> u64 {
         let end = self.clock.number(self.taken, self.trace.len());
         self.before(sizes, end) - self.before(sizes, end - count)
     }
 
-    /// Bytes of so many LLDUs of all cycles.
+    /// Bytes of the first `count` LLDUs over all cycles.
     fn before(&self, sizes: &Sizes, count: u64) -> u64 {
         let lldus = self.trace.len() as u64;
         let cycles = count.checked_div(lldus).unwrap_or(0);
         cycles * sizes.before(lldus as usize) + sizes.before((count - cycles * lldus) as usize)
     }
 
-    /// Takes `bytes` of LLDUs of `payload` bytes, from where the last packet ended if that LLDU comes
-    /// at `now` or later, else from the first free one that does.
+    /// Allocates `bytes` of LLDUs of `payload` bytes: from the end of the last packet if its LLDU
+    /// starts at
+    /// `now` or later, else from the first free LLDU that does.
     pub(super) fn fill(&mut self, now: i64, bytes: u64, payload: NonZeroU32) -> Taken {
         let mut rest = bytes.max(1);
         let shared = self.open.take().filter(|open| open.t >= now).map(|open| {
@@ -122,9 +123,9 @@ impl Cursor {
         taken
     }
 
-    /// How many LLDUs from the first free one at or after `now` hold `bytes` (at least 1), and what they
-    /// hold in all; one more than are left if those are too few. `payload`: of an LLDU, if they do not
-    /// differ.
+    /// Number of LLDUs from the first free one at or after `now` needed for `bytes` (at least 1),
+    /// and their total capacity; one more than the LLDUs left if those are too few. `payload`:
+    /// capacity of an LLDU, if all are equal.
     #[inline]
     fn room_for(&mut self, now: i64, bytes: u64, payload: NonZeroU32) -> (u64, u64) {
         if self.trace.parts().sizes.is_none() {
@@ -138,7 +139,7 @@ impl Cursor {
     fn room_of_sizes(&self, bytes: u64) -> (u64, u64) {
         let Some(sizes) = &self.trace.parts().sizes else { return (1, bytes) };
         let (lldus, slot) = (self.trace.len(), self.next.slot);
-        // What the LLDUs hold from the first of a cycle on.
+        // Capacity of the LLDUs from the first of a cycle.
         let held = |count: usize| sizes.lldus.before(count) - self.header * count as u64;
         let (whole, begun) = (held(lldus), held(slot));
         let mut missing = bytes + begun;
@@ -158,14 +159,15 @@ impl Cursor {
         (wanted + low as u64 - slot as u64, bytes + held(low) - missing)
     }
 
-    /// The same as [`Cursor::take`] for LLDUs of different size: those that hold `bytes`, and `extra`.
+    /// As [`Cursor::take`], for LLDUs of different sizes: those needed for `bytes`, plus `extra`.
     pub(super) fn take_bytes(&mut self, now: i64, bytes: u64, extra: u64) -> Taken {
         self.seek(now);
         let (wanted, _) = self.room_of_sizes(bytes.max(1));
         self.take(now, wanted + extra)
     }
 
-    /// Takes `wanted` (at least 1) consecutive LLDUs from the first free one at or after `now`.
+    /// Allocates `wanted` (at least 1) consecutive LLDUs, from the first free one at or after
+    /// `now`.
     #[inline]
     pub(super) fn take(&mut self, now: i64, wanted: u64) -> Taken {
         self.seek(now);
@@ -190,7 +192,7 @@ impl Cursor {
         Taken { first: Some(base + t[0]), lldus: wanted, fate }
     }
 
-    /// The same across seams, and up to where the LLDUs end.
+    /// As [`Cursor::take`], across repetitions of the trace and up to its end.
     #[cold]
     fn take_piecewise(&mut self, wanted: u64) -> Taken {
         let trace = Arc::clone(&self.trace);
@@ -220,7 +222,7 @@ impl Cursor {
         taken
     }
 
-    /// Moves on to the first free LLDU at or after `now`, if there is one.
+    /// Advances to the first free LLDU at or after `now`, if there is one.
     #[inline]
     fn seek(&mut self, now: i64) {
         let t = &self.trace.parts().t[..];
@@ -235,14 +237,14 @@ impl Cursor {
 }
 
 impl Taken {
-    /// All of these LLDUs and the `others` behind them.
+    /// These LLDUs followed by `others`.
     fn and(self, others: Self) -> Self {
         Self { first: self.first, lldus: others.lldus, fate: self.fate.and(others.fate) }
     }
 }
 
 impl Fate {
-    /// The fate on two lots of LLDUs, given the fates on each.
+    /// The combined fate on two groups of LLDUs.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::RanOut, _) | (_, Self::RanOut) => Self::RanOut,
@@ -257,10 +259,10 @@ impl Fate {
 
 /// The largest `t + d`, or `None` if a `d` is 0.
 ///
-/// The sign bit of `missing` gathers that of `d - 1`, which is set for `d = 0` only. Four maxima
-/// side by side in scalar registers: x86-64's baseline vectors have no 64-bit comparison, and the
-/// one maximum that would be vectorised with a substitute takes twice as long. Times are below
-/// 2^61, so the sums cannot wrap; checks would cost a branch each.
+/// `missing` collects the sign bit of `d - 1`, which is set only for `d = 0`. Four maxima are kept
+/// side by side in scalar registers: x86-64's baseline vectors have no 64-bit comparison, and a
+/// single maximum, vectorised with a substitute, takes twice as long. Times are below 2^61, so that
+/// the sums cannot wrap; overflow checks would cost a branch each.
 #[inline]
 fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
     let ((t_fours, t_rest), (d_fours, d_rest)) = (t.as_chunks::<4>(), d.as_chunks::<4>());
@@ -279,9 +281,9 @@ fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
     (missing >= 0).then_some(a.max(b).max(c.max(d)))
 }
 
-/// The fate on LLDUs some of which were not delivered.
+/// The fate on LLDUs of which some were not delivered.
 ///
-/// What was lost ended at its start or later, so that its start takes no part in the maximum.
+/// A lost LLDU ended at its start or later, so that its start does not affect the maximum.
 #[cold]
 fn fate_with_losses(trace: &LinkTrace, range: std::ops::Range<usize>, base: i64) -> Fate {
     let parts = trace.parts();

@@ -26,32 +26,32 @@ use crate::units::{Duration, Instant, counted};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DelayTable {
-    /// When each row begins to hold, in seconds; rising.
+    /// Start of each row's validity, in seconds; increasing.
     pub time_s: Vec<f64>,
-    /// Delay of each row, in milliseconds; above 0.
+    /// Delay of each row, in milliseconds, above 0.
     pub delay_ms: Vec<f64>,
-    /// Further columns as they stand in the file: name, and one text a row.
+    /// Further columns as in the file: name, and the text of each row.
     pub others: Vec<(String, Vec<String>)>,
 }
 
 const NAMES: [&str; 2] = ["time_s", "delay_ms"];
-/// Longest time, in ns: 73 years.
+/// Maximum time, in ns: 73 years.
 const LONGEST: f64 = (1u64 << 61) as f64;
 
 impl DelayTable {
-    /// Reads the file `name`: a line of names, then a row a line; lines that begin with `#` are
+    /// Reads the file `name`: a header line, then one row per line; lines that start with `#` are
     /// remarks.
     ///
     /// # Errors
-    /// A [`FileError`] that names file and line, and says what is wrong.
+    /// A [`FileError`] with the file, the line and the fault.
     pub fn read(name: &Path, files: &dyn Files) -> Result<Self, FileError> {
         Self::read_within(name, files, &Budget::unlimited())
     }
 
-    /// The same within a budget, which is asked every 64 KiB whether to go on.
+    /// As [`Self::read`], within a budget; checks every 64 KiB whether to continue.
     ///
     /// # Errors
-    /// As [`Self::read`], and what the budget refuses.
+    /// As [`Self::read`], and if the budget refuses.
     pub fn read_within(
         name: &Path,
         files: &dyn Files,
@@ -64,7 +64,7 @@ impl DelayTable {
             reader.line(line)
         })?;
         if reader.table.time_s.is_empty() {
-            let what = "holds no row; give columns time_s and delay_ms and a row or more";
+            let what = "has no rows; give columns time_s and delay_ms and at least one row";
             let error = ReadError::File(Fault::Table(what.to_owned()));
             return Err(FileError::Read { place: files.place(name), error });
         }
@@ -74,7 +74,7 @@ impl DelayTable {
     /// Adds a row: from `time_s` on the delay is `delay_ms`, 0 or more.
     ///
     /// # Errors
-    /// What is wrong with the row, in one line.
+    /// The fault in the row, in one line.
     pub fn push(&mut self, time_s: f64, delay_ms: f64) -> Result<(), String> {
         self.push_time(time_s, &time_s.to_string())?;
         self.push_delay(delay_ms, &delay_ms.to_string())
@@ -86,7 +86,7 @@ impl DelayTable {
         } else if time * 1e9 > LONGEST {
             "; give a time below 73 years"
         } else if self.time_s.last().is_some_and(|&before| time <= before) {
-            " does not rise; sort it"
+            " does not increase; sort it"
         } else {
             self.time_s.push(time);
             return Ok(());
@@ -119,7 +119,7 @@ impl DelayTable {
     }
 }
 
-/// Takes a table line by line.
+/// Reads a table line by line.
 #[derive(Default)]
 struct Reader {
     names: Option<Vec<String>>,
@@ -127,8 +127,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Counts what a row of so many cells and bytes takes: two numbers, the steps that are made of
-    /// them, and each further cell as text.
+    /// Reserves the memory of a row with this number of cells and bytes: two numbers, the steps
+    /// made of them, and the text of each further cell.
     fn room(&self, budget: &Budget<'_>, cells: usize, bytes: usize) -> Result<(), Fault> {
         let others = cells.saturating_sub(2) * size_of::<String>();
         let texts = if others > 0 { bytes } else { 0 };
@@ -146,7 +146,7 @@ impl Reader {
         if cells.len() != names.len() {
             let (found, expected) = (cells.len(), names.len());
             return Err(Fault::Table(format!(
-                "{} for {}",
+                "{} in a table of {}",
                 counted(found, "value", "values"),
                 counted(expected, "column", "columns")
             )));
@@ -181,7 +181,7 @@ impl Reader {
             let times = cells.iter().filter(|cell| **cell == name).count();
             if times == 0 {
                 let shown = Snippet::new(cells.join(", ").as_bytes());
-                let what = format!("no column {name}; the first line names {shown}");
+                let what = format!("no column {name}; the header line has {shown}");
                 return Err(Fault::Table(what));
             }
             if times > 1 {
@@ -195,7 +195,7 @@ impl Reader {
     }
 }
 
-/// A cell without white space and quotes around it.
+/// A cell without surrounding white space and quotes.
 fn bare(cell: &str) -> &str {
     let cell = cell.trim();
     cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell)
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_in_any_order_beside_others() {
+    fn columns_may_be_in_any_order_with_others() {
         let text =
             "\u{feff}\"delay_ms\", route ,time_s\r\n80.5,3-4,0\r\n#\r\n\r\n79,\"3-5\",1e1\r\n";
         let table = table(text).unwrap();
@@ -230,15 +230,15 @@ mod tests {
     #[test]
     fn faults_have_a_line_and_a_cure() {
         let cases = [
-            ("", "x.csv: holds no row; give columns time_s and delay_ms and a row or more"),
-            ("time_s,delay_ms\n", "x.csv: holds no row"),
-            ("0,80\n", "x.csv: line 1: no column time_s; the first line names `0, 80`"),
+            ("", "x.csv: has no rows; give columns time_s and delay_ms and at least one row"),
+            ("time_s,delay_ms\n", "x.csv: has no rows"),
+            ("0,80\n", "x.csv: line 1: no column time_s; the header line has `0, 80`"),
             ("time_s,delay_ms,time_s\n", "x.csv: line 1: the column time_s occurs twice; keep one"),
-            ("time_s,delay_ms\n0\n", "x.csv: line 2: 1 value for 2 columns"),
+            ("time_s,delay_ms\n0\n", "x.csv: line 2: 1 value in a table of 2 columns"),
             ("time_s,delay_ms\n0,x\n", "x.csv: line 2: delay_ms = `x` is not a number"),
             ("time_s,delay_ms\n0,0\n", "x.csv: line 2: delay_ms = 0; give a number above 0"),
             ("time_s,delay_ms\n-1,1\n", "x.csv: line 2: time_s = -1; give a number, 0 or more"),
-            ("time_s,delay_ms\n1,1\n1,1\n", "x.csv: line 3: time_s = 1 does not rise; sort it"),
+            ("time_s,delay_ms\n1,1\n1,1\n", "x.csv: line 3: time_s = 1 does not increase; sort it"),
             ("time_s,delay_ms\n1,1e300\n", "x.csv: line 2: delay_ms = 1e300; give a time below 73"),
         ];
         for (text, expected) in cases {

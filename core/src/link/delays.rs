@@ -1,4 +1,4 @@
-//! Delays as configurations give them: `delay`, `delays` and `keep_order`.
+//! Configuration of delays: `delay`, `delays` and `keep_order`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{DelaySeries, DelaySeriesError, DelayTable, Propagation};
 use crate::config::Fault;
 use crate::units::Duration;
 
-/// Delays over time: the name of a CSV file with columns `time_s` and `delay_ms`, or rows of these.
+/// Varying delays: the name of a CSV file with columns `time_s` and `delay_ms`, or rows of these.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delays {
     /// A file, relative to the folder of the scenario.
@@ -81,28 +81,31 @@ impl JsonSchema for Delays {
     }
 }
 
-/// That keys of a section do not contradict one another: its `delay`, its `delays` and whether an
-/// order is asked for.
+/// Checks that `delay`, `delays` and `keep_order` of a section do not contradict each other.
 pub(crate) fn check_delays(
     fixed: Option<Duration>,
     varying: Option<&Delays>,
     keep_order: bool,
 ) -> Result<(), Fault> {
     if fixed.is_some() && varying.is_some() {
-        return Err(Fault::new("delays", "`delay` and `delays` say the same; give one"));
+        return Err(Fault::new(
+            "delays",
+            "`delay` and `delays` are alternatives; give one of them",
+        ));
     }
     if keep_order && varying.is_none() {
-        let cure = "is for `delays` that vary; give those, or leave it out";
+        let cure = "needs varying `delays`; give those, or remove it";
         return Err(Fault::new("keep_order", cure));
     }
     Ok(())
 }
 
 impl Delays {
-    /// The delay that varies; `read` gives the series in a file. A single row is a fixed delay.
+    /// The propagation with these delays; `read` reads the series of a file. A single row is a
+    /// fixed delay.
     ///
     /// # Errors
-    /// Those of `read`, and rows that make no series.
+    /// If `read` fails, or the rows do not form a series.
     pub fn propagation<E: From<DelaySeriesError>>(
         &self,
         keep_order: bool,

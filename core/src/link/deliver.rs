@@ -1,38 +1,38 @@
-//! A link alone: arrivals in, deliveries out.
+//! Runs a link alone: arrivals in, deliveries out.
 
 use thiserror::Error;
 
 use crate::link::{Admission, HORIZON, Link, LinkEvent, Packet, PacketId};
 use crate::units::{Bytes, Instant};
 
-/// What became of each packet, in order of arrival.
+/// The fate of each packet, in order of arrival.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Deliveries {
-    /// When it was delivered, ns; -1 where it was not.
+    /// Delivery times, ns; -1 if not delivered.
     pub delivered: Vec<i64>,
     /// Its fate.
     pub fate: Vec<PacketFate>,
 }
 
-/// How a packet ended.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum PacketFate {
-    /// At the far end.
+    /// Delivered.
     Delivered = 0,
     /// Given up by the link.
     Lost = 1,
     /// Dropped by a full queue.
     QueueFull = 2,
-    /// Neither, when the trace was over.
+    /// Still pending at the end of the trace.
     Pending = 3,
 }
 
-/// Arrivals that no link can take. `index` counts from 0.
+/// Invalid arrivals. `index` counts from 0.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum DeliverError {
-    /// Before the one before it.
+    /// An arrival earlier than the one before it.
     #[error("arrival {index}: {at} ns comes before the arrival before it; sort the arrivals")]
     Unsorted {
         /// The offending arrival.
@@ -40,7 +40,7 @@ pub enum DeliverError {
         /// Its time.
         at: i64,
     },
-    /// Before time zero.
+    /// A negative arrival time.
     #[error("arrival {index}: {at} ns is negative; times start at 0")]
     Negative {
         /// The offending arrival.
@@ -48,7 +48,7 @@ pub enum DeliverError {
         /// Its time.
         at: i64,
     },
-    /// Too late to be meant.
+    /// An arrival time out of range.
     #[error("arrival {index}: {at} ns is over 2^61 ns (73 years); check the unit")]
     TooLate {
         /// The offending arrival.
@@ -56,15 +56,16 @@ pub enum DeliverError {
         /// Its time.
         at: i64,
     },
-    /// Packets without bytes.
+    /// A packet size of 0.
     #[error("packets of 0 bytes; give a packet size of at least 1")]
     EmptyPacket,
 }
 
-/// Sends packets of `size` into `link` at `arrivals` (ns, not falling) and waits for all of them.
+/// Sends packets of `size` into `link` at `arrivals` (ns, not decreasing) and waits for all of
+/// them.
 ///
 /// # Errors
-/// A [`DeliverError`] that names the first arrival in the way; the link is then untouched.
+/// A [`DeliverError`] with the first faulty arrival; the link is then unchanged.
 pub fn deliver(
     link: &mut dyn Link,
     arrivals: &[i64],
@@ -120,7 +121,7 @@ fn drain(link: &mut dyn Link, now: Instant, results: &mut Deliveries) {
             LinkEvent::Lost(transit) => {
                 results.fate[transit.packet.0 as usize] = PacketFate::Lost;
             }
-            // The packets that wait stay pending.
+            // Packets that still wait stay pending.
             LinkEvent::Departed { .. }
             | LinkEvent::Marked { .. }
             | LinkEvent::TraceEnded { .. } => {}

@@ -1,4 +1,4 @@
-//! What will come out of a link, ordered by time.
+//! Upcoming events of a link, in order of time.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use crate::link::schedule::{Schedule, Timed};
 use crate::link::{LinkEvent, PacketId, Transit, earliest};
 use crate::units::Instant;
 
-/// A packet's end, known ahead.
+/// The end of a packet, known in advance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub(crate) transit: Transit,
     pub(crate) lost: bool,
 }
 
-/// The ends of packets by (time, order of admission).
+/// Ends of packets, by (time, order of admission).
 pub(crate) type DueQueue = Schedule<Due>;
 
 impl Due {
@@ -31,20 +31,20 @@ impl Timed for Due {
     }
 }
 
-/// What a link tells beside the ends of packets: departures, if asked to, and the end of its trace.
+/// Events other than ends of packets: departures, if requested, and the end of the trace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notices {
-    /// When the next one is due.
+    /// Time of the next one.
     next: Option<Instant>,
-    /// In order of time; `None`: not to be told.
+    /// In order of time; `None` if not requested.
     departures: Option<VecDeque<(Instant, PacketId)>>,
     ended: TraceEnd,
 }
 
-/// Whether [`LinkEvent::TraceEnded`] was told.
+/// State of [`LinkEvent::TraceEnded`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum TraceEnd {
-    /// Nothing needed the trace past its end so far.
+    /// No packet has needed the trace past its end so far.
     #[default]
     Ahead,
     /// A packet does, and the event is due at `at`.
@@ -52,11 +52,11 @@ enum TraceEnd {
         packet: PacketId,
         at: Instant,
     },
-    Told,
+    Reported,
 }
 
 impl Notices {
-    /// Has departures told from now on.
+    /// Reports departures from now on.
     pub(crate) fn tell_departures(&mut self) {
         self.departures.get_or_insert_default();
     }
@@ -65,7 +65,7 @@ impl Notices {
         self.departures.is_some()
     }
 
-    /// The packet leaves the queue at `at`, no earlier than the last one did.
+    /// Records that the packet leaves the queue at `at`, not earlier than the previous one.
     #[inline]
     pub(crate) fn departs(&mut self, packet: PacketId, at: Instant) {
         if let Some(departures) = &mut self.departures {
@@ -74,12 +74,13 @@ impl Notices {
         }
     }
 
-    /// Whether nothing needed the trace past its end so far.
+    /// True if no packet has needed the trace past its end so far.
     pub(crate) fn trace_end_is_ahead(&self) -> bool {
         self.ended == TraceEnd::Ahead
     }
 
-    /// The packet needs the trace past its end, hopelessly from `at` on; the first one counts.
+    /// Records that the packet needs the trace past its end and cannot be sent after `at`; the
+    /// first one counts.
     pub(crate) fn trace_ends(&mut self, packet: PacketId, at: Instant) {
         if self.trace_end_is_ahead() {
             self.ended = TraceEnd::Due { packet, at };
@@ -90,7 +91,7 @@ impl Notices {
     fn look_ahead(&mut self) {
         let end = match self.ended {
             TraceEnd::Due { at, .. } => Some(at),
-            TraceEnd::Ahead | TraceEnd::Told => None,
+            TraceEnd::Ahead | TraceEnd::Reported => None,
         };
         self.next = earliest(self.first_departure().map(|(at, _)| at), end);
     }
@@ -99,14 +100,14 @@ impl Notices {
         self.departures.as_ref()?.front().copied()
     }
 
-    /// When the next one is due.
+    /// Time of the next event.
     #[inline]
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Tells the next one if it is due by `now` and its turn comes before what comes out next at
-    /// `next`: of one instant a departure goes first, the end of the trace last.
+    /// Returns the next event if it is due by `now` and precedes the next end of a packet, at
+    /// `next`. At equal times a departure comes first, the end of the trace last.
     #[inline]
     pub(crate) fn tell(&mut self, now: Instant, next: Option<Instant>) -> Option<LinkEvent> {
         let at = self.next.filter(|&at| at <= now && next.is_none_or(|next| at <= next))?;
@@ -122,7 +123,7 @@ impl Notices {
                 LinkEvent::Departed { packet, at }
             }
             (None, TraceEnd::Due { packet, at }) if next != Some(at) => {
-                self.ended = TraceEnd::Told;
+                self.ended = TraceEnd::Reported;
                 LinkEvent::TraceEnded { packet, at }
             }
             _ => return None,

@@ -1,44 +1,46 @@
-//! Why there can be no such link.
+//! Errors in building a link.
 
 use thiserror::Error;
 
-/// A link that cannot be built.
+/// The reason why a link cannot be built.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The header fills the LLDU.
+    /// The header leaves no room in the LLDU.
     #[error(
-        "an LLDU of {lldu} bytes has no room beside its header of {header}; give a smaller header"
+        "an LLDU of {lldu} bytes has no room for data after its header of {header}; give a smaller header"
     )]
     Header {
         /// Bytes of an LLDU.
         lldu: u32,
-        /// Header bytes asked for.
+        /// Header bytes.
         header: u32,
     },
-    /// Parameters of a scheme.
+    /// Invalid parameters of a scheme.
     #[error("{0}")]
     Scheme(String),
-    /// Something that only packets over a link trace have.
-    #[error("{0} belongs to a link trace; leave it out for a live link")]
+    /// An option that only links over a link trace support.
+    #[error("{0} needs a link trace; remove it for a live link")]
     OnlyTraces(&'static str),
-    /// A packet that no queue of the link would take.
-    #[error("packets of {packet} bytes over a link that carries at most {most}; give smaller ones")]
+    /// A packet larger than any queue of the link accepts.
+    #[error(
+        "packets of {packet} bytes are larger than the link's maximum of {most}; give smaller ones"
+    )]
     PacketTooLarge {
         /// Bytes of the packet.
         packet: u32,
         /// Bytes of the largest that fits.
         most: u32,
     },
-    /// A single slot has no period.
+    /// A single slot, which has no period.
     #[error("a trace of one slot cannot be wrapped; give one of at least two slots")]
     NoPeriod,
-    /// One LLDU more for each packet where packets share LLDUs.
-    #[error("extra_lldu counts whole LLDUs a packet; leave it out, or give packing = \"packet\"")]
+    /// An additional LLDU per packet, although packets share LLDUs.
+    #[error("extra_lldu needs whole LLDUs per packet; remove it, or give packing = \"packet\"")]
     SharedExtra,
-    /// Slots of different size under a scheme that runs with the traffic.
+    /// Slots of different sizes under a live scheme.
     #[error(
-        "slots from {least} to {most} bytes: a live link needs slots of one size; leave `live` out, and the link trace made beforehand counts with their sizes; or write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
+        "slots from {least} to {most} bytes: a live link needs slots of one size; remove `live` to use a precomputed link trace, which supports different sizes; or write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
     )]
     LiveSizes {
         /// Bytes of the smallest slot.
@@ -46,7 +48,7 @@ pub enum LinkError {
         /// Of the largest.
         most: u32,
     },
-    /// A re-sequencing buffer behind a re-sequencing buffer.
-    #[error("the link has a re-sequencing buffer of its own; leave one of them out")]
+    /// Two re-sequencing buffers in a row.
+    #[error("the link already has a re-sequencing buffer; remove one of them")]
     TwoBuffers,
 }

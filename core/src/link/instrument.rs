@@ -1,43 +1,45 @@
-//! What a link shows of itself.
+//! Measurements of a link.
 
 use crate::link::{Link, LinkCounters, Transmission, Usage};
 use crate::units::Instant;
 
-/// The instruments of a link: reading them never changes what becomes of a packet.
+/// Instruments of a link. Reading them has no effect on packets.
 pub trait Instrument {
     /// Packets waiting in the queue at `now`, not counting the one being sent.
     fn queue_len(&self, now: Instant) -> usize;
 
-    /// Totals so far.
+    /// Totals up to now.
     fn counters(&self) -> LinkCounters;
 
-    /// The slots that passed from time zero to `until`, and those that packets used.
+    /// Slots that passed from time zero to `until`, and the slots that packets used.
     fn usage(&self, until: Instant) -> Usage;
 
-    /// What this kind of link counts besides, by name (units sent again, frames given up, ...);
+    /// Further counters of this kind of link, by name (units retransmitted, frames given up, ...);
     /// the names are those of a run's summary.
     fn details(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// Works off what happened up to `until`, so that [`Instrument::queue_len`],
-    /// [`Instrument::counters`], [`Instrument::usage`] and [`Instrument::details`] are as of then;
-    /// packets come out of [`Link::poll`] only. A link that is driven by its traffic may otherwise
-    /// lag behind by as much as nobody can see from outside. [`Link::poll_timeout`] never moves
-    /// forward by it.
+    /// Processes all slots up to `until`, so that [`Instrument::queue_len`],
+    /// [`Instrument::counters`],
+    /// [`Instrument::usage`] and [`Instrument::details`] are up to date; packets still leave
+    /// through
+    /// [`Link::poll`] only. A link that is driven by its traffic may otherwise lag behind, as far
+    /// as this is not visible outside. The call never moves [`Link::poll_timeout`] forward.
     fn catch_up(&mut self, _until: Instant) {}
 
-    /// Has every transmission of a unit noted from now on; nothing to note in a link whose units
-    /// are known beforehand.
+    /// Logs every transmission of a unit from now on; no effect on a link whose units are
+    /// precomputed.
     fn log_units(&mut self) {}
 
-    /// The transmissions noted since the last call, by time.
+    /// The transmissions logged since the last call, in order of time.
     fn take_units(&mut self) -> Vec<Transmission> {
         Vec::new()
     }
 }
 
-/// A link with its instruments, as [`LinkConfig::build`](crate::scheme::LinkConfig::build) makes it.
+/// A link with its instruments, as built by
+/// [`LinkConfig::build`](crate::scheme::LinkConfig::build).
 pub trait InstrumentedLink: Link + Instrument {}
 
 impl<L: Link + Instrument + ?Sized> InstrumentedLink for L {}

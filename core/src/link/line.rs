@@ -1,12 +1,12 @@
-//! What every scheme of a live link works on: the packets, the counts, the log of units.
+//! State that every scheme of a live link works on: packets, counters, log of units.
 
 use crate::link::packets::Packets;
 use crate::link::slots::Slot;
 use crate::link::{Transmission, TransmissionKind, UnitLog};
 use crate::units::Instant;
 
-/// The sending end of a live link, and what is known about the far end: a scheme takes new data from
-/// it, tells it what it sends, and what becomes of each data unit.
+/// The sending end of a live link and its knowledge of the far end. A scheme takes new data from
+/// it, and reports to it what it sends and the fate of each data unit.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub(crate) packets: Packets,
@@ -18,7 +18,7 @@ pub struct Line {
     pub(crate) one_way: i64,
 }
 
-/// What a live link counts besides packets.
+/// Counters of a live link, besides packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     /// Slots used.
@@ -31,30 +31,30 @@ pub(crate) struct Counts {
     pub(crate) given_up: u64,
     /// Blocks closed before they were full.
     pub(crate) blocks_flushed: u64,
-    /// Blocks that asked for repair at least once.
+    /// Blocks that requested repair at least once.
     pub(crate) blocks_repaired: u64,
     /// Blocks given up.
     pub(crate) blocks_failed: u64,
 }
 
-/// A data unit: its number, and what the link calls it.
+/// A data unit: its number, and its name in the link.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// How many data units were sent before it.
+    /// Number of data units sent before it.
     pub number: u64,
-    /// How many packets came before the one that it is a part of; for packets that share units its own
-    /// number. To be given back as it is.
+    /// Number of packets before the one it belongs to; if packets share units, the number of the
+    /// unit. The scheme passes it back unchanged.
     pub packet: u64,
 }
 
 impl Line {
-    /// Whether a new data unit is there to be sent.
+    /// True if a new data unit is ready to be sent.
     #[inline]
     pub fn data_wait(&self) -> bool {
         self.packets.wait()
     }
 
-    /// Sends the next new data unit; there must be one.
+    /// Sends the next new data unit, which must exist.
     #[inline]
     pub fn send_new(&mut self, slot: Slot) -> Unit {
         let number = self.counts.sent - self.counts.sent_again - self.counts.repair;
@@ -64,7 +64,7 @@ impl Line {
         unit
     }
 
-    /// Sends a data unit that was sent `times` before.
+    /// Retransmits a data unit that was sent `times` times before.
     #[inline]
     pub fn send_again(&mut self, slot: Slot, unit: Unit, times: u32) {
         self.counts.sent += 1;
@@ -72,8 +72,8 @@ impl Line {
         self.note(slot, TransmissionKind::Again, unit.number, times, (unit.packet, unit.packet));
     }
 
-    /// Sends a repair unit of the block number `block`, which holds parts of the packets from the
-    /// first of `packets` to the second; `round` is 0 for those sent unasked.
+    /// Sends a repair unit of the block `block`, which contains parts of the packets from the first
+    /// to the second of `packets`; `round` is 0 for units that were not requested.
     #[inline]
     pub fn send_repair(&mut self, slot: Slot, block: u64, round: u32, packets: (u64, u64)) {
         self.counts.sent += 1;
@@ -81,14 +81,14 @@ impl Line {
         self.note(slot, TransmissionKind::Repair, block, round, packets);
     }
 
-    /// A unit of the packet is at the far end, propagation not counted, at the instant `at`, ns. Of
-    /// each data unit either this is said, or that it is given up, once.
+    /// Records that a unit of the packet reaches the far end at time `at` (ns), excluding
+    /// propagation. Each data unit is reported exactly once, here or as given up.
     #[inline]
     pub fn arrived(&mut self, packet: u64, at: i64) {
         self.packets.arrived(packet, at);
     }
 
-    /// A unit of the packet is given up a decoding time after the slot at `t`, ns.
+    /// Records that a unit of the packet is given up one decoding time after the slot at `t`, ns.
     pub fn give_up(&mut self, packet: u64, t: i64) {
         self.counts.given_up += 1;
         self.packets.lost(packet, t + self.nominal);
@@ -121,7 +121,7 @@ impl Line {
 }
 
 impl Counts {
-    /// By the names of a run's summary.
+    /// The counters by their names in a run's summary.
     pub(crate) fn named(&self, feedback_lost: u64) -> Vec<(&'static str, u64)> {
         vec![
             ("units_sent", self.sent),

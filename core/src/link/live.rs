@@ -1,4 +1,4 @@
-//! Live links: a scheme that runs with the packets that really arrive (DESIGN section 5).
+//! Live links: a scheme that runs with the actual traffic (DESIGN section 5).
 
 use std::num::NonZeroU32;
 
@@ -13,44 +13,44 @@ use crate::link::{
 use crate::trace::{Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
 
-/// What a scheme does with the slots of a live link. It decides at slots only: what is due between
-/// two of them is looked at in the next that it wants.
+/// A scheme as it uses the slots of a live link. It acts in slots only: an event between two slots
+/// is handled in the next slot that the scheme requests.
 ///
-/// Times are run times in ns, propagation not counted. A slot is handed over with what becomes of
-/// it; a scheme must not act on that before its report would have come
+/// Times are run times in ns, excluding propagation. A slot is passed together with its fate; the
+/// scheme must not act on the fate before its report would have arrived
 /// ([`Feedback`](crate::scheme::Feedback)).
 pub trait LiveScheme {
-    /// The instant from which on it wants a slot, [`NOW`] for the next one, `None` for none before
-    /// new data come. `data_wait`: whether there are any now.
+    /// The instant from which the scheme wants a slot; [`NOW`] for the next slot, `None` for none
+    /// until new data arrive. `data_wait`: true if new data are waiting.
     fn wants(&self, data_wait: bool) -> Option<i64>;
 
-    /// Has a slot at or after that instant. Says whether it sent anything; if not, it wants a later
-    /// one next, or none, or this one for something else.
+    /// Offers a slot at or after that instant. Returns whether anything was sent; if not, the
+    /// scheme next wants a later slot, none, or this one for another purpose.
     fn carry(&mut self, slot: Slot, line: &mut Line) -> bool;
 
-    /// The earliest instant at which a code word would be decoded of which more is being sent: an
-    /// overtaking unit can still make it earlier, but not earlier than its own slot.
+    /// The earliest time at which a code word that is still being sent may be decoded: an
+    /// overtaking unit may make it earlier, but not earlier than its own slot.
     fn undecided(&self) -> Option<i64> {
         None
     }
 
-    /// Decodes what is decoded at `until` or before; nothing is sent before `until` any more.
+    /// Processes all decodings at `until` or before; nothing more is sent before `until`.
     fn settle(&mut self, _until: i64, _line: &mut Line) {}
 
-    /// Copies of reports that were lost.
+    /// Number of lost copies of reports.
     fn feedback_lost(&self) -> u64 {
         0
     }
 }
 
-/// An instant before any slot: who wants a slot from then on wants the next one.
+/// An instant before any slot: a scheme that wants a slot from then on wants the next one.
 pub const NOW: i64 = i64::MIN;
 
-/// A live link with its scheme; [`LiveBuilder::link`](crate::scheme::LiveBuilder::link) makes one.
+/// A live link with its scheme; built by [`LiveBuilder::link`](crate::scheme::LiveBuilder::link).
 ///
-/// What happened is worked off slot by slot, but only once it can be seen from outside: nothing that
-/// is sent in a slot comes out before half a round-trip time later, so [`Link::poll_timeout`] names
-/// that instant, and what was sent until then is worked off in one go.
+/// Slots are processed one by one, but only once their effects are visible outside. A unit sent in
+/// a slot comes out half a round-trip time later at the earliest, so [`Link::poll_timeout`] names
+/// that instant, and everything sent until then is processed in one go.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveLink<S> {
     scheme: S,
@@ -59,13 +59,13 @@ pub(crate) struct LiveLink<S> {
     fragmentation: Fragmentation,
     payload: NonZeroU32,
     lldu: Bytes,
-    /// Up to here everything has been worked off; a slot at this instant may still be free.
+    /// All slots before this time have been processed; a slot at this time may still be free.
     now: i64,
     /// The next slot that the scheme wants, later than `now`.
     next: Option<Slot>,
-    /// How the trace is to be used.
+    /// How packets are loaded onto the slots of the trace.
     loading: Loading,
-    /// 1 if a slot waits for what else comes at its instant and shares it.
+    /// 1 if a slot waits for further packets of the same instant, which share it.
     late: i64,
 }
 
@@ -73,7 +73,7 @@ impl<S: LiveScheme> LiveLink<S> {
     /// A link over `phy` that runs `scheme`, empty at time zero.
     ///
     /// # Errors
-    /// If the headers leave no room, or a trace of a single slot is to repeat.
+    /// If the headers leave no room, or a trace of a single slot is wrapped.
     pub(crate) fn new(
         scheme: S,
         phy: PhyTrace,
@@ -107,13 +107,13 @@ impl<S: LiveScheme> LiveLink<S> {
         })
     }
 
-    /// Uses the slots up to `now`, but not one at `now` that packets of that instant may share.
+    /// Uses the slots up to `now`, except one at `now` that packets of that instant may share.
     #[inline]
     fn advance(&mut self, now: i64) {
         self.advance_through(now, now - self.late);
     }
 
-    /// Uses the slots up to `last`, and settles what is up to `now`.
+    /// Uses the slots up to `last`, and settles everything up to `now`.
     #[inline]
     fn advance_through(&mut self, now: i64, last: i64) {
         if self.next.is_some_and(|slot| slot.t <= last) {
@@ -128,7 +128,7 @@ impl<S: LiveScheme> LiveLink<S> {
         }
     }
 
-    /// Uses the slots that a packet cannot use which arrives at `now`.
+    /// Uses the slots that a packet arriving at `now` cannot use.
     #[inline]
     fn advance_to_arrival(&mut self, now: i64) {
         if self.loading.tick == Duration::ZERO {
@@ -139,7 +139,7 @@ impl<S: LiveScheme> LiveLink<S> {
         self.advance_through(usable, usable - 1);
     }
 
-    /// What a packet counts for in the queue: a trace's own header is on it before.
+    /// Size of a packet in the queue, including the packet header of the trace.
     fn queued(&self, size: Bytes) -> Bytes {
         Bytes(size.0.saturating_add(self.loading.packet_header.0))
     }
@@ -176,16 +176,17 @@ impl<S: LiveScheme> LiveLink<S> {
             .and_then(|from| self.slots.first_from(from.max(self.now)));
     }
 
-    /// The packet that waits for a slot after the last, and since when that is hopeless.
+    /// The packet that waits for a slot after the last one, and the time from which it cannot be
+    /// sent.
     fn hopeless(&self) -> Option<(PacketId, Instant)> {
         let last = self.slots.last()?;
         let (packet, entered) = self.line.packets.first_waiting()?;
         let at = entered.max(Instant::from_nanos((last + 1).max(0) as u64));
-        // The run is in error only if its clock passes the last slot before it is over.
+        // The run fails only if its clock passes the last slot before the end of the run.
         (nanos(entered) < self.slots.end()).then_some((packet, at))
     }
 
-    /// When the trace will end on a packet that waits.
+    /// The time at which the trace ends while a packet waits.
     fn end_ahead(&self) -> Option<Instant> {
         if !self.line.packets.notices.trace_end_is_ahead() || !self.line.data_wait() {
             return None;
@@ -193,7 +194,7 @@ impl<S: LiveScheme> LiveLink<S> {
         self.hopeless().map(|(_, at)| at)
     }
 
-    /// The next slot in which a packet may leave the queue, if that is to be told.
+    /// The next slot in which a packet may leave the queue, if departures are reported.
     fn may_depart(&self) -> Option<Instant> {
         let packets = &self.line.packets;
         let told = packets.notices.departures_told() && packets.waiting() > 0;
@@ -250,7 +251,7 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
         self.line.packets.counters()
     }
 
-    /// Exact. What was sent for repair is shared out evenly over the data units.
+    /// Exact. Repair transmissions are divided evenly among the data units.
     fn usage(&self, until: Instant) -> Usage {
         let used = self.line.counts.sent as f64;
         let data = self.line.packets.counters().lldus_taken;

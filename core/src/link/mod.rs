@@ -1,10 +1,10 @@
-//! The link, a state machine without I/O that puts packets onto LLDUs.
+//! The link: a state machine without I/O that carries packets on LLDUs.
 //!
-//! Every host (our engine, ns-2, ns-3, a live emulator) drives the same object through [`Link`].
-//! [`TraceLink`] carries packets over a link trace (open loop); the links whose scheme runs with the
-//! packets (closed loop) are built in [`crate::scheme`]. [`Overlap`] and
-//! [`Reordering`] wrap any link and are links themselves; [`deliver()`] feeds a link a list of
-//! arrivals.
+//! Every host (CLIFT's engine, ns-2, ns-3, a live emulator) drives the same object through
+//! [`Link`].
+//! [`TraceLink`] carries packets over a link trace (open loop). The links whose scheme runs with
+//! the traffic (closed loop) are built in [`crate::scheme`]. [`Overlap`] and [`Reordering`] wrap
+//! any link and are links themselves. [`deliver()`] feeds a list of arrivals to a link.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -12,7 +12,7 @@
 //! use clift::trace::{LinkTrace, Parts};
 //! use clift::units::{Bytes, Duration, Instant};
 //!
-//! // Four LLDUs of 100 bytes, one a microsecond, decoded in 5 us; RTT 20 us.
+//! // Four LLDUs of 100 bytes, one per microsecond, decoded in 5 us; RTT 20 us.
 //! let trace = LinkTrace::from_parts(Parts {
 //!     t: vec![0, 1_000, 2_000, 3_000].into(),
 //!     d: vec![5_000; 4].into(),
@@ -82,97 +82,98 @@ pub use unit_log::{Transmission, TransmissionKind, UnitLog};
 
 use crate::units::{Bytes, Duration, Instant};
 
-/// A link: handed packets and the time, it says when to be polled and what comes out.
+/// A link: the host passes packets and the time; the link returns its events and the time of the
+/// next poll.
 ///
-/// Call order: [`Link::enqueue`] with a `now` that never falls; [`Link::poll`] at the instant that
-/// [`Link::poll_timeout`] names (earlier does no harm), until it returns `None`. What is due at
+/// Call order: [`Link::enqueue`] with a `now` that never decreases; [`Link::poll`] at the time that
+/// [`Link::poll_timeout`] returns (earlier has no effect), until it returns `None`. Events due at
 /// `now` must be polled before a packet is enqueued at `now`: departures come before arrivals.
 ///
-/// [`Link::poll_timeout`] may move with every call, and [`Link::poll`] may do nothing visible at
-/// it: a link that is driven by its traffic learns of a delivery only slot by slot. After `poll`
-/// returned `None`, `poll_timeout` lies after `now`. A slot at `now` may still take a packet that
+/// [`Link::poll_timeout`] may change with every call, and [`Link::poll`] may return nothing at that
+/// time: a link that is driven by its traffic learns of a delivery only slot by slot. After `poll`
+/// has returned `None`, `poll_timeout` is after `now`. A slot at `now` may still take a packet that
 /// is enqueued at `now`.
 pub trait Link {
     /// A packet arrives at the link's queue.
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission;
 
-    /// When [`Link::poll`] has something to do next; `None`: not before a further packet.
+    /// Time of the next [`Link::poll`]; `None`: not before a further packet.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The next thing that happened up to `now`, oldest first; `None`: nothing more for now.
+    /// The next event up to `now`, oldest first; `None` if there is no further event yet.
     fn poll(&mut self, now: Instant) -> Option<LinkEvent>;
 
-    /// Whether the queue has room for a packet of `size` at `now`, which never falls. A host that
-    /// holds packets back looks again at the next [`LinkEvent::Departed`]. A packet that is too
-    /// large for the link is dropped even so.
+    /// True if the queue has room for a packet of `size` at `now`, which never decreases. A host
+    /// that holds packets back checks again at the next [`LinkEvent::Departed`]. A packet that is
+    /// too large for the link is nevertheless dropped.
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool;
 
-    /// Has [`LinkEvent::Departed`] told of every packet, and [`Link::poll_timeout`] name those
-    /// instants too; to be called before the first packet. Nothing else changes. A link whose slot
-    /// still takes what is enqueued at its instant (3GPP, packets that share slots by bytes) tells a
-    /// departure one nanosecond later.
+    /// Requests [`LinkEvent::Departed`] for every packet; [`Link::poll_timeout`] then also includes
+    /// those times. Must be called before the first packet. It has no other effect. A link whose
+    /// slot still takes packets enqueued at its own instant (3GPP, packets that share slots by
+    /// bytes) reports a departure one nanosecond later.
     fn notify_departures(&mut self);
 }
 
-/// The host's name for a packet, given back when it leaves the link.
+/// The host's identifier of a packet, returned with its events.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PacketId(pub u64);
 
-/// Whether the queue took a packet.
+/// Result of enqueueing a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 pub enum Admission {
-    /// It will be delivered, lost, or still be pending at the end.
+    /// The packet will be delivered, lost, or still be pending at the end.
     Queued,
-    /// It is gone.
+    /// The packet was dropped.
     Dropped(DropReason),
 }
 
-/// Why a packet was not admitted.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
-    /// The link carries no packet of this size.
+    /// The packet is too large for the link.
     TooLarge,
 }
 
-/// What came out of a link.
+/// An event of a link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum LinkEvent {
-    /// The packet is at the far end.
+    /// The packet reached the far end.
     Delivered(Transit),
-    /// The link gave the packet up.
+    /// The link gave up the packet.
     Lost(Transit),
-    /// The packet left the queue: its first LLDU is being sent, or it waited for too long. Comes
-    /// once a packet, only after [`Link::notify_departures`].
+    /// The packet left the queue: its first LLDU is being sent, or its waiting time expired.
+    /// Reported once per packet, only after [`Link::notify_departures`].
     Departed {
         /// The packet.
         packet: PacketId,
         /// When.
         at: Instant,
     },
-    /// A queue has marked the packet instead of dropping it ([`Ecn::Ce`]), before it is delivered or
-    /// lost. Comes only of packets that allow it ([`Ecn::is_capable`]).
+    /// A queue marked the packet instead of dropping it ([`Ecn::Ce`]); precedes its delivery or
+    /// loss. Only for packets that allow it ([`Ecn::is_capable`]).
     Marked {
         /// The packet.
         packet: PacketId,
         /// When.
         at: Instant,
     },
-    /// The trace ended while `packet` (and all behind it) waits for slots; comes once.
+    /// The trace ended while `packet` (and all packets behind it) wait for slots; reported once.
     TraceEnded {
-        /// The first packet that gets no further.
+        /// The first packet that cannot be sent.
         packet: PacketId,
-        /// When the wait became hopeless.
+        /// Time from which it cannot be sent.
         at: Instant,
     },
 }
 
 impl LinkEvent {
-    /// When it happened; at most the `now` of the poll that returned it.
+    /// Time of the event; at most the `now` of the poll that returned it.
     #[inline]
     pub fn at(&self) -> Instant {
         match *self {
@@ -182,47 +183,47 @@ impl LinkEvent {
     }
 }
 
-/// One packet's way through a link.
+/// The passage of one packet through a link.
 ///
-/// Its one-way delay is `at - entered`, its queueing delay `departed - entered`.
+/// Its one-way delay is `at - entered`, its queueing delay is `departed - entered`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Transit {
-    /// The host's name for it.
+    /// The host's identifier of the packet.
     pub packet: PacketId,
-    /// Its size as enqueued.
+    /// Its size when enqueued.
     pub size: Bytes,
-    /// Data LLDUs that it took.
+    /// Data LLDUs used.
     pub lldus: u32,
-    /// Its place among the packets that this link admitted, from 0.
+    /// Its number among the packets admitted by this link, from 0.
     pub order: u64,
-    /// When it entered the queue.
+    /// Time of entering the queue.
     pub entered: Instant,
-    /// When it left the queue: `t` of its first LLDU.
+    /// Time of leaving the queue: `t` of its first LLDU.
     pub departed: Instant,
-    /// When it was delivered or given up.
+    /// Time of delivery or of giving up.
     pub at: Instant,
 }
 
-/// Run times beyond this one are not simulated (73 years), so that sums of a few of them fit.
+/// Latest simulated run time (73 years), so that sums of a few times do not overflow.
 pub(crate) const HORIZON: i64 = 1 << 61;
 
-/// Nanoseconds of `instant`, cut at the horizon.
+/// Nanoseconds of `instant`, limited to the horizon.
 pub(crate) fn nanos(instant: Instant) -> i64 {
     instant.as_nanos().min(HORIZON as u64) as i64
 }
 
-/// Nanoseconds of `duration`, cut at the horizon.
+/// Nanoseconds of `duration`, limited to the horizon.
 pub(crate) fn span(duration: Duration) -> i64 {
     duration.as_nanos().min(HORIZON as u64) as i64
 }
 
-/// The instant `nanos` after time zero; before it is time zero.
+/// The instant `nanos` after time zero; time zero if negative.
 #[inline]
 pub(crate) fn instant(nanos: i64) -> Instant {
     Instant::from_nanos(nanos.max(0) as u64)
 }
 
-/// The earlier of two instants that may never come.
+/// The earlier of two optional instants.
 #[inline]
 pub(crate) fn earliest<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {

@@ -1,4 +1,4 @@
-//! The papers' way with packets whose transmissions overlap.
+//! Serialisation of packets with overlapping transmissions, as in the papers.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,16 @@ use crate::units::{BitRate, Bytes, Duration, Instant};
 /// One packet at a time out of a link, as in ns-2 (the CLIFT papers, section IV-C, figures 3 and 4;
 /// DESIGN section 5).
 ///
-/// ns-2 sends a packet from `Td` to `Td + Et` and no other meanwhile, where `Td + Et + RTT/2` is
-/// when the link trace has the packet delivered (Kuhn's CLIFT paper, section IV-A). So packets come
-/// out in order of their computed release, and each at the later of that and one transmission time
-/// `Et` after the release before it. A lost packet is treated the same: it occupies the channel,
-/// and its release is its drop date. A pending packet is never released and occupies nothing.
+/// ns-2 sends a packet from `Td` to `Td + Et` and no other packet meanwhile, where `Td + Et +
+/// RTT/2` is the delivery time in the link trace (Kuhn's CLIFT paper, section IV-A). Packets
+/// therefore come out in order of their computed release, each at that time or one transmission
+/// time `Et` after the previous release, whichever is later. A lost packet is treated in the same
+/// way: it occupies the channel, and its release is its drop time. A pending packet is never
+/// released and does not occupy the channel.
 ///
-/// `Et` is `size / rate`, since in ns-2 it is the link that serialises, and it knows only a rate: that
-/// of the slots, an LLDU in every median gap (in the mean where they differ in size). Padding in the last LLDU takes no time here.
+/// `Et` is `size / rate`, because in ns-2 the link serialises, and it has only a rate: that of the
+/// slots, one LLDU per median gap (per mean gap if they differ in size). Padding in the last LLDU
+/// takes no time here.
 ///
 /// ```
 /// use clift::link::{Link, Overlap, TraceLink};
@@ -36,7 +38,7 @@ pub struct Overlap<L> {
     tally: Tally,
 }
 
-/// How fast packets are serialised: so many bytes in so much time.
+/// Serialisation rate of packets: `bytes` in `time`.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     bytes: u64,
@@ -44,7 +46,7 @@ struct Pace {
 }
 
 impl Overlap<TraceLink> {
-    /// `inner`, whose packets take their size at the rate of its slots to send.
+    /// Serialises the packets of `inner` at the rate of its slots.
     pub fn new(inner: TraceLink) -> Self {
         let parts = inner.trace().parts();
         let gap = parts.gap.max(0) as u64;
@@ -60,7 +62,7 @@ impl Overlap<TraceLink> {
 }
 
 impl<L: Link> Overlap<L> {
-    /// `inner`, whose packets take `size / rate` each to send.
+    /// Serialises the packets of `inner` at `rate`.
     pub fn with_rate(inner: L, rate: BitRate) -> Self {
         // Bytes in eight seconds are bits in one.
         let pace = Pace { bytes: rate.bits_per_second(), time: Duration::from_secs(8) };

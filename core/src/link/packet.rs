@@ -1,4 +1,4 @@
-//! A packet as a host hands it to a link.
+//! A packet as passed to a link by a host.
 
 use crate::link::PacketId;
 use crate::units::{Bytes, Ecn};
@@ -15,38 +15,38 @@ use crate::units::{Bytes, Ecn};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Packet {
-    /// The host's name for it.
+    /// The host's identifier.
     pub id: PacketId,
     /// Bytes of the IP packet.
     pub size: Bytes,
-    /// The flow that it belongs to, for queues that keep flows apart.
+    /// The flow of the packet, for queues that separate flows.
     pub flow: u32,
-    /// What it carries of a byte stream, for links that look into TCP headers; `None`: nothing
-    /// that has a place in a stream (an acknowledgement, a datagram).
+    /// Byte range of a stream that the packet carries, for links that read TCP headers; `None` if
+    /// it carries no stream data (an acknowledgement, a datagram).
     pub carries: Option<StreamRange>,
-    /// Whether queues may mark it, or have.
+    /// The ECN field: whether queues may mark the packet, or have marked it.
     pub ecn: Ecn,
 }
 
-/// Bytes `start..end` of the stream of a flow: what the sequence number of a TCP segment says.
+/// Bytes `start..end` of the stream of a flow, as given by the sequence number of a TCP segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StreamRange {
     /// The flow, from 0.
     pub flow: u32,
     /// First byte.
     pub start: u64,
-    /// One past the last byte.
+    /// End, exclusive.
     pub end: u64,
 }
 
 impl Packet {
-    /// A packet of flow 0 that carries nothing of a stream, and that queues may not mark.
+    /// A packet of flow 0 without stream data, which queues may not mark.
     #[inline]
     pub const fn new(id: PacketId, size: Bytes) -> Self {
         Self { id, size, flow: 0, carries: None, ecn: Ecn::NotEct }
     }
 
-    /// The same packet, of a flow.
+    /// The same packet, in the flow `flow`.
     #[inline]
     pub const fn of_flow(self, flow: u32) -> Self {
         Self { flow, ..self }
@@ -58,7 +58,7 @@ impl Packet {
         Self { ecn, ..self }
     }
 
-    /// The same packet with a place in a stream, whose flow it belongs to.
+    /// The same packet, carrying a byte range of a stream; it belongs to the flow of that stream.
     #[inline]
     pub const fn carrying(self, range: StreamRange) -> Self {
         Self { flow: range.flow, carries: Some(range), ..self }

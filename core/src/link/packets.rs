@@ -1,4 +1,4 @@
-//! The packets of a live link: waiting, being sent, on their way.
+//! The packets of a live link: waiting, being sent, in flight.
 
 use std::collections::VecDeque;
 
@@ -10,22 +10,22 @@ use crate::link::{
 };
 use crate::units::{Bytes, Instant};
 
-/// The drop-tail queue, what was sent of each packet, and what became of it.
+/// The drop-tail queue, the units sent of each packet, and their fates.
 ///
-/// A unit is a part of one packet, or, packed by bytes, of as many as wait and fit into it.
+/// A unit is a part of one packet or, if packed by bytes, of all waiting packets that fit into it.
 ///
-/// A packet leaves the queue at `t` of its first unit. Its fate is known once that of all its units
-/// is: then it is due half a round-trip time after the last of them arrived or was given up.
+/// A packet leaves the queue at `t` of its first unit. Its fate is known when the fates of all its
+/// units are; it is then due half a round-trip time after the last of them arrived or was given up.
 #[derive(Clone, Debug)]
 pub(crate) struct Packets {
     queue: DropTail,
     one_way: i64,
-    /// Every packet from the oldest whose fate is open; the first has the order `base`.
+    /// All packets from the oldest one with an open fate; the first has the order `base`.
     open: VecDeque<Open>,
     base: u64,
-    /// Order of the first packet of which something is unsent.
+    /// Order of the first packet that is not completely sent.
     next: u64,
-    /// What units hold, if packets share them.
+    /// Content of the units, if packets share them.
     shared: Option<Shared>,
     due: DueQueue,
     pub(crate) notices: Notices,
@@ -37,45 +37,45 @@ pub(crate) struct Packets {
 struct Open {
     packet: PacketId,
     size: Bytes,
-    /// What it counts for in the queue.
+    /// Size of the packet in the queue.
     queued: Bytes,
-    /// Units that it took; those that it began, if it shares them.
+    /// Units used; if packets share units, the units that this packet started.
     units: u32,
-    /// Units, or bytes if it shares units, and how many of them are unsent.
+    /// Total and unsent amount, in units, or in bytes if packets share units.
     amount: u64,
     unsent: u64,
-    /// Units whose fate is open; of those sent, if it shares units.
+    /// Units with an open fate; if packets share units, of those sent.
     unresolved: u32,
     lost: bool,
     entered: Instant,
     departed: i64,
-    /// When the last of its units so far arrived or was given up.
+    /// Latest time so far at which a unit of the packet arrived or was given up.
     latest: i64,
     carries: Option<StreamRange>,
 }
 
-/// What units hold that packets share.
+/// Content of shared units.
 #[derive(Clone, Debug)]
 struct Shared {
     /// Bytes of a unit.
     payload: u64,
-    /// Every unit from the number `base` on.
+    /// All units from the number `base` on.
     units: VecDeque<Load>,
     base: u64,
 }
 
-/// The packets of a unit by their order, first and last, and whether its fate is known.
+/// First and last packet of a unit, by order, and whether the fate of the unit is known.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     packets: (u64, u64),
     resolved: bool,
 }
 
-/// Units whose packets are still known once their fate is: more than any block has.
+/// Number of units whose packets stay known after their fate is: more than any block has.
 const KEPT: usize = 1 << 16;
 
 impl Packets {
-    /// An empty queue. `payload`: bytes of a unit that packets share, if they do.
+    /// An empty queue. `payload`: bytes of a unit, if packets share units.
     pub(crate) fn new(limit: QueueLimit, one_way: i64, payload: Option<u64>) -> Self {
         Self {
             queue: DropTail::new(limit),
@@ -93,8 +93,9 @@ impl Packets {
 
     // --- the queue ---
 
-    /// Puts a packet into the queue that takes so many units, or bytes if it shares units, and counts
-    /// for `queued` there; `false`: it was dropped.
+    /// Puts a packet into the queue. It needs `amount` units (bytes if packets share units) and
+    /// occupies
+    /// `queued` bytes of the queue. Returns `false` if it was dropped.
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -135,7 +136,7 @@ impl Packets {
         self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
     }
 
-    /// Whether the queue has room for a packet of `size`.
+    /// True if the queue has room for a packet of `size`.
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
         self.queue.has_room(size)
     }
@@ -144,20 +145,20 @@ impl Packets {
         self.queue.len()
     }
 
-    /// Whether a unit is there to be sent.
+    /// True if a unit is ready to be sent.
     #[inline]
     pub(crate) fn wait(&self) -> bool {
         self.next - self.base < self.open.len() as u64
     }
 
-    /// The packet that is next to be sent (on), and when it came.
+    /// The next packet to be sent or continued, and its arrival time.
     pub(crate) fn first_waiting(&self) -> Option<(PacketId, Instant)> {
         let packet = self.open.get((self.next - self.base) as usize)?;
         Some((packet.packet, packet.entered))
     }
 
-    /// Takes the next unit for the slot at `t`; there must be one. Returns what to call it: its
-    /// packet's order, or its own number if packets share it.
+    /// Takes the next unit for the slot at `t`; there must be one. Returns its name: the order of
+    /// its packet, or its own number if packets share it.
     #[inline]
     pub(crate) fn take(&mut self, t: i64) -> u64 {
         self.counters.lldus_taken += 1;
@@ -173,21 +174,22 @@ impl Packets {
             self.open[(last - self.base) as usize].unresolved += 1;
             left -= self.send(t, left);
         }
-        // It is there, as was found above.
+        // A waiting unit implies an open packet.
         self.shared.as_mut().map_or(0, |shared| {
             shared.units.push_back(Load { packets: (first, last), resolved: false });
             shared.base + shared.units.len() as u64 - 1
         })
     }
 
-    /// Sends at most so much of the next packet at `t`; says how much that was.
+    /// Sends at most `most` of the next packet at `t`; returns the amount sent.
     #[inline]
     fn send(&mut self, t: i64, most: u64) -> u64 {
         let packet = &mut self.open[(self.next - self.base) as usize];
         if packet.unsent == packet.amount {
             packet.departed = t;
             self.queue.leave(packet.queued);
-            // What may still come at `t` shares the unit: nobody sees it gone before.
+            // A packet that arrives at `t` may still share the unit, so the departure is reported
+            // afterwards.
             let told = t + i64::from(self.shared.is_some());
             self.notices.departs(packet.packet, instant(told));
             self.counters.bytes_carried += u64::from(packet.size.0);
@@ -198,7 +200,8 @@ impl Packets {
         sent
     }
 
-    /// The order of the first and the last packet of what [`Packets::take`] called so.
+    /// The orders of the first and the last packet of the units with these names
+    /// ([`Packets::take`]).
     pub(crate) fn packets_of(&self, (first, last): (u64, u64)) -> (u64, u64) {
         let Some(shared) = &self.shared else { return (first, last) };
         let load = |unit: u64| {
@@ -208,7 +211,7 @@ impl Packets {
         (load(first).map_or(self.base, |one| one.0), load(last).map_or(self.base, |one| one.1))
     }
 
-    /// What the packet carries of a stream, as long as its fate is open.
+    /// The byte range of a stream that the packet carries, while its fate is open.
     pub(crate) fn carries(&self, order: u64) -> Option<StreamRange> {
         let place = order.checked_sub(self.base)?;
         self.open.get(place as usize)?.carries
@@ -216,13 +219,13 @@ impl Packets {
 
     // --- what becomes of them ---
 
-    /// A unit of this name arrived, or was rebuilt, at the instant `at` (without propagation).
+    /// Records that unit `name` arrived or was rebuilt at time `at`, excluding propagation delay.
     #[inline]
     pub(crate) fn arrived(&mut self, name: u64, at: i64) {
         self.decided(name, at, false);
     }
 
-    /// A unit of this name was given up at the instant `at` (without propagation).
+    /// Records that unit `name` was given up at time `at`, excluding propagation delay.
     pub(crate) fn lost(&mut self, name: u64, at: i64) {
         self.decided(name, at, true);
     }
@@ -267,13 +270,13 @@ impl Packets {
         }
     }
 
-    /// When something comes out next, as far as is known.
+    /// Time of the next event, as far as known.
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Instant> {
         earliest(self.due.next_at(), self.notices.next_at())
     }
 
-    /// What comes out next, if by `now`.
+    /// The next event, if due by `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: Instant) -> Option<LinkEvent> {
         if let Some(notice) = self.notices.tell(now, self.due.next_at()) {

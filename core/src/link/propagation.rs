@@ -1,4 +1,4 @@
-//! How long a signal is under way: a fixed time, or one that follows satellites.
+//! Propagation delay: fixed, or varying with the satellites.
 
 use std::sync::Arc;
 
@@ -22,43 +22,43 @@ use crate::units::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Propagation {
-    /// Always the same.
+    /// A constant delay.
     Fixed(Duration),
-    /// It changes with time.
+    /// A delay that varies with time.
     Varying {
-        /// When it is how long.
+        /// The delay over time.
         series: Arc<DelaySeries>,
-        /// Whether what was sent earlier never arrives later; otherwise packets overtake one
-        /// another where the path gets shorter.
+        /// True if packets stay in order; otherwise packets overtake one another where the path
+        /// gets shorter.
         keep_order: bool,
     },
 }
 
-/// One-way delays over time, in steps: each holds from its instant until the next. The first also
+/// One-way delays over time, in steps. Each holds from its instant until the next; the first also
 /// holds before, the last also after.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DelaySeries {
     steps: Arc<[(Instant, Duration)]>,
-    /// What is asked for at time 0 is the delay of this instant.
+    /// The instant of the series that corresponds to time 0.
     start: Duration,
-    /// It repeats from the first of these instants on, with the second as the period.
+    /// Repetition: from the first of these instants on, with the second as the period.
     cycle: Option<(Instant, Duration)>,
 }
 
-/// Steps that make no series. `index` counts from 0.
+/// The reason why steps do not form a series. `index` counts from 0.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum DelaySeriesError {
-    /// No step.
-    #[error("a delay series without a row; give at least one time and delay")]
+    /// No steps.
+    #[error("the delay series is empty; give at least one time and delay")]
     Empty,
-    /// A time that does not lie after the one before it.
+    /// A time not later than the one before it.
     #[error("row {index} of the delay series does not come after the row before it; sort by time")]
     Unsorted {
         /// The offending step.
         index: usize,
     },
-    /// A delay too long to be meant.
+    /// A delay out of range.
     #[error("row {index} of the delay series has a delay over 2^61 ns (73 years); check the unit")]
     TooLong {
         /// The offending step.
@@ -67,7 +67,7 @@ pub enum DelaySeriesError {
 }
 
 impl Propagation {
-    /// The delay of what is sent at `instant`.
+    /// The delay of a packet sent at `instant`.
     #[inline]
     pub fn at(&self, instant: Instant) -> Duration {
         match self {
@@ -76,7 +76,7 @@ impl Propagation {
         }
     }
 
-    /// The same on the clock of a trace, as [`DelaySeries::on_clock`].
+    /// The same delay on the clock of a trace, as [`DelaySeries::on_clock`].
     pub(crate) fn on_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
         match self {
             Self::Fixed(delay) => Self::Fixed(*delay),
@@ -87,7 +87,7 @@ impl Propagation {
         }
     }
 
-    /// The longest delay that there can be.
+    /// The maximum delay.
     pub fn longest(&self) -> Duration {
         match self {
             Self::Fixed(delay) => *delay,
@@ -95,7 +95,7 @@ impl Propagation {
         }
     }
 
-    /// Whether what was sent earlier never arrives later.
+    /// True if packets stay in order.
     #[inline]
     pub fn keeps_order(&self) -> bool {
         match self {
@@ -115,7 +115,7 @@ impl DelaySeries {
     /// A series of (instant, delay from then on).
     ///
     /// # Errors
-    /// If there is no step, the times do not rise, or a delay is beyond 2^61 ns.
+    /// If there are no steps, the times do not increase, or a delay is beyond 2^61 ns.
     pub fn new(steps: Vec<(Instant, Duration)>) -> Result<Self, DelaySeriesError> {
         if steps.is_empty() {
             return Err(DelaySeriesError::Empty);
@@ -148,7 +148,7 @@ impl DelaySeries {
         Self { steps: Arc::clone(&self.steps), start, cycle }
     }
 
-    /// The delay of a series of a single step, which is always the same.
+    /// The delay of a series with a single step, which is constant.
     pub fn only(&self) -> Option<Duration> {
         match self.steps[..] {
             [(_, delay)] => Some(delay),
@@ -156,7 +156,7 @@ impl DelaySeries {
         }
     }
 
-    /// The longest delay of all steps.
+    /// The maximum delay of all steps.
     pub fn longest(&self) -> Duration {
         self.steps.iter().map(|step| step.1).max().unwrap_or_default()
     }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_must_rise_and_be_times() {
+    fn steps_must_increase_and_be_in_range() {
         assert_eq!(series(&[]), Err(DelaySeriesError::Empty));
         assert_eq!(series(&[(1, 5), (1, 5)]), Err(DelaySeriesError::Unsorted { index: 1 }));
         assert_eq!(series(&[(1, u64::MAX)]), Err(DelaySeriesError::TooLong { index: 0 }));

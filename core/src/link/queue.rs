@@ -6,16 +6,16 @@ use std::str::FromStr;
 
 use crate::units::{Bytes, QuantityError, Size, counted, packets, quantity};
 
-/// How much may wait in a drop-tail queue, in text `"1000 packets"`, `"64 kB"` or `"unlimited"`; a
-/// packet that finds no room is dropped.
+/// Limit of a drop-tail queue, in text `"1000 packets"`, `"64 kB"` or `"unlimited"`; a packet that
+/// does not fit is dropped.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum QueueLimit {
     /// No limit.
     #[default]
     Unlimited,
-    /// So many packets.
+    /// At most this many packets.
     Packets(u32),
-    /// So many bytes of packets.
+    /// At most this many bytes of packets.
     Bytes(u64),
 }
 
@@ -27,7 +27,8 @@ impl FromStr for QueueLimit {
             return Ok(Self::Unlimited);
         }
         if let Some(packets) = packets(text) {
-            // More packets than 2^32 - 1 do not fit into memory: no limit that anybody meets.
+            // More than 2^32 - 1 packets do not fit into memory, so that a higher limit has no
+            // effect.
             return packets
                 .map(|packets| Self::Packets(u32::try_from(packets).unwrap_or(u32::MAX)));
         }
@@ -57,7 +58,7 @@ quantity!(
 );
 
 impl QueueLimit {
-    /// Whether a packet of `size` may join this many packets and bytes.
+    /// True if a packet of `size` may join a queue of `packets` packets and `bytes` bytes.
     #[inline]
     pub(crate) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
         match self {
@@ -68,7 +69,7 @@ impl QueueLimit {
     }
 }
 
-/// What waits in a drop-tail queue, by number and bytes.
+/// Length of a drop-tail queue, in packets and bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct DropTail {
     limit: QueueLimit,
@@ -81,7 +82,7 @@ impl DropTail {
         Self { limit, packets: 0, bytes: 0 }
     }
 
-    /// Whether a packet of `size` may join.
+    /// True if a packet of `size` may join.
     #[inline]
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.packets, self.bytes, size)
@@ -93,7 +94,7 @@ impl DropTail {
         self.bytes += u64::from(size.0);
     }
 
-    /// A packet that joined leaves.
+    /// Removes a packet that joined.
     #[inline]
     pub(crate) fn leave(&mut self, size: Bytes) {
         self.packets -= 1;
@@ -105,8 +106,8 @@ impl DropTail {
     }
 }
 
-/// A drop-tail queue whose departures are known on arrival: every packet that waits, in order of
-/// both. `T` is what time is measured in.
+/// A drop-tail queue whose departures are known on arrival: all waiting packets, in order of
+/// arrival and departure. `T` is the type of time.
 #[derive(Clone, Debug)]
 pub(crate) struct DepartureQueue<T = i64> {
     limit: QueueLimit,
@@ -125,7 +126,7 @@ impl<T: Copy + Ord> DepartureQueue<T> {
         Self { limit, waiting: VecDeque::new(), bytes: 0 }
     }
 
-    /// Lets go of what departs up to `now`: at equal times departures come before arrivals.
+    /// Removes packets that depart up to `now`: at equal times departures come before arrivals.
     #[inline]
     pub(crate) fn advance(&mut self, now: T) {
         while let Some(&Waiting { departure, size, .. }) = self.waiting.front() {
@@ -142,7 +143,7 @@ impl<T: Copy + Ord> DepartureQueue<T> {
         self.limit.has_room(self.waiting.len(), self.bytes, size)
     }
 
-    /// Puts in a packet that departs no earlier than the last one.
+    /// Adds a packet that departs not earlier than the last one.
     #[inline]
     pub(crate) fn push(&mut self, packet: Waiting<T>) {
         debug_assert!(self.waiting.back().is_none_or(|last| last.departure <= packet.departure));
@@ -154,7 +155,7 @@ impl<T: Copy + Ord> DepartureQueue<T> {
         self.waiting.len()
     }
 
-    /// Those that still wait at `now`.
+    /// The packets that still wait at `now`.
     pub(crate) fn waiting_at(&self, now: T) -> impl ExactSizeIterator<Item = &Waiting<T>> {
         self.waiting.range(self.waiting.partition_point(|packet| packet.departure <= now)..)
     }

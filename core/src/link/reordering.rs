@@ -11,11 +11,11 @@ use crate::link::{
 };
 use crate::units::{Bytes, Instant};
 
-/// `L` with a buffer that restores the order in which `L` admitted the packets, or that of the byte
-/// streams which they carry.
+/// The link `L` with a buffer that restores the order in which `L` admitted the packets, or the
+/// order of the byte streams that they carry.
 ///
-/// Nothing is released before it arrives. A held packet's [`LinkEvent::Delivered`] comes when it is
-/// released, with that time.
+/// No packet is released before it arrives. The [`LinkEvent::Delivered`] of a held packet is
+/// reported at its release, with that time.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -35,7 +35,7 @@ pub struct Reordering<L> {
     tally: Tally,
 }
 
-/// A buffer by what it calls order.
+/// A buffer, by the kind of order it restores.
 #[derive(Clone, Debug)]
 enum Buffer {
     Link(LinkOrder),
@@ -43,7 +43,7 @@ enum Buffer {
 }
 
 impl<L: Link> Reordering<L> {
-    /// `inner` with an empty buffer behind it.
+    /// `inner` followed by an empty buffer.
     pub fn new(inner: L, rule: Resequencing) -> Self {
         let buffer = match rule {
             Resequencing::TcpSequence { packets, flush_when_full, flush_on_loss } => {
@@ -67,7 +67,7 @@ impl Buffer {
         }
     }
 
-    /// Packets put into it, and flushes.
+    /// Packets put into the buffer, and flushes.
     fn counts(&self) -> (u64, u64) {
         match self {
             Self::Link(buffer) => (buffer.held, buffer.flushes),
@@ -94,7 +94,7 @@ impl<L: Link> Link for Reordering<L> {
             let event = self.inner.poll(now)?;
             self.buffer.take(event, &mut self.released);
         }
-        // Released at an instant up to `now`, since the inner event that did it was.
+        // Released at a time up to `now`, because the inner event that triggered it was.
         let event = self.released.pop_front()?;
         self.tally.record(&event);
         Some(event)
@@ -140,7 +140,7 @@ impl<L: Instrument> Instrument for Reordering<L> {
     }
 }
 
-/// `link` with a buffer behind it, if there is to be one.
+/// `link` followed by a buffer, if `rule` is given.
 pub(crate) fn behind(
     link: impl InstrumentedLink + Send + 'static,
     rule: Option<Resequencing>,

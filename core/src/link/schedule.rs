@@ -1,21 +1,21 @@
-//! What is due at known instants, in order of time.
+//! Entries due at known times, in order of time.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Something that is due at an instant; of equal instants the lower rank comes first.
+/// An entry due at an instant; at equal instants the lower rank comes first.
 pub(crate) trait Timed {
-    /// What time is measured in.
+    /// The type of time.
     type Time: Copy + Ord;
 
-    /// The instant, and the rank among what is due then.
+    /// The instant, and the rank among entries due then.
     fn key(&self) -> (Self::Time, u64);
 }
 
-/// A priority queue by (time, rank) for what mostly becomes due in the order in which it came.
+/// A priority queue by (time, rank) for entries that mostly become due in insertion order.
 ///
-/// An entry goes to the back of a ring; those there that are due later are overtaken and move to a
-/// heap, once each. So the heap holds only what a link-layer repair delays.
+/// An entry is appended to a ring; entries there that are due later move to a heap, once each. The
+/// heap therefore holds only the entries delayed by link-layer repair.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<T> {
     ring: VecDeque<T>,
@@ -32,7 +32,7 @@ where
 }
 
 impl<T: Timed> Schedule<T> {
-    /// Puts an entry in; whether it is the first now.
+    /// Inserts an entry; returns whether it is now the first.
     #[inline]
     pub(crate) fn push(&mut self, entry: T) -> bool {
         let is_first = match self.ring.back() {
@@ -44,7 +44,7 @@ impl<T: Timed> Schedule<T> {
         is_first
     }
 
-    /// Moves what is due after `entry` out of its way; whether nothing is due before it.
+    /// Moves entries due after `entry` to the heap; returns whether none is due before it.
     fn overtake(&mut self, entry: &T) -> bool {
         while self.ring.back().is_some_and(|last| last.key() > entry.key()) {
             self.overtaken.extend(self.ring.pop_back().map(Late));
@@ -56,7 +56,7 @@ impl<T: Timed> Schedule<T> {
         self.ring.len() + self.overtaken.len()
     }
 
-    /// The entry that is due first.
+    /// The entry due first.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         match (self.ring.front(), self.overtaken.peek()) {
@@ -68,7 +68,7 @@ impl<T: Timed> Schedule<T> {
         }
     }
 
-    /// When the first entry is due.
+    /// Time of the first entry.
     #[inline]
     pub(crate) fn next_at(&self) -> Option<T::Time> {
         let ring = self.ring.front().map(|entry| entry.key().0);
@@ -78,7 +78,7 @@ impl<T: Timed> Schedule<T> {
         }
     }
 
-    /// Takes out the first entry if it is due at `now` or before.
+    /// Removes the first entry if it is due at or before `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: T::Time) -> Option<T> {
         let Some(Late(late)) = self.overtaken.peek().filter(|late| late.0.key().0 <= now) else {
@@ -92,7 +92,7 @@ impl<T: Timed> Schedule<T> {
     }
 }
 
-/// An entry ordered so that the earliest is the greatest, as a heap wants it.
+/// An entry with reversed order, for a max-heap.
 #[derive(Clone, Debug)]
 struct Late<T>(T);
 
@@ -116,13 +116,12 @@ impl<T: Timed> PartialEq for Late<T> {
 
 impl<T: Timed> Eq for Late<T> {}
 
-/// A schedule of items by the instant from which on they are ready, of equals first come, first
-/// served.
+/// A schedule of items by the time from which they are ready; at equal times in insertion order.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadyQueue<T> {
     schedule: Schedule<Ready<T>>,
     came: u64,
-    /// When the first item is ready: asked for far more often than it changes.
+    /// Cached time of the first item: it is read far more often than it changes.
     next: Option<i64>,
 }
 
@@ -147,7 +146,7 @@ impl<T> ReadyQueue<T> {
         Self { schedule: Schedule::default(), came: 0, next: None }
     }
 
-    /// Puts in what is ready from `at` on.
+    /// Inserts an item that is ready from `at` on.
     #[inline]
     pub(crate) fn push(&mut self, at: i64, item: T) {
         if self.schedule.push(Ready { at, place: self.came, item }) {
@@ -156,13 +155,13 @@ impl<T> ReadyQueue<T> {
         self.came += 1;
     }
 
-    /// When the first item is ready.
+    /// Time from which the first item is ready.
     #[inline]
     pub(crate) fn next_at(&self) -> Option<i64> {
         self.next
     }
 
-    /// Takes out the first item if it is ready at `now`.
+    /// Removes the first item if it is ready at `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: i64) -> Option<T> {
         let item = self.schedule.pop(now)?.item;
@@ -179,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_stable_sort(steps in prop::collection::vec((0i64..9, 0i64..12, any::<bool>()), 0..60)) {
+        fn the_queue_is_a_stable_sort(steps in prop::collection::vec((0i64..9, 0i64..12, any::<bool>()), 0..60)) {
             let (mut queue, mut plain) = (ReadyQueue::new(), Vec::new());
             let mut now = 0;
             for (number, (step, after, take)) in steps.into_iter().enumerate() {

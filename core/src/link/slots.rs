@@ -5,31 +5,31 @@ use crate::link::clock::{Place, SlotClock};
 use crate::trace::PhyTrace;
 use crate::units::Duration;
 
-/// Hands out the slots of a PHY trace in order of time; what is skipped costs nothing.
+/// Iterates over the slots of a PHY trace in order of time; skipping slots has no cost.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     phy: PhyTrace,
     cursor: Cursor,
-    /// The run time of the last slot there will be, if the trace ends before the run does.
+    /// Run time of the last slot, if the trace ends before the run.
     last: Option<i64>,
 }
 
-/// Where in the trace the run is.
+/// Position of the run in the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor {
     clock: SlotClock,
-    /// The first slot that was not used or passed over.
+    /// The first slot that was neither used nor passed.
     next: Place,
-    /// The slot that was found last.
+    /// The slot found last.
     found: Place,
-    /// Slots later than this run time are not looked at; at most the horizon.
+    /// Slots later than this run time are ignored; at most the horizon.
     end: i64,
 }
 
 /// A slot of a PHY trace, in run time.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// When it starts, ns.
+    /// Start time, ns.
     pub t: i64,
     /// Decoding time, ns; 0: erased.
     pub d: i64,
@@ -39,7 +39,7 @@ impl Slots {
     /// The slots from the trace time `offset` on, which is time zero of the run.
     ///
     /// # Errors
-    /// If a trace without a period is to repeat.
+    /// If a trace without a period is wrapped.
     pub(crate) fn new(
         phy: PhyTrace,
         offset: Duration,
@@ -54,23 +54,23 @@ impl Slots {
         Ok(Self { cursor: Cursor { clock, next, found: next, end }, last, phy })
     }
 
-    /// The first slot at or after the run time `from` (not negative) that is still to be had.
+    /// The first available slot at or after run time `from` (not negative).
     pub(crate) fn first_from(&mut self, from: i64) -> Option<Slot> {
         self.cursor.first_from((self.phy.t(), self.phy.d()), from)
     }
 
-    /// The cursor, and `t` and `d` that it runs over: looked up once for many slots.
+    /// The cursor with the columns `t` and `d`, for access to many slots.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Cursor, (&[i64], &[i64])) {
         (&mut self.cursor, (self.phy.t(), self.phy.d()))
     }
 
-    /// The run time of the last slot there will be, if the trace ends before the run does.
+    /// Run time of the last slot, if the trace ends before the run.
     pub(crate) fn last(&self) -> Option<i64> {
         self.last
     }
 
-    /// The time of the trace at a run time.
+    /// The trace time at a run time.
     pub(crate) fn trace_time(&self, run_time: i64) -> i64 {
         self.cursor.clock.trace_time(run_time)
     }
@@ -80,15 +80,14 @@ impl Slots {
         self.cursor.end
     }
 
-    /// How many slots start from time zero up to `until`.
+    /// Number of slots that start from time zero up to `until`.
     pub(crate) fn passed(&self, until: i64) -> u64 {
         self.cursor.clock.passed(self.phy.t(), until.min(self.cursor.end))
     }
 }
 
 impl Cursor {
-    /// The first slot of (`t`, `d`) at or after the run time `from` (not negative) that is still
-    /// to be had.
+    /// The first available slot of (`t`, `d`) at or after run time `from` (not negative).
     #[inline]
     pub(crate) fn first_from(&mut self, (t, d): (&[i64], &[i64]), from: i64) -> Option<Slot> {
         if from > self.end {
@@ -100,7 +99,7 @@ impl Cursor {
         (start <= self.end).then(|| Slot { t: start, d: d[slot] })
     }
 
-    /// The slot that was found last is used; those before it have passed.
+    /// Marks the slot found last as used, and those before it as passed.
     #[inline]
     pub(crate) fn used(&mut self) {
         self.next = Place { slot: self.found.slot + 1, ..self.found };
@@ -116,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_next_slot_and_the_count_are_those_of_a_scan(
+        fn the_next_slot_and_the_count_agree_with_a_scan(
             gaps in prop::collection::vec(1i64..50, 2..40),
             start in 0i64..60,
             offset in 0u64..3000,
@@ -127,7 +126,7 @@ mod tests {
             let d = vec![1; t.len()];
             let phy = PhyTrace::new(t.clone().into(), d.into(), Bytes(33)).unwrap();
             let period = phy.period().as_nanos() as i64;
-            // Enough to cover the offset and the run.
+            // Enough cycles to cover the offset and the run.
             let cycles = if wrap { 8000 / period + 2 } else { 1 };
             let all: Vec<i64> = (0..cycles)
                 .flat_map(|cycle| t.iter().map(move |t| t + cycle * period - offset as i64))

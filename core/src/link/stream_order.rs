@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use crate::link::{LinkEvent, StreamRange, Transit};
 use crate::units::Instant;
 
-/// What a [`StreamOrder`] does with what it holds; see
+/// Rule of a [`StreamOrder`]; see
 /// [`Resequencing::TcpSequence`](crate::link::Resequencing::TcpSequence).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamRule {
@@ -25,10 +25,10 @@ pub(super) struct StreamOrder {
     pub(super) flushes: u64,
 }
 
-/// What the packets on the link carry.
+/// The content of the packets on the link.
 #[derive(Clone, Debug, Default)]
 struct OnTheLink {
-    /// By number, from `first` on.
+    /// By order, from `first` on.
     packets: VecDeque<Place>,
     first: u64,
 }
@@ -39,12 +39,12 @@ enum Place {
     CameOut,
 }
 
-/// One flow's part of the buffer.
+/// The part of the buffer for one flow.
 #[derive(Clone, Debug)]
 struct Stream {
-    /// Everything before this byte went on or is no longer waited for.
+    /// All bytes before this one were released or are no longer waited for.
     expected: u64,
-    /// By first byte, then by arrival: a segment may be here twice.
+    /// By first byte, then by arrival, because a segment may occur twice.
     held: BTreeMap<(u64, u64), Held>,
 }
 
@@ -65,8 +65,8 @@ impl StreamOrder {
         }
     }
 
-    /// The link admitted a packet that carries this. A stream begins with the first of its bytes
-    /// that the link takes.
+    /// Handles a packet that the link admitted. A stream starts with the first of its bytes that
+    /// the link admits.
     pub(super) fn admitted(&mut self, carries: Option<StreamRange>) {
         self.on_the_link.packets.push_back(Place::Carries(carries));
         if let Some(StreamRange { flow, start, .. }) = carries {
@@ -74,7 +74,7 @@ impl StreamOrder {
         }
     }
 
-    /// The link delivered a packet; what that releases goes to `out`.
+    /// Handles a delivered packet; released packets go to `out`.
     pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         let range = self.on_the_link.take(transit.order);
         let Some((range, stream)) = of_stream(range, &mut self.flows) else {
@@ -102,7 +102,7 @@ impl StreamOrder {
         stream.release_run(transit.at, out);
     }
 
-    /// The link gave a packet up; that and what it releases go to `out`.
+    /// Handles a packet that the link gave up; it and released packets go to `out`.
     pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         out.push_back(LinkEvent::Lost(transit));
         let range = self.on_the_link.take(transit.order);
@@ -123,7 +123,7 @@ fn of_stream(
 }
 
 impl OnTheLink {
-    /// What the packet of this number, which came out, carries.
+    /// Removes the packet of this order, which came out, and returns its content.
     fn take(&mut self, order: u64) -> Option<StreamRange> {
         let place = self.packets.get_mut(order.checked_sub(self.first)? as usize)?;
         let Place::Carries(range) = std::mem::replace(place, Place::CameOut) else { return None };
@@ -136,14 +136,14 @@ impl OnTheLink {
 }
 
 impl Stream {
-    /// Releases all that is held.
+    /// Releases all held packets.
     fn flush(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
         for (_, held) in std::mem::take(&mut self.held) {
             self.release(held, now, out);
         }
     }
 
-    /// Releases what is held up to the next gap.
+    /// Releases held packets up to the next gap.
     fn release_run(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
         while let Some(first) = self.held.first_entry()
             && first.key().0 <= self.expected
@@ -153,7 +153,7 @@ impl Stream {
         }
     }
 
-    /// Waits no longer for what comes before the first packet held.
+    /// Skips the gap before the first held packet.
     fn skip_gap(&mut self) {
         if let Some((&(start, _), _)) = self.held.first_key_value() {
             self.expected = self.expected.max(start);

@@ -17,13 +17,13 @@ use crate::units::{Bytes, Duration, Instant};
 
 /// A link that carries packets over a link trace (DESIGN section 5, open loop).
 ///
-/// A packet takes consecutive data LLDUs from the first at or after its arrival that no earlier
-/// packet took; packed by bytes it begins in the last one that the packet before it took, if there is
-/// room and it was there in time. Where LLDUs differ in size it takes as many as hold it. It is delivered at `max(t + d') + RTT/2` of them; if one is lost it is given up at
-/// the `max` of `t + d'` and `t + lost`, + RTT/2; if one is censored (even beside a lost one), or if
-/// the trace has too few left, it is pending for ever. What becomes of it is known on arrival, so
-/// [`Link::poll`] only hands out results in order of time; results of one instant come in the order
-/// of admission.
+/// A packet takes consecutive data LLDUs from the first free one at or after its arrival. Packed by
+/// bytes, it starts in the last LLDU of the previous packet, if there is room and it arrived in
+/// time. If LLDUs differ in size, it takes as many as it needs. It is delivered at `max(t + d') +
+/// RTT/2` of them. If one is lost, it is given up at the `max` of `t + d'` and `t + lost`, + RTT/2.
+/// If one is censored (even beside a lost one), or the trace has too few left, it stays pending.
+/// Its fate is known on arrival, so [`Link::poll`] only returns results in order of time; results
+/// of one instant are in order of admission.
 #[derive(Clone, Debug)]
 pub struct TraceLink {
     trace: Arc<LinkTrace>,
@@ -34,9 +34,10 @@ pub struct TraceLink {
     payload: NonZeroU32,
     one_way: i64,
     clock: SlotClock,
-    /// Bytes of the LLDUs that packets took, where they differ in size.
+    /// Bytes of the LLDUs used by packets, if LLDUs differ in size.
     bytes_taken: u64,
-    /// 1 if a packet may share the LLDU of its own instant: what is in it leaves the queue after that.
+    /// 1 if packets may share the LLDU of their own instant: a packet in it leaves the queue after
+    /// that.
     late: i64,
     end: i64,
     notices: Notices,
@@ -48,40 +49,40 @@ pub struct TraceLink {
 /// How a [`TraceLink`] uses its trace.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TraceLinkConfig {
-    /// How much may wait.
+    /// Limit of the queue.
     pub queue: QueueLimit,
-    /// How packets are cut into LLDUs.
+    /// How packets are split into LLDUs.
     pub fragmentation: Fragmentation,
     /// Trace time at time zero of the run; LLDUs before it do not exist. With `wrap` it may be
     /// longer than the trace.
     pub start_offset: Duration,
     /// Repeat the trace with period last slot - first slot + median gap. Repairs do not cross the
-    /// seam.
+    /// boundary between repetitions.
     pub wrap: bool,
-    /// End of the run: LLDUs after it are not looked at.
+    /// End of the run: LLDUs after it are ignored.
     pub duration: Option<Instant>,
 }
 
-/// How packets are cut into LLDUs. Packed by packets: `ceil((packet + packet header) / (LLDU - LLDU
-/// header))`, at least 1, and one more if `extra_lldu`; by bytes: one behind the other.
+/// How packets are split into LLDUs. Packed by packets: `ceil((packet + packet header) / (LLDU -
+/// LLDU header))`, at least 1, plus one if `extra_lldu`. Packed by bytes: contiguously.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Fragmentation {
-    /// Bytes of each LLDU that carry no packet.
+    /// Bytes of each LLDU that do not carry packets.
     pub lldu_header: Bytes,
-    /// Bytes sent with each packet.
+    /// Bytes added to each packet.
     pub packet_header: Bytes,
-    /// Count as Kuhn's CLIFT paper section IV-A does, from n to n + m inclusive: 47 LLDUs of 33
+    /// Count as in Kuhn's CLIFT paper, section IV-A, from n to n + m inclusive: 47 LLDUs of 33
     /// bytes for 1500 bytes instead of 46.
     pub extra_lldu: bool,
-    /// What packets share; what the trace says unless set, and if that says nothing, nothing.
+    /// What packets may share; default: the packing of the trace, else nothing.
     pub packing: Option<Packing>,
 }
 
 impl Fragmentation {
-    /// The same over a trace that says something of its own.
+    /// The fragmentation over a trace with its own loading.
     ///
     /// # Errors
-    /// If packets that share LLDUs are to take one more each.
+    /// If packets that share LLDUs should take one additional LLDU each.
     pub(crate) fn over(self, trace: Loading) -> Result<Self, LinkError> {
         let packing = self.packing.or(trace.packing).unwrap_or_default();
         if self.extra_lldu && packing == Packing::Bytes {
@@ -104,7 +105,7 @@ impl Fragmentation {
         payload.ok_or(LinkError::Header { lldu, header })
     }
 
-    /// LLDUs that a packet of `size` takes.
+    /// Number of LLDUs needed for a packet of `size` bytes.
     #[inline]
     pub(crate) fn lldus(self, payload: NonZeroU32, size: Bytes) -> u64 {
         let lldus = self.bytes(size).div_ceil(u64::from(payload.get())).max(1);
@@ -118,7 +119,7 @@ impl TraceLink {
     /// Times beyond 2^61 ns are not simulated.
     ///
     /// # Errors
-    /// If LLDU headers leave no room, or `wrap` is asked for a trace of a single slot.
+    /// If LLDU headers leave no room, or a trace of a single slot is wrapped.
     pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, LinkError> {
         let parts = trace.parts();
         let fragmentation = config.fragmentation.over(parts.loading)?;
@@ -149,19 +150,19 @@ impl TraceLink {
         })
     }
 
-    /// Data LLDUs that a packet of `size` takes if it shares none; where they differ in size, of the
-    /// largest.
+    /// Number of data LLDUs needed for a packet of `size` without sharing; if LLDUs differ in size,
+    /// of the largest ones.
     #[inline]
     pub fn lldus_for(&self, size: Bytes) -> u64 {
         self.fragmentation.lldus(self.payload, size)
     }
 
-    /// The trace that it runs over.
+    /// The link trace.
     pub fn trace(&self) -> &Arc<LinkTrace> {
         &self.trace
     }
 
-    /// The run time from which on a packet that arrives at `now` may use an LLDU.
+    /// The earliest run time of an LLDU usable by a packet that arrives at `now`.
     #[inline]
     fn first_usable(&self, now: i64) -> i64 {
         let loading = &self.trace.parts().loading;
@@ -172,7 +173,7 @@ impl TraceLink {
         now + (loading.first_usable(trace_time) - trace_time)
     }
 
-    /// What departs up to then is out of the queue when a packet arrives at `now`.
+    /// Departures up to this time precede an arrival at `now`.
     #[inline]
     fn gone_by(&self, now: i64) -> i64 {
         match self.first_usable(now) {
@@ -181,7 +182,7 @@ impl TraceLink {
         }
     }
 
-    /// What a packet counts for in the queue: a trace's own header is on it before.
+    /// Size of a packet in the queue, including the packet header of the trace.
     #[inline]
     fn queued(&self, size: Bytes) -> Bytes {
         Bytes(size.0.saturating_add(self.trace.parts().loading.packet_header.0))
@@ -204,7 +205,7 @@ impl TraceLink {
         let (slot, lldus) = (self.trace.parts().lldu, self.counters.lldus_taken);
         let (ahead, passed) = self.cursor.bytes(&sizes.lldus, lldus, until);
         let data = sizes.lldus.before(self.trace.len()) as f64;
-        // A slot is as many bytes, and a byte of data stands for its part of those that repair it.
+        // A slot counts by its bytes, and a byte of data includes its share of the repairs.
         let slots =
             |bytes: u64, share: u64| bytes as f64 * (share as f64 / data) / f64::from(slot.0);
         let on_air = self.bytes_taken.saturating_sub(ahead).min(passed);
@@ -220,7 +221,7 @@ impl TraceLink {
     }
 
     fn ran_out(&mut self, now: i64, packet: PacketId) {
-        // The run is in error only if its clock passes the last slot before it is over.
+        // The run fails only if its clock passes the last slot before the end of the run.
         let last = self.trace.parts().span.1 - self.clock.offset();
         let over = self.clock.period().is_some() || now.max(last) >= self.end;
         if !over {
@@ -317,9 +318,9 @@ impl Instrument for TraceLink {
         self.tally.replace_in(self.counters)
     }
 
-    /// Data LLDUs are counted one by one, those that came by and those that packets took; each stands
-    /// for its part of the trace's slots. Where they differ in size, it is bytes that are counted, as
-    /// slots of the largest size.
+    /// Data LLDUs are counted one by one, those that passed and those used by packets; each stands
+    /// for its share of the trace's slots. If LLDUs differ in size, bytes are counted, as slots of
+    /// the largest size.
     fn usage(&self, until: Instant) -> Usage {
         let parts = self.trace.parts();
         if let Some(sizes) = &parts.sizes {

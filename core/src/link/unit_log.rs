@@ -1,14 +1,14 @@
-//! What a live link sent, unit by unit: a log for plots, off unless asked for.
+//! Log of the units sent by a live link, for plots; off by default.
 
 use crate::link::StreamRange;
 use crate::units::Instant;
 
-/// One unit sent over a live link: a slot that it used.
+/// One unit sent over a live link in one slot.
 ///
 /// ```
 /// use clift::link::{Transmission, TransmissionKind};
 /// use clift::units::Instant;
-/// // Data unit 7, of the link's first packet, sent for the second time and erased again.
+/// // Data unit 7, of the link's first packet, retransmitted once and erased again.
 /// let sent = Transmission {
 ///     at: Instant::from_nanos(1_000),
 ///     kind: TransmissionKind::Again,
@@ -22,48 +22,48 @@ use crate::units::Instant;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Transmission {
-    /// When it was sent: `t` of its slot.
+    /// Send time: `t` of its slot.
     pub at: Instant,
-    /// What it was.
+    /// Kind of the unit.
     pub kind: TransmissionKind,
-    /// Number of the data unit, in the order of first transmission; of a repair unit the number of
-    /// its block.
+    /// Number of the data unit, in order of first transmission; for a repair unit the number of its
+    /// block.
     pub unit: u64,
-    /// How often the data unit was sent before; of a repair unit the round that asked for it,
-    /// 0: none did, it follows its block.
+    /// Earlier transmissions of the data unit; for a repair unit the round that requested it, 0 if
+    /// it was sent unrequested after its block.
     pub attempt: u32,
-    /// When it is at the far end, propagation included; `None`: erased.
+    /// Arrival at the far end, including propagation; `None`: erased.
     pub arrival: Option<Instant>,
-    /// First and last of the packets that it carries a part of, or repairs: places among the
-    /// packets that the link admitted, from 0 ([`crate::link::Transit::order`]).
+    /// First and last packet of which the unit carries or repairs a part: numbers among the packets
+    /// that the link admitted, from 0 ([`crate::link::Transit::order`]).
     pub packets: (u64, u64),
-    /// What the first of them carries of a byte stream.
+    /// Byte range of the stream that the first packet carries.
     pub carries: Option<StreamRange>,
 }
 
-/// What a unit was sent for.
+/// Kind of a unit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum TransmissionKind {
-    /// Data, for the first time.
+    /// First transmission of data.
     New = 0,
-    /// Data that was sent before.
+    /// Retransmission of data.
     Again = 1,
     /// Redundancy of a block.
     Repair = 2,
 }
 
-/// The log of a link: empty, and no work, until it is switched on.
+/// The log of a link: empty and without cost until it is switched on.
 #[derive(Clone, Debug, Default)]
 pub struct UnitLog(Option<Vec<Transmission>>);
 
 impl UnitLog {
-    /// Writes from now on.
+    /// Starts the log.
     pub fn start(&mut self) {
         self.0.get_or_insert_default();
     }
 
-    /// Notes a transmission, which is made only if the log is on.
+    /// Logs a transmission; the closure runs only if the log is on.
     #[inline]
     pub fn note(&mut self, transmission: impl FnOnce() -> Transmission) {
         if let Some(log) = &mut self.0 {
@@ -71,7 +71,7 @@ impl UnitLog {
         }
     }
 
-    /// What was noted since the last call.
+    /// The transmissions logged since the last call.
     pub fn take(&mut self) -> Vec<Transmission> {
         self.0.as_mut().map(std::mem::take).unwrap_or_default()
     }

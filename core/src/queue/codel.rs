@@ -1,4 +1,4 @@
-//! CoDel: drops from the head while packets have waited for too long.
+//! CoDel: drops from the head of the queue while packets have waited too long.
 
 use std::collections::VecDeque;
 
@@ -8,25 +8,26 @@ use crate::units::{Bytes, Duration, Instant};
 
 /// Controlled Delay (RFC 8289).
 ///
-/// A packet that leaves the queue is dropped in its stead once every packet has waited for `target`
-/// or longer during `interval`; drops then follow one another faster, by the square root of their
-/// number, until a packet has waited for less. Packets that allow it ([`Ecn`](crate::units::Ecn)) are marked
-/// instead (RFC 8290, section 5.2.6). The root is found as Linux and ns-3 find it, by one step
-/// of Newton's a drop: the second follows after half an interval, not .71 of one. A queue of one packet of 1500 bytes is never dropped
-/// from.
+/// When every packet has waited for `target` or longer during `interval`, CoDel drops the packet at
+/// the head. Further drops follow at intervals that shrink with the square root of their number,
+/// until a packet has waited for less. Packets that allow it ([`Ecn`](crate::units::Ecn)) are
+/// marked instead (RFC 8290, section 5.2.6). As in Linux and ns-3, each drop improves the root by
+/// one Newton step: the second interval is half of the first, not .71 of it. A queue of one packet
+/// of 1500 bytes never has a drop.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CoDel {
-    /// A standing queue of this much delay is acceptable.
+    /// Acceptable standing delay.
     pub target: Duration,
-    /// How long it must stand before anything is dropped: about the largest round-trip time.
+    /// Time for which the delay must exceed the target before the first drop: about the maximum
+    /// round-trip time.
     pub interval: Duration,
-    /// Packets that waited for longer are marked in any case, if they allow it: the step of DCTCP
+    /// Packets that waited longer than this are always marked, if they allow it: the step of DCTCP
     /// (RFC 8257, section 3.1; CE_THRESHOLD of RFC 8290, section 5.2.7).
     pub ce_threshold: Option<Duration>,
 }
 
 impl Default for CoDel {
-    /// 5 ms and 100 ms (RFC 8289, section 4.2 and 4.3), without a threshold.
+    /// 5 ms and 100 ms (RFC 8289, sections 4.2 and 4.3), without a threshold.
     fn default() -> Self {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
         Self { target, interval, ce_threshold: None }
@@ -36,24 +37,24 @@ impl Default for CoDel {
 /// Bytes that may always wait (RFC 8289, section 5.5: MAXPACKET).
 const LARGEST_PACKET: u64 = 1500;
 
-/// The state of one queue under CoDel.
+/// The state of a queue under CoDel.
 #[derive(Clone, Debug)]
 pub(super) struct CoDelQueue {
     parameters: CoDel,
     waiting: VecDeque<Held>,
     bytes: u64,
-    /// When the delay will have been above the target for an interval.
+    /// Time at which the delay will have been above the target for an interval.
     first_above: Option<Instant>,
     dropping: bool,
     next_drop: Instant,
-    /// Drops since it began to drop, this time and the last.
+    /// Drops in the current dropping state, and in the previous one.
     count: u32,
     last_count: u32,
     /// About 1 / sqrt(count), in units of 2^-16.
     inverse_root: u64,
 }
 
-/// One, or what is next to it.
+/// 1, or the value closest to it.
 const ONE: u64 = (1 << 16) - 1;
 
 impl CoDelQueue {
@@ -94,8 +95,8 @@ impl CoDelQueue {
         Some(held)
     }
 
-    /// The head, and whether the delay has stood above the target for an interval (RFC 8289,
-    /// section 5.6: dodequeue).
+    /// The head, and whether the delay has been above the target for an interval (RFC 8289, section
+    /// 5.6: dodequeue).
     #[inline]
     fn take(&mut self, now: Instant) -> Option<(Held, bool)> {
         let Some(head) = self.pop() else {
@@ -116,14 +117,14 @@ impl CoDelQueue {
         }
     }
 
-    /// When the next packet is dropped after one at `at` (RFC 8289, section 5.6: control_law).
+    /// Time of the next drop after one at `at` (RFC 8289, section 5.6: control_law).
     fn after(&self, at: Instant) -> Instant {
         let interval = u128::from(self.parameters.interval.as_nanos());
         at + Duration::from_nanos(((interval * u128::from(self.inverse_root)) >> 16) as u64)
     }
 
-    /// One step of Newton's towards 1 / sqrt(count): x (3 - count x^2) / 2. Where the count has grown so
-    /// much at once that the step would lead away from the root, the root itself.
+    /// One Newton step towards 1 / sqrt(count): x (3 - count x^2) / 2. If the count has grown so
+    /// much that the step would diverge, the root itself.
     fn approach_root(&mut self) {
         let (x, count) = (self.inverse_root, u64::from(self.count));
         let square = (x * x).saturating_mul(count);
@@ -133,13 +134,13 @@ impl CoDelQueue {
         };
     }
 
-    /// So many packets were dropped from the head where there was no room: they count as dropped here,
-    /// so that it presses harder (`fq_codel_drop` of Linux).
+    /// Adds packets dropped from the head for lack of room to the drop count, which increases the
+    /// drop rate (`fq_codel_drop` of Linux).
     pub(super) fn press(&mut self, dropped: u32) {
         self.count = self.count.saturating_add(dropped);
     }
 
-    /// The packet that is sent next, marked if it waited beyond the threshold.
+    /// The next packet to send, marked if it waited beyond the threshold.
     #[inline]
     pub(super) fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         let mut head = self.control(now, dropped)?;
@@ -151,8 +152,8 @@ impl CoDelQueue {
         Some(head)
     }
 
-    /// The packet that is sent next (RFC 8289, section 5.6: deque). Where it allows it, it is marked in
-    /// the place of being dropped, and counts as dropped.
+    /// The next packet to send (RFC 8289, section 5.6: deque). A packet that allows it is marked
+    /// instead of dropped, and counts as a drop.
     #[inline]
     fn control(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
         let taken = self.take(now);
@@ -197,7 +198,7 @@ impl CoDelQueue {
             }
         };
         self.dropping = true;
-        // Where it dropped lately, the rate that served then is where it begins.
+        // After a recent dropping state, start at the drop rate reached then.
         let drops = self.count - self.last_count;
         let lately = now.saturating_since(self.next_drop).as_nanos()
             < 16 * self.parameters.interval.as_nanos();
@@ -214,7 +215,7 @@ impl CoDelQueue {
     }
 }
 
-/// One queue under CoDel, with a bound.
+/// A single queue under CoDel, with a limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Single {
     queue: CoDelQueue,

@@ -1,4 +1,4 @@
-//! DualPI2: a queue for flows that react to each mark beside one for all others.
+//! DualPI2: a queue for flows that react to each mark, and a queue for all others.
 
 use std::collections::VecDeque;
 
@@ -11,36 +11,37 @@ use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// Dual-Queue Coupled AQM, the variant DualPI2 (RFC 9332, appendix A).
 ///
-/// Packets with ECT(1) or CE wait in the low-latency queue, all others in the classic one. Every
-/// `update` a proportional integral controller moves a probability p by how far the longer delay of
-/// both is from `target` and by how much it changed. Classic packets are dropped, or marked, with p^2;
-/// low-latency ones are marked with 2 p, or all of them that waited for longer than `step`. Where fewer
-/// than two packets are left nothing is dropped or marked by probability, as in Linux.
+/// Packets with ECT(1) or CE wait in the low-latency queue, all others in the classic queue. Every
+/// `update`, a proportional integral controller adjusts a probability p by the distance of the
+/// longer delay of both queues from `target`, and by its change. Classic packets are dropped, or
+/// marked, with p^2. Low-latency packets are marked with 2 p, or always if they waited longer than
+/// `step`. As in Linux, nothing is dropped or marked by probability if fewer than two packets are
+/// left.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DualPi2 {
-    /// The delay that it steers to, of the classic queue.
+    /// Target delay of the classic queue.
     pub target: Duration,
-    /// Between two updates (Tupdate).
+    /// Time between two updates (Tupdate).
     pub update: Duration,
-    /// Low-latency packets that waited for longer are marked, unless none is behind them.
+    /// Low-latency packets that waited longer are marked, unless they are the last.
     pub step: Duration,
-    /// How marks and drops follow their probability.
+    /// How marks and drops are derived from their probability.
     pub marks: Marks,
 }
 
-/// How marks and drops follow their probability.
+/// How marks and drops are derived from a probability.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Marks {
-    /// As evenly as can be (RFC 9332, appendix A: recur).
+    /// As evenly as possible (RFC 9332, appendix A: recur).
     #[default]
     Even,
-    /// Each by itself (`dualpi2_roll` of Linux).
+    /// Independently (`dualpi2_roll` of Linux).
     Drawn,
 }
 
 impl Default for DualPi2 {
-    /// 15 ms, 16 ms and 1 ms, as Linux has them; RFC 9332 has a ramp from 800 us to 1.2 ms in the place
-    /// of the step.
+    /// 15 ms, 16 ms and 1 ms as in Linux; RFC 9332 has a ramp from 800 us to 1.2 ms instead of the
+    /// step.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(15),
@@ -51,21 +52,21 @@ impl Default for DualPi2 {
     }
 }
 
-/// Weights in Hz of the distance to the target and of the change.
+/// Gains in Hz for the distance from the target and for the change.
 const ALPHA: f64 = 0.16;
 const BETA: f64 = 3.2;
-/// Low-latency packets are marked with so many times the root of what classic ones are dropped with
-/// (RFC 9332, section 2.1: k).
+/// Ratio of the marking probability of low-latency packets to the root of the drop probability of
+/// classic ones (RFC 9332, section 2.1: k).
 const COUPLING: f64 = 2.0;
-/// From this probability of classic packets on those that allow marks are dropped too (p_Cmax).
+/// Classic drop probability from which on packets that allow marks are dropped as well (p_Cmax).
 const MOST_CLASSIC: f64 = 1.0 / (COUPLING * COUPLING);
 /// Shares of the two queues while both have packets (`c_protection` of Linux), in per cent.
 const CLASSIC_WEIGHT: i64 = 10;
 const LOW_LATENCY_WEIGHT: i64 = 90;
-/// The credit with which the classic queue begins is that of a packet of so many bytes.
+/// The classic queue starts with the credit of a packet of this size, in bytes.
 const LARGEST_PACKET: i64 = 1500;
 
-/// One of the queues.
+/// One of the two queues.
 #[derive(Clone, Debug, Default)]
 struct Line {
     waiting: VecDeque<Held>,
@@ -84,16 +85,16 @@ impl Line {
         Some(held)
     }
 
-    /// How long the first has waited.
+    /// Waiting time of the first packet.
     fn delay(&self, now: Instant) -> Duration {
         self.waiting.front().map_or(Duration::ZERO, |head| now.saturating_since(head.entered))
     }
 }
 
-/// Says "yes" with a probability.
+/// Decides events by their probability.
 #[derive(Clone, Debug)]
 enum Signals {
-    /// A sum of the probabilities that says it whenever it passes one.
+    /// Adds up the probabilities; the event happens whenever the sum reaches 1.
     Even(f64),
     Drawn(Box<ChaCha8Rng>),
 }
@@ -123,11 +124,11 @@ pub(crate) struct Queues {
     probability: f64,
     last_delay: Duration,
     next_update: Instant,
-    /// Of classic packets, of low-latency ones, and of those that are dropped in overload.
+    /// For classic packets, for low-latency packets, and for drops in overload.
     classic_signals: Signals,
     low_marks: Signals,
     low_drops: Signals,
-    /// Bytes by their weights that the classic queue was served too much.
+    /// Weighted bytes by which the classic queue was served in excess.
     credit: i64,
 }
 
@@ -154,7 +155,7 @@ impl Queues {
         }
     }
 
-    /// Works off the updates up to `now`: between two calls only the delays grow.
+    /// Performs the updates up to `now`: between two calls, only the delays change.
     fn advance(&mut self, now: Instant) {
         while self.next_update <= now {
             let update = self.parameters.update;
@@ -175,8 +176,8 @@ impl Queues {
         }
     }
 
-    /// The next packet, of the low-latency queue unless the classic one has had too little; and whether
-    /// it is of the low-latency one.
+    /// The next packet: of the low-latency queue, unless the classic one has been served too
+    /// little. Also returns whether it is from the low-latency queue.
     fn next(&mut self) -> Option<(Held, bool)> {
         let both = !self.low.waiting.is_empty() && !self.classic.waiting.is_empty();
         let takes_low = !self.low.waiting.is_empty() && (!both || self.credit <= 0);
@@ -192,8 +193,8 @@ impl Queues {
         Some((held, takes_low))
     }
 
-    /// p', or nothing where fewer than two packets wait (`must_drop` of Linux): while the rate falls, p'
-    /// falls too slowly to be heard then.
+    /// p', or 0 if fewer than two packets wait (`must_drop` of Linux): when the rate drops, p'
+    /// would otherwise decrease too slowly.
     fn probability_now(&self) -> f64 {
         let few = self.low.bytes + self.classic.bytes < 2 * LARGEST_PACKET as u64;
         if few { 0.0 } else { self.probability }
@@ -209,8 +210,8 @@ impl Queues {
         probability < MOST_CLASSIC && held.mark()
     }
 
-    /// Whether a low-latency packet stays; it may be marked. Where all are marked already, they are
-    /// dropped as classic ones are (RFC 9332, appendix A.2).
+    /// Whether a low-latency packet stays; it may be marked. If all are marked already, they are
+    /// dropped as classic packets are (RFC 9332, appendix A.2).
     fn keeps_low(&mut self, held: &mut Held, now: Instant) -> bool {
         let probability = self.probability_now();
         let coupled = COUPLING * probability;

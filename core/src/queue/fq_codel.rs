@@ -1,4 +1,4 @@
-//! FQ-CoDel: a queue under CoDel for each flow, served in turn.
+//! FQ-CoDel: a CoDel queue for each flow, with a round-robin scheduler.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,44 +9,44 @@ use crate::units::{Bytes, Instant};
 
 /// Flow Queue CoDel (RFC 8290).
 ///
-/// Each flow has a queue under [`CoDel`] of its own: nothing is hashed, so that no two flows share
-/// one. A flow that sends less than its share goes before those that have a queue. Where there is no
-/// room, packets are dropped from the head of the flow with the most bytes: half of them, at most 64
-/// at a time; CoDel counts them among its own drops, as in Linux.
+/// Each flow has its own queue under [`CoDel`]. Flows are not hashed, so that no two flows share a
+/// queue. A flow that sends less than its share is served before flows with a standing queue. If
+/// there is no room, packets are dropped from the head of the flow with the most bytes: half of
+/// them, at most 64 at a time. As in Linux, CoDel adds them to its own drops.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FqCoDel {
-    /// Of each queue.
+    /// Parameters of each queue.
     pub codel: CoDel,
-    /// Bytes that a flow may send in its turn.
+    /// Bytes that a flow may send per turn.
     pub quantum: Bytes,
 }
 
 impl Default for FqCoDel {
-    /// One packet of Ethernet, 1514 bytes (RFC 8290, section 5.2.4), and the times of [`CoDel`].
+    /// One Ethernet packet of 1514 bytes (RFC 8290, section 5.2.4), and the times of [`CoDel`].
     fn default() -> Self {
         Self { codel: CoDel::default(), quantum: Bytes(1514) }
     }
 }
 
-/// Most packets dropped at once where there is no room (RFC 8290, section 4.1: a batch).
+/// Maximum number of packets dropped at once for lack of room (RFC 8290, section 4.1: a batch).
 const BATCH: u32 = 64;
 
 #[derive(Clone, Debug)]
 struct Flow {
     queue: CoDelQueue,
-    /// Bytes that it may still send in this turn.
+    /// Bytes that the flow may still send in this turn.
     deficit: i64,
-    /// Whether it stands in one of the lists.
+    /// True if the flow is in one of the lists.
     listed: bool,
 }
 
-/// The queues of the flows, and whose turn it is.
+/// The queues of the flows and the schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
     parameters: FqCoDel,
     limit: QueueLimit,
     flows: Vec<Flow>,
-    /// The place of a flow by its number.
+    /// Index of a flow by its number.
     places: BTreeMap<u32, usize>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -83,7 +83,7 @@ impl Flows {
 
     /// Drops from the head of the longest queue.
     fn shorten(&mut self, dropped: &mut Vec<Held>) {
-        // The first of the longest ones, so that equal runs are equal.
+        // The first of equally long queues, so that runs are reproducible.
         let longest =
             (0..self.flows.len()).rev().max_by_key(|&place| self.flows[place].queue.bytes());
         let Some(longest) = longest else { return };
@@ -141,7 +141,7 @@ impl Discipline for Flows {
             }
             let Some(head) = head else {
                 from.pop_front();
-                // So that a flow of single packets does not always go first (RFC 8290, section 4.2).
+                // A flow of single packets must not always go first (RFC 8290, section 4.2).
                 if is_new && !self.old.is_empty() {
                     self.old.push_back(place);
                 } else {
@@ -155,7 +155,7 @@ impl Discipline for Flows {
         }
     }
 
-    /// There is always room: a packet takes that of the flow that has most.
+    /// Always true: a new packet displaces packets of the flow with the most bytes.
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.packets, self.bytes, size)

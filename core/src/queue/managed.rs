@@ -1,4 +1,4 @@
-//! A link before which packets wait in a queue that manages itself.
+//! A link with an active queue before it.
 
 use std::collections::VecDeque;
 
@@ -11,22 +11,22 @@ use crate::link::{
 use crate::seed::Seed;
 use crate::units::{Bytes, Instant};
 
-/// A link that is given its packets one at a time, when the one before has departed, so that all
-/// others wait where they can still be dropped. A link whose slots several packets share is given
-/// what fills a slot.
+/// A link that receives its packets one at a time, each when the previous one has departed, so that
+/// all others wait where the queue can still drop them. A link whose slots are shared by packets
+/// receives as many as fill a slot.
 ///
-/// A packet that is dropped after it was admitted is told as lost, and counted as dropped.
+/// A packet dropped after its admission is reported as lost and counted as dropped.
 pub(crate) struct Managed {
     inner: Box<dyn InstrumentedLink + Send>,
     queue: Queue,
-    /// Bytes that the link may have before it: a slot of it.
+    /// Bytes that the link may have waiting: one slot.
     slot: u64,
-    /// Bytes that the link has and that have not departed.
+    /// Bytes passed to the link that have not departed.
     ahead: u64,
-    /// When the link wants to be polled: it is asked once for each change of it.
+    /// Cached time of the link's next poll, updated after each change.
     next: Option<Instant>,
     packets: Packets,
-    /// Packets that allowed marks came.
+    /// True if a packet that allows marks has arrived.
     capable: bool,
     marked: u64,
     out: VecDeque<Told>,
@@ -37,19 +37,19 @@ pub(crate) struct Managed {
     longest: u64,
     given: u64,
     tally: Tally,
-    /// Kept for its room.
+    /// Reused buffer.
     gone: Vec<Held>,
 }
 
-/// What is to be told, and whether it counts as dropped.
+/// An event to report, and whether it counts as a drop.
 struct Told {
     event: LinkEvent,
     dropped: bool,
 }
 
 impl Managed {
-    /// `inner`, whose own queue must have no bound, with `aqm` and `limit` before it; `inner` itself
-    /// if there is nothing to manage.
+    /// `inner`, whose own queue must be unlimited, with `aqm` and `limit` before it; `inner` itself
+    /// for drop-tail.
     pub(crate) fn before(
         mut inner: Box<dyn InstrumentedLink + Send>,
         aqm: Aqm,
@@ -81,7 +81,7 @@ impl Managed {
         })
     }
 
-    /// Works off what is due up to `now`, each departure with what it makes room for.
+    /// Processes events up to `now`; after each departure, the link is filled again.
     fn run(&mut self, now: Instant) {
         while let Some(at) = self.next.filter(|at| *at <= now) {
             let ahead = self.ahead;
@@ -89,7 +89,7 @@ impl Managed {
                 self.tell(event);
             }
             self.next = self.inner.poll_timeout();
-            // Only what departs makes room.
+            // Only departures free room.
             if self.ahead < ahead {
                 self.fill(at);
             }
@@ -118,7 +118,7 @@ impl Managed {
         self.out.push_back(Told { event, dropped: false });
     }
 
-    /// Hands on what the link may have at `now`.
+    /// Passes packets to the link at `now`, as many as it may have.
     fn fill(&mut self, now: Instant) {
         while self.ahead == 0 || self.ahead < self.slot {
             let mut gone = std::mem::take(&mut self.gone);
@@ -141,7 +141,7 @@ impl Managed {
                     self.ahead += u64::from(packet.size.0);
                     self.given += 1;
                 }
-                // Its queue has no bound: the packet is too large.
+                // The queue of the link is unlimited, so the packet is too large.
                 Admission::Dropped(_) => self.drop_admitted(held, now),
             }
         }
@@ -185,7 +185,7 @@ impl Link for Managed {
         }
         self.fill(now);
         self.longest = self.longest.max(self.queue_len(now) as u64);
-        // What departs at once need not be polled for.
+        // Departures at this instant need no further poll.
         self.run(now);
         Admission::Queued
     }
@@ -255,7 +255,7 @@ impl Instrument for Managed {
     }
 }
 
-/// The packets before and on the link, by the number that the link knows them by.
+/// The packets before and on the link, by their number in the link.
 #[derive(Debug, Default)]
 struct Packets {
     all: Vec<(Packet, Instant)>,
@@ -281,8 +281,8 @@ impl Packets {
         self.all[id.0 as usize].0
     }
 
-    /// The end of a packet's way, by the host's name for it. Its order stays the link's: that in which
-    /// it was given the packets.
+    /// Ends the passage of a packet and restores the host's identifier. The order stays that of the
+    /// link: the order in which the packets were passed to it.
     fn take(&mut self, transit: Transit) -> Transit {
         let (packet, entered) = self.all[transit.packet.0 as usize];
         self.free(transit.packet.0);

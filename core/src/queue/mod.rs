@@ -1,8 +1,9 @@
-//! Queues that manage themselves: what waits before a link, and what is dropped of it.
+//! Active queue management before a link.
 //!
-//! Without one a link has its drop-tail queue ([`QueueLimit`]). With one it takes only what is to be
-//! sent next, as the driver of a network card does, and all else waits here: [`CoDel`] (RFC 8289),
-//! [`FqCoDel`] (RFC 8290), [`Pie`] (RFC 8033) or [`DualPi2`] (RFC 9332).
+//! By default a link has its drop-tail queue ([`QueueLimit`]). With active queue management, the
+//! link takes only the packets to be sent next, as the driver of a network card does, and all
+//! others wait here: [`CoDel`] (RFC 8289), [`FqCoDel`] (RFC 8290), [`Pie`] (RFC 8033) or
+//! [`DualPi2`] (RFC 9332).
 //!
 //! ```
 //! use clift::queue::{Aqm, CoDel};
@@ -39,8 +40,10 @@ use crate::link::{Packet, QueueLimit};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Ecn, Instant};
 
-/// Active queue management: what drops packets before a queue is full. In text `"codel"`,
-/// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`, `"dualpi2(step 2 ms)"`; "none" is a drop-tail queue.
+/// Active queue management, which drops or marks packets before the queue is full. In text
+/// `"codel"`,
+/// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`, `"dualpi2(step 2 ms)"`; "none" is a
+/// drop-tail queue.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Aqm {
     /// Drop-tail.
@@ -48,19 +51,19 @@ pub enum Aqm {
     None,
     /// Controlled Delay.
     CoDel(CoDel),
-    /// A queue under CoDel for each flow.
+    /// A CoDel queue for each flow.
     FqCoDel(FqCoDel),
     /// Proportional Integral controller Enhanced.
     Pie(Pie),
-    /// A queue from outside the core.
+    /// A user-defined queue.
     Own(OwnQueue),
     /// Two queues, one of them for flows that react to each mark.
     DualPi2(DualPi2),
 }
 
 impl Aqm {
-    /// An empty queue of at most `limit`; `None` for drop-tail, which links have themselves. `number`
-    /// tells the hops of a run apart.
+    /// An empty queue with `limit`; `None` for drop-tail, which links provide. `number`
+    /// distinguishes the hops of a run.
     pub(crate) fn build(self, limit: QueueLimit, seed: Seed, number: u32) -> Option<Queue> {
         Some(match self {
             Self::None => return None,
@@ -79,8 +82,8 @@ impl Aqm {
     }
 }
 
-/// A queue that manages itself. Those of the core are called without a pointer to a trait: what they do for
-/// a packet takes little longer than such a call.
+/// A queue with active management. The queues of the core are enum variants, not trait objects:
+/// their work per packet takes little longer than a dynamic call.
 #[derive(Debug)]
 pub(crate) enum Queue {
     CoDel(codel::Single),
@@ -136,10 +139,10 @@ impl Discipline for Queue {
     }
 }
 
-/// What a link calls its count of packets that its queue marked.
+/// Name of the counter of packets marked by the queue.
 pub(crate) const MARKED: &str = "packets_marked";
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     /// Its number.
@@ -147,16 +150,16 @@ pub(crate) struct Held {
     flow: u32,
     pub(crate) size: Bytes,
     pub(crate) entered: Instant,
-    /// Whether it carries data.
+    /// True if it carries data.
     pub(crate) data: bool,
-    /// Whether it may be marked, or was.
+    /// The ECN field: whether the packet may be marked, or is.
     ecn: Ecn,
-    /// Whether it was marked here.
+    /// True if it was marked here.
     pub(crate) marked: bool,
 }
 
 impl Held {
-    /// A packet that comes at `now`.
+    /// A packet that arrives at `now`.
     #[inline]
     pub(crate) fn new(packet: &Packet, now: Instant) -> Self {
         let Packet { id, flow, size, ecn, .. } = *packet;
@@ -164,7 +167,7 @@ impl Held {
         Self { packet: id.0, flow, size, entered: now, data, ecn, marked: false }
     }
 
-    /// Marks it where that is allowed; says whether it is marked now.
+    /// Marks the packet if allowed; returns whether it is marked.
     fn mark(&mut self) -> bool {
         let allowed = self.ecn.is_capable();
         if allowed {
@@ -175,23 +178,23 @@ impl Held {
     }
 }
 
-/// Between 0 and 1.
+/// A uniform random number in [0, 1).
 fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// What decides which packet is sent next, and which never. A packet is marked by
-/// [`Held::mark`], at the latest when it is taken out. `now` never falls.
+/// Decides which packet is sent next and which are dropped. A packet is marked by [`Held::mark`],
+/// at the latest when it is taken out. `now` never decreases.
 pub(crate) trait Discipline: fmt::Debug + Send {
-    /// A packet arrives; it, or others in its place, may be dropped.
+    /// A packet arrives; it, or others instead, may be dropped.
     fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>);
 
-    /// The packet that is sent now; others may be dropped.
+    /// The packet to send now; others may be dropped.
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held>;
 
-    /// Whether a packet of `size` finds room.
+    /// True if there is room for a packet of `size`.
     fn has_room(&self, size: Bytes) -> bool;
 
-    /// Packets that wait.
+    /// Number of waiting packets.
     fn len(&self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! Queues from outside the core, by name.
+//! User-defined queues, registered by name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,48 +11,48 @@ use super::{Discipline, Held};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};
 
-/// A packet that comes to a queue.
+/// A packet that arrives at a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuedPacket {
-    /// Its number among those that found room, from 0.
+    /// Its number among the packets that found room, from 0.
     pub number: u64,
     /// Its flow.
     pub flow: u32,
     /// IP packet, headers included.
     pub size: Bytes,
-    /// When it came.
+    /// Time of arrival.
     pub arrived: Instant,
 }
 
-/// What decides which packet is sent next, and which never. `now` never falls.
+/// Decides which packet is sent next and which are dropped. `now` never decreases.
 pub trait QueueDiscipline: fmt::Debug + Send {
-    /// A packet comes, for which the queue's limit has room. Numbers of packets that are dropped, it
-    /// or others, go to `dropped`.
+    /// A packet arrives that fits into the queue's limit. The numbers of packets dropped, this one
+    /// or others, are added to `dropped`.
     fn enqueue(&mut self, now: Instant, packet: QueuedPacket, dropped: &mut Vec<u64>);
 
-    /// The number of the packet that is sent now; others may be dropped. It is asked again when that
-    /// packet has left, and when another comes.
+    /// The number of the packet to send now; others may be dropped. Called again when that packet
+    /// has left and when another arrives.
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<u64>) -> Option<u64>;
 }
 
-/// Makes a queue of its arguments; what it draws comes from the stream.
+/// Builds a queue from its arguments; random draws come from the given stream.
 pub type BuildQueue = dyn Fn(&[&'static str], ChaCha8Rng) -> Box<dyn QueueDiscipline> + Send + Sync;
 
-/// Whether a queue can be made of its arguments.
+/// Checks the arguments of a queue.
 pub type CheckQueue = dyn Fn(&[&'static str]) -> Result<(), String> + Send + Sync;
 
-/// A kind of queue: a row of the registry.
+/// A kind of queue: an entry of the registry.
 pub struct QueueKind {
-    /// The name that its text begins with; upper and lower case do not matter.
+    /// The name with which its text starts; case is ignored.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// One-sentence description.
     pub summary: &'static str,
-    /// A text that shows its form: "own", "own(limit 3)".
+    /// Example of its text: "own", "own(limit 3)".
     pub text: &'static str,
-    /// Says in a few words what is wrong with what stands in parentheses behind its name, parted at
-    /// commas.
+    /// Checks the comma-separated arguments in parentheses after the name; the error says briefly
+    /// what is wrong.
     pub check: &'static CheckQueue,
-    /// Makes one, empty.
+    /// Builds an empty queue.
     pub build: &'static BuildQueue,
 }
 
@@ -64,18 +64,18 @@ impl fmt::Debug for QueueKind {
 
 static ADDED: RwLock<Vec<&QueueKind>> = RwLock::new(Vec::new());
 
-/// The names of the core's own.
+/// The names of the built-in queues.
 const BUILT_IN: [&str; 4] = ["none", "codel", "fq-codel", "pie"];
 
 impl QueueKind {
-    /// Those registered, oldest first.
+    /// The registered kinds, oldest first.
     pub fn added() -> Vec<&'static Self> {
         ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Adds a kind of queue, for this process and for good: its text chooses it wherever that of queue
-/// management stands.
+/// Registers a kind of queue for the rest of this process: its text is then accepted wherever queue
+/// management is configured.
 ///
 /// ```
 /// use std::collections::VecDeque;
@@ -114,7 +114,7 @@ impl QueueKind {
 /// ```
 ///
 /// # Errors
-/// If there is one of its name.
+/// If a queue of this name exists.
 pub fn register_queue(kind: QueueKind) -> Result<(), QueueNameTaken> {
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     let names = BUILT_IN.into_iter().chain(added.iter().map(|known| known.name));
@@ -125,21 +125,21 @@ pub fn register_queue(kind: QueueKind) -> Result<(), QueueNameTaken> {
     Ok(())
 }
 
-/// A name under which another queue is registered.
+/// The error for a name that is already registered.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("there is a queue `{0}` already; choose another name")]
+#[error("a queue `{0}` already exists; choose another name")]
 pub struct QueueNameTaken(pub &'static str);
 
-/// A queue from outside the core with its arguments.
+/// A user-defined queue with its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnQueue {
     kind: &'static QueueKind,
-    /// As they are written; kept once for each text.
+    /// The arguments as written; stored once for each text.
     arguments: &'static [&'static str],
 }
 
 impl OwnQueue {
-    /// The one that a text names; `None`: none of these.
+    /// The user-defined queue that a text names; `None` if no such queue is registered.
     pub(super) fn parse(text: &str) -> Option<Result<Self, String>> {
         let (name, inside) = match text.trim().split_once('(') {
             None => (text.trim(), None),
@@ -156,7 +156,7 @@ impl OwnQueue {
         Some((kind.check)(arguments).map(|()| Self { kind, arguments }))
     }
 
-    /// An empty one of at most `limit`.
+    /// An empty queue with `limit`.
     pub(super) fn build(self, limit: QueueLimit, rng: ChaCha8Rng) -> Box<dyn Discipline> {
         let own = (self.kind.build)(self.arguments, rng);
         Box::new(Bounded { own, limit, bytes: 0, held: BTreeMap::new(), next: 0, gone: Vec::new() })
@@ -180,7 +180,7 @@ impl fmt::Display for OwnQueue {
     }
 }
 
-/// The same arguments for as long as the process lasts, so that they are plain values.
+/// Interns arguments for the lifetime of the process, so that they are plain values.
 fn interned(arguments: &[&str]) -> &'static [&'static str] {
     static KNOWN: RwLock<Vec<&[&str]>> = RwLock::new(Vec::new());
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ fn interned(arguments: &[&str]) -> &'static [&'static str] {
     kept
 }
 
-/// A queue from outside within its limit, and what waits in it.
+/// A user-defined queue with its limit and the waiting packets.
 #[derive(Debug)]
 struct Bounded {
     own: Box<dyn QueueDiscipline>,
@@ -202,12 +202,12 @@ struct Bounded {
     /// By number.
     held: BTreeMap<u64, Held>,
     next: u64,
-    /// Kept for its room.
+    /// Reused buffer.
     gone: Vec<u64>,
 }
 
 impl Bounded {
-    /// Takes out a packet that waits; none of another number.
+    /// Removes a waiting packet; `None` if it does not wait here.
     fn take(&mut self, number: u64) -> Option<Held> {
         let held = self.held.remove(&number)?;
         self.bytes -= u64::from(held.size.0);
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
     use crate::link::{Packet, PacketId};
 
-    /// Sends the newest first and drops every packet of flow 7, on arrival or later.
+    /// Sends the newest packet first and drops all packets of flow 7, on arrival or later.
     #[derive(Debug, Default)]
     struct Newest(Vec<QueuedPacket>);
 
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_counted_against_the_limit() {
+    fn waiting_packets_count_against_the_limit() {
         let own = Box::<Newest>::default();
         let limit = QueueLimit::Bytes(3000);
         let (held, gone) = (BTreeMap::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! PIE: drops arrivals at random, with a probability that follows the delay.
+//! PIE: drops arriving packets at random, with a probability that depends on the delay.
 
 use std::collections::VecDeque;
 
@@ -10,39 +10,39 @@ use crate::units::{Bytes, Duration, Instant};
 
 /// Proportional Integral controller Enhanced (RFC 8033).
 ///
-/// Every `update` the drop probability is moved by how far the delay is from `target` and by how much
-/// it changed; a packet that arrives is dropped with it. The delay is that of the packet that left
-/// last, by its time of arrival (section 5.2 leaves the choice). With the cap of section 5.5 and the
-/// derandomisation of section 5.4. Up to a probability of 10 % packets that allow it
-/// ([`Ecn`](crate::units::Ecn)) are marked instead (section 5.1).
+/// Every `update`, the drop probability is adjusted by the distance of the delay from `target` and
+/// by the change of the delay. An arriving packet is dropped with that probability. The delay is
+/// that of the packet that left last, measured from its arrival (section 5.2 leaves the choice).
+/// The cap of section 5.5 and the derandomisation of section 5.4 apply. Up to a probability of 10
+/// %, packets that allow it ([`Ecn`](crate::units::Ecn)) are marked instead (section 5.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pie {
-    /// The delay that it steers to (QDELAY_REF).
+    /// Target delay (QDELAY_REF).
     pub target: Duration,
-    /// Between two updates (T_UPDATE).
+    /// Time between two updates (T_UPDATE).
     pub update: Duration,
-    /// How long a burst may last after an empty time (MAX_BURST).
+    /// Maximum length of a burst after an idle time (MAX_BURST).
     pub burst: Duration,
 }
 
 impl Default for Pie {
-    /// 15 ms, 15 ms and 150 ms (RFC 8033, section 4.2 and 4.4).
+    /// 15 ms, 15 ms and 150 ms (RFC 8033, sections 4.2 and 4.4).
     fn default() -> Self {
         let (target, update) = (Duration::from_millis(15), Duration::from_millis(15));
         Self { target, update, burst: Duration::from_millis(150) }
     }
 }
 
-/// Weights in Hz of the distance to the target and of the change (RFC 8033, section 4.2).
+/// Gains in Hz for the distance from the target and for the change (RFC 8033, section 4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Packets of this size are what its constants are for (MEAN_PKTSIZE).
+/// Packet size for which the constants are defined (MEAN_PKTSIZE).
 const MEAN_PACKET: u64 = 1500;
 /// Sums of probabilities between which a packet is dropped at random (RFC 8033, section 5.4).
 const SURELY_NOT: f64 = 0.85;
 const SURELY: f64 = 8.5;
-/// Below this probability packets that allow it are marked in the place of being dropped (RFC 8033,
-/// section 5.1: mark_ecnth).
+/// Below this probability, packets that allow it are marked instead of dropped (RFC 8033, section
+/// 5.1: mark_ecnth).
 const MARKS_BELOW: f64 = 0.1;
 
 /// The state of a queue under PIE.
@@ -57,7 +57,7 @@ pub(crate) struct Queue {
     /// Sum of the probabilities since the last drop.
     accumulated: f64,
     burst: Duration,
-    /// How long the packet that left last had waited, and the same at the last update.
+    /// Waiting time of the packet that left last, and its value at the last update.
     delay: Duration,
     last_delay: Duration,
     next_update: Instant,
@@ -80,11 +80,11 @@ impl Queue {
         }
     }
 
-    /// Works off the updates up to `now`: nothing that they look at changes between two calls.
+    /// Performs the updates up to `now`: their inputs do not change between two calls.
     fn advance(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.is_at_rest() {
-                // Further updates change nothing.
+                // Further updates have no effect.
                 let update = self.parameters.update.as_nanos();
                 let missed = now.saturating_since(self.next_update).as_nanos() / update;
                 self.next_update = self.next_update + Duration::from_nanos((missed + 1) * update);
@@ -131,7 +131,7 @@ impl Queue {
         self.last_delay = self.delay;
     }
 
-    /// Whether a packet that arrives is dropped (RFC 8033, sections 4.1 and 5.4).
+    /// Whether an arriving packet is dropped (RFC 8033, sections 4.1 and 5.4).
     fn drops(&mut self) -> bool {
         if self.burst > Duration::ZERO {
             return false;

@@ -1,4 +1,4 @@
-//! Queue management as people write it: `codel(target 5 ms, interval 100 ms)`.
+//! Queue management in text form: `codel(target 5 ms, interval 100 ms)`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use crate::units::{Bytes, Duration, Size, quantity};
 
 const BUILT_IN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\", \"pie(target 15 ms, update 15 ms, burst 150 ms)\" or \"dualpi2(target 15 ms, update 16 ms, step 1 ms)\"";
 
-/// What may be written, those registered last.
+/// The accepted texts; registered queues are last.
 fn known() -> String {
     let texts: Vec<String> =
         QueueKind::added().iter().map(|kind| format!("\"{}\"", kind.text)).collect();
@@ -21,7 +21,7 @@ fn known() -> String {
     }
 }
 
-/// Reads what `Display` writes; what is left out has the value of its RFC.
+/// Parses the text written by `Display`; omitted options have the values of the RFC.
 ///
 /// ```
 /// use clift::queue::Aqm;
@@ -95,7 +95,7 @@ fn marks(text: &str) -> Result<Marks, String> {
     match text {
         "even" => Ok(Marks::Even),
         "drawn" => Ok(Marks::Drawn),
-        _ => Err(format!("marks are \"even\" or \"drawn\", not `{text}`")),
+        _ => Err(format!("marks must be \"even\" or \"drawn\", not `{text}`")),
     }
 }
 
@@ -105,7 +105,7 @@ fn any_time(text: &str) -> Result<Duration, String> {
 
 fn time(text: &str) -> Result<Duration, String> {
     match any_time(text)? {
-        Duration::ZERO => Err(format!("`{text}` is no time at all")),
+        Duration::ZERO => Err(format!("`{text}` must be above 0")),
         time => Ok(time),
     }
 }
@@ -118,7 +118,7 @@ fn size(text: &str) -> Result<Bytes, String> {
         .map_err(|_| format!("`{text}` is not a size with its unit"))?;
     match u32::try_from(bytes) {
         Ok(bytes) if bytes > 0 => Ok(Bytes(bytes)),
-        _ => Err(format!("`{text}` is not the size of a packet")),
+        _ => Err(format!("`{text}` is not a valid packet size")),
     }
 }
 
@@ -150,7 +150,7 @@ impl<'a> Options<'a> {
     fn end(self) -> Result<(), String> {
         match self.0.first() {
             None => Ok(()),
-            Some((name, _)) => Err(format!("`{name}` means nothing here, or is there twice")),
+            Some((name, _)) => Err(format!("`{name}` is unknown or given twice")),
         }
     }
 }
@@ -213,5 +213,5 @@ quantity!(
     Aqm,
     "Aqm",
     r"^\s*([Nn]one|[Cc]o[Dd]el|[Ff][Qq]-[Cc]o[Dd]el|[Pp][Ii][Ee]|[Dd]ual[Pp][Ii]2)\s*(\([^()]*\))?\s*$",
-    format!("what drops packets before the queue is full: {}", known())
+    format!("active queue management, which drops packets before the queue is full: {}", known())
 );

@@ -1,4 +1,4 @@
-//! A terminal that drives under a satellite, and the traces of its channel.
+//! A mobile terminal with a satellite channel, and the traces of that channel.
 
 use std::sync::Arc;
 
@@ -36,11 +36,11 @@ pub struct LandMobile {
     pub propagation: Propagation,
     /// Speed and carrier.
     pub motion: Motion,
-    /// What Es/N0 is told for.
+    /// The level to which Es/N0 refers.
     pub reference: Reference,
     /// Modulation, interleaver and code.
     pub receiver: Receiver,
-    /// From the start of a slot to that of the next.
+    /// Time from the start of one slot to the next.
     pub slot: Duration,
     /// Payload of a slot.
     pub lldu: Bytes,
@@ -57,9 +57,9 @@ impl Motion {
     /// A speed in km/h and a carrier in GHz.
     ///
     /// # Errors
-    /// If the terminal stands still (its channel would never change) or a number is no such thing.
+    /// If the terminal stands still (its channel would never change) or a value is out of range.
     pub fn new(speed_kmh: f64, carrier_ghz: f64) -> Result<Self, Fault> {
-        let wanted = "a speed in km/h, above 0 (a terminal that stands sees one level for ever) and up to 2000";
+        let wanted = "a speed in km/h, above 0 (the level of a stationary terminal never changes) and up to 2000";
         if !(speed_kmh > 0.0 && speed_kmh <= 2000.0) {
             return Err(Fault::new("speed", out_of_range(speed_kmh, wanted)));
         }
@@ -67,7 +67,7 @@ impl Motion {
         Ok(Self { speed_mps: speed_kmh / 3.6, wavelength_m: 0.299_792_458 / carrier_ghz })
     }
 
-    /// Largest Doppler shift, in Hz.
+    /// Maximum Doppler shift, in Hz.
     pub fn doppler_hz(&self) -> f64 {
         self.speed_mps / self.wavelength_m
     }
@@ -78,7 +78,7 @@ impl Motion {
     }
 }
 
-/// The level for which Es/N0 is told.
+/// The level to which Es/N0 refers.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Reference {
     /// Es/N0 of the mean power over fading: the envelope is scaled to unit mean square.
@@ -90,10 +90,10 @@ pub enum Reference {
 }
 
 impl LandMobile {
-    /// Slots in `duration`, from which a trace is made.
+    /// Number of slots in `duration`.
     ///
     /// # Errors
-    /// If they are none, or more than a trace can hold.
+    /// If there are none, or more than a trace can hold.
     pub fn count(&self, duration: Duration) -> Result<usize, Fault> {
         if self.slot == Duration::ZERO {
             return Err(Fault::new("slot", out_of_range(self.slot, "at least 1 ns")));
@@ -111,7 +111,7 @@ impl LandMobile {
         }
     }
 
-    /// Whether [`Self::trace`] can make a trace of a length that it can hold.
+    /// Checks that [`Self::trace`] can generate a trace, apart from its length.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -120,7 +120,8 @@ impl LandMobile {
         self.check_receiver()
     }
 
-    /// Slots at an Es/N0 in dB, without end; `channel` tells channels of a seed apart.
+    /// An endless sequence of slots at an Es/N0 in dB; `channel` distinguishes channels with the
+    /// same seed.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -133,8 +134,8 @@ impl LandMobile {
         Ok(Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng))
     }
 
-    /// The PHY traces of one drive at several Es/N0 in dB, within a budget: each is what
-    /// [`Self::trace`] makes, and the fading, which is most of the work, is drawn once.
+    /// The PHY traces of one drive at several values of Es/N0 in dB, within a budget. Each equals
+    /// the result of [`Self::trace`], but the fading, which is most of the work, is drawn once.
     ///
     /// ```
     /// use clift::budget::Budget;
@@ -148,7 +149,7 @@ impl LandMobile {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::trace`], and what the budget refuses.
+    /// As [`Self::trace`], and if the budget refuses.
     pub fn traces_within(
         &self,
         esn0_db: &[f64],
@@ -179,7 +180,7 @@ impl LandMobile {
         traces.collect()
     }
 
-    /// Nanoseconds between samples of the fading.
+    /// Time between samples of the fading, in nanoseconds.
     fn step_ns(&self, fading: &Fading) -> f64 {
         fading.step_m() / self.motion.speed_mps * 1e9
     }
@@ -203,10 +204,10 @@ impl LandMobile {
         self.trace_within(esn0_db, duration, (seed, channel), &Budget::unlimited())
     }
 
-    /// The same of a seed and number of the channel, within a budget.
+    /// As [`Self::trace`], for a (seed, channel) pair and within a budget.
     ///
     /// # Errors
-    /// As [`Self::trace`], and what the budget refuses.
+    /// As [`Self::trace`], and if the budget refuses.
     pub fn trace_within(
         &self,
         esn0_db: f64,
@@ -218,7 +219,7 @@ impl LandMobile {
         self.trace_of(self.synthesis(esn0_db, seed, channel)?, count, budget)
     }
 
-    /// The mutual information per slot: what [`Self::trace`] decides by.
+    /// The mutual information per slot, on which the decisions of [`Self::trace`] are based.
     ///
     /// # Errors
     /// As [`Self::trace`].
@@ -232,10 +233,10 @@ impl LandMobile {
         self.information_within(esn0_db, duration, (seed, channel), &Budget::unlimited())
     }
 
-    /// The same of a seed and number of the channel, within a budget.
+    /// As [`Self::information`], for a (seed, channel) pair and within a budget.
     ///
     /// # Errors
-    /// As [`Self::information`], and what the budget refuses.
+    /// As [`Self::information`], and if the budget refuses.
     pub fn information_within(
         &self,
         esn0_db: f64,
@@ -248,8 +249,8 @@ impl LandMobile {
         Ok(MiTrace::new(self.slot, slots.information)?)
     }
 
-    /// A measured series of Es/N0 through the same receiver, for as long as the series lasts
-    /// (without the depth of the interleaver). Propagation and motion are not used.
+    /// Passes a measured series of Es/N0 through the same receiver, for the duration of the series
+    /// less the depth of the interleaver. Propagation and motion are not used.
     ///
     /// # Errors
     /// If a parameter is out of its range, or the series is shorter than a slot.
@@ -257,10 +258,10 @@ impl LandMobile {
         self.of_series_within(series, (seed, channel), &Budget::unlimited())
     }
 
-    /// The same of a seed and number of the channel, within a budget.
+    /// As [`Self::of_series`], for a (seed, channel) pair and within a budget.
     ///
     /// # Errors
-    /// As [`Self::of_series`], and what the budget refuses.
+    /// As [`Self::of_series`], and if the budget refuses.
     pub fn of_series_within(
         &self,
         series: Series,
@@ -271,14 +272,15 @@ impl LandMobile {
         let lasts = series.duration().as_nanos().saturating_sub(depth);
         let count = self.count(Duration::from_nanos(lasts))?;
         let rng = seed.rng(Stream::Channel(channel));
-        // Finer than any fading that a series of levels can hold.
+        // Finer than any fading that a series of levels can represent.
         let step_ns = (self.slot.as_nanos() as f64).min(1e6);
         let source = Source::Series(series.shifted(self.receiver.offset_db).every(step_ns));
         let synthesis = Synthesis::new(source, step_ns, &self.receiver, self.slot, &rng);
         self.trace_of(synthesis, count, budget)
     }
 
-    /// Power over distance, relative to what [`Reference`] says, and the time between samples.
+    /// Power over distance relative to [`Reference`], the time between samples, and the scale
+    /// factor.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -289,14 +291,14 @@ impl LandMobile {
         Ok((fading, step_s, scale))
     }
 
-    /// P(level <= `db`), the level relative to the reference: the models' closed form.
+    /// P(level <= `db`), with the level relative to the reference: the closed form of the models.
     pub fn level_cdf(&self, db: f64) -> f64 {
         let law = self.propagation.shadowing.law();
         law.cdf(libm::exp10((db + self.mean_power_db()) / 20.0))
     }
 
     /// E\[MI\]: the mean mutual information per coded bit over all levels at an Es/N0 in dB, from
-    /// the models' closed form. A trace's own mean scatters about it.
+    /// the closed form of the models. The mean of a single trace scatters around it.
     ///
     /// # Errors
     /// If the Es/N0 is out of its range.
@@ -310,7 +312,7 @@ impl LandMobile {
         let mut mean = information(LevelCdf::top_db());
         for cell in below.cells() {
             let rise = information(cell.to_db) - information(cell.from_db);
-            // Where all bits come through already, the level does not matter.
+            // Where all bits are received, the level has no effect.
             if rise > 1e-9 {
                 mean -= rise * cell.below();
             }
@@ -335,7 +337,7 @@ impl LandMobile {
         Ok(())
     }
 
-    /// What the envelope is divided by, in dB.
+    /// The level in dB by which the envelope is normalised.
     fn mean_power_db(&self) -> f64 {
         match self.reference {
             Reference::LineOfSight => 0.0,

@@ -1,4 +1,4 @@
-//! Packet error rate of a code from the mean mutual information of its code word.
+//! Packet error rate of a code as a function of the mean mutual information of a code word.
 
 use super::csv;
 use super::information::Modulation;
@@ -7,11 +7,12 @@ use super::out_of_range;
 use crate::config::Fault;
 
 named! {
-    /// A code that comes with CLIFT: turbo, information bits, rate.
+    /// A built-in code: turbo, information bits, rate.
     pub enum CodeName {
-        /// 33 bytes, rate 1/3: the 3GPP turbo code of Kuhn 2014, measured over the Gaussian channel.
+        /// 33 bytes, rate 1/3: the 3GPP turbo code of Kuhn 2014, measured over the Gaussian
+        /// channel.
         Turbo264Third = "turbo-264-1/3",
-        /// 33 bytes, rate 2/3: the same code with three parity bits in four left out.
+        /// 33 bytes, rate 2/3: the same code with three of four parity bits punctured.
         Turbo264TwoThirds = "turbo-264-2/3",
         /// 1523 bytes, rate 1/3: the constituent codes of 3GPP and 3GPP2 with a random interleaver.
         Turbo12184Third = "turbo-12184-1/3",
@@ -20,13 +21,14 @@ named! {
     }
 }
 
-/// PER(MI): the probability that a code word is lost, from the mean mutual information per coded
-/// bit over its symbols.
+/// PER(MI): the probability that a code word is lost, as a function of the mean mutual information
+/// per coded bit over its symbols.
 ///
 /// The method is that of W. Chauvet, C. Amiot-Bazile and J. Lacan (ASMS 2010, reference 38 of
-/// Kuhn 2014): what the code does over the Gaussian channel at a mutual information, it does over
-/// any channel of that mean. Between the points of a table ln(PER / (1 - PER)) goes linearly over
-/// the mutual information, and on along its first and last stretch outside.
+/// Kuhn 2014): at a given mean mutual information, the code has the same PER over any channel as
+/// over the Gaussian channel. Between the points of a table, ln(PER / (1 - PER)) is interpolated
+/// linearly over the mutual information; outside it is extrapolated from the first and last
+/// interval.
 ///
 /// ```
 /// use clift::channel::lms::{Code, CodeName};
@@ -37,15 +39,15 @@ named! {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
-    /// (mutual information, logit of the PER), rising in the first.
+    /// (mutual information, logit of the PER), in ascending order of the first.
     points: Vec<(f64, f64)>,
 }
 
 impl Code {
-    /// The logit of PERs of 0 and 1 is taken as that of 1e-12 from them.
+    /// PERs of 0 and 1 are replaced by values at this distance, whose logit is finite.
     const LEAST: f64 = 1e-12;
 
-    /// A code that comes with CLIFT.
+    /// A built-in code.
     pub fn named(name: CodeName) -> Self {
         Self::measured(match name {
             CodeName::Turbo264Third => include_str!("data/turbo_264_1_3.csv"),
@@ -58,8 +60,8 @@ impl Code {
     /// A table of (mutual information per coded bit, PER).
     ///
     /// # Errors
-    /// If there are fewer than two points, the first column does not rise from 0 to 1, or the PER
-    /// rises or is none.
+    /// If there are fewer than two points, the first column does not increase within 0 to 1, or the
+    /// PER increases or is not a probability.
     pub fn from_information(table: &[(f64, f64)]) -> Result<Self, Fault> {
         let fault = |what: String| {
             Err(Fault::new("per_table", format!("the table of packet error rates {what}")))
@@ -70,7 +72,7 @@ impl Code {
         for (row, &(information, per)) in table.iter().enumerate() {
             if !(0.0..=1.0).contains(&information) {
                 return fault(format!(
-                    "has a mutual information of {information} in row {row}; it is per coded bit, from 0 to 1"
+                    "has a mutual information of {information} in row {row}; it must be per coded bit, from 0 to 1"
                 ));
             }
             if !(0.0..=1.0).contains(&per) {
@@ -79,11 +81,13 @@ impl Code {
                 ));
             }
             if row > 0 && information <= table[row - 1].0 {
-                return fault(format!("does not rise in row {row}; sort it by its first column"));
+                return fault(format!(
+                    "does not increase in row {row}; sort it by its first column"
+                ));
             }
             if row > 0 && per > table[row - 1].1 {
                 return fault(format!(
-                    "has a PER in row {row} above that of the row before; it must not rise"
+                    "has a PER in row {row} above that of the row before; it must not increase"
                 ));
             }
         }
@@ -104,10 +108,10 @@ impl Code {
         Self::from_information(&rows)
     }
 
-    /// A hard threshold: decoded exactly from this mutual information per coded bit on.
+    /// A hard threshold: decoded if the mutual information per coded bit is at least this value.
     ///
     /// # Errors
-    /// If it is not between 0 and 1.
+    /// If it is not strictly between 0 and 1.
     pub fn threshold(information: f64) -> Result<Self, Fault> {
         if !(information > 0.0 && information < 1.0) {
             let wanted = "a mutual information per coded bit, above 0 and below 1";
@@ -131,8 +135,8 @@ impl Code {
         self.points.iter().map(|&(mi, logit)| (mi, 1.0 / (1.0 + libm::exp(-logit))))
     }
 
-    /// A table of this project: Es/N0 of QPSK, blocks, errors. Rows without a block that arrived
-    /// say nothing of the curve.
+    /// Reads a built-in table: Es/N0 of QPSK, blocks, errors. Rows in which every block was lost do
+    /// not contribute to the curve.
     fn measured(text: &str) -> Self {
         let rows = csv::rows(text).map(|row| (row.number(0), row.number(2) / row.number(1)));
         let rows: Vec<_> = rows.filter(|&(_, per)| per < 1.0).collect();
@@ -140,7 +144,7 @@ impl Code {
     }
 }
 
-/// PER(MI) at equal steps, for speed.
+/// PER(MI) tabulated in equal steps, for speed.
 #[derive(Clone, Debug)]
 pub(super) struct PerTable {
     values: Vec<f64>,
@@ -168,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_of_the_project_is_read_and_falls() {
+    fn built_in_tables_are_valid_and_decreasing() {
         for (name, code) in CodeName::ALL {
             assert_eq!(name.parse(), Ok(code));
             let code = Code::named(code);
@@ -187,7 +191,7 @@ mod tests {
 
     /// Thresholds at PER 1e-2 measured with the same code elsewhere: -0.55 dB.
     #[test]
-    fn the_33_byte_code_has_its_threshold() {
+    fn the_33_byte_code_has_the_measured_threshold() {
         let code = Code::named(CodeName::Turbo264Third);
         let at = |db: f64| code.per(Modulation::Qpsk.information(10f64.powf(db / 10.0)));
         assert!((at(-0.5531) / 1e-2 - 1.0).abs() < 0.1, "{}", at(-0.5531));
@@ -195,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_codes_are_steeper_and_higher_rates_need_more() {
+    fn longer_codes_are_steeper_and_higher_rates_need_more_information() {
         let needs = |name: &str, per: f64| {
             let code = Code::named(name.parse().unwrap());
             (0..10_000).map(|i| f64::from(i) / 1e4).find(|&mi| code.per(mi) < per).unwrap()
@@ -203,27 +207,27 @@ mod tests {
         let width = |name| needs(name, 0.01) - needs(name, 0.9);
         assert!(width("turbo-12184-1/3") < 0.5 * width("turbo-264-1/3"));
         assert!(width("turbo-12184-2/3") < 0.5 * width("turbo-264-2/3"));
-        // No code does better than capacity: rate below mutual information.
+        // No code is better than capacity: the rate is below the mutual information.
         assert!(needs("turbo-12184-1/3", 0.1) > 1.0 / 3.0);
         assert!(needs("turbo-12184-2/3", 0.1) > 2.0 / 3.0);
         assert!(needs("turbo-264-2/3", 0.1) > needs("turbo-12184-2/3", 0.1));
     }
 
     #[test]
-    fn a_threshold_is_hard() {
+    fn a_threshold_decides_without_transition() {
         let code = Code::threshold(0.39).unwrap();
         assert!(code.per(0.3899999) > 0.999_999 && code.per(0.39) < 1e-9);
         assert!(Code::threshold(1.2).is_err() && Code::threshold(f64::NAN).is_err());
     }
 
     #[test]
-    fn tables_that_are_none_are_refused() {
+    fn invalid_tables_are_refused() {
         let fault = |table: &[(f64, f64)]| Code::from_information(table).unwrap_err().to_string();
         assert!(fault(&[(0.1, 1.0)]).contains("two or more"));
         assert!(fault(&[(0.1, 1.0), (1.4, 0.0)]).contains("per coded bit"));
         assert!(fault(&[(0.1, 1.0), (0.2, 1.5)]).contains("PER of 1.5 in row 1"));
-        assert!(fault(&[(0.3, 1.0), (0.2, 0.5)]).contains("does not rise"));
-        assert!(fault(&[(0.1, 0.2), (0.2, 0.5)]).contains("must not rise"));
+        assert!(fault(&[(0.3, 1.0), (0.2, 0.5)]).contains("does not increase"));
+        assert!(fault(&[(0.1, 0.2), (0.2, 0.5)]).contains("must not increase"));
         assert!("ldpc".parse::<CodeName>().unwrap_err().to_string().contains("turbo-264-1/3"));
     }
 }

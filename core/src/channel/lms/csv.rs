@@ -1,6 +1,6 @@
-//! The parameter tables of this folder: comma-separated, `#` for remarks, a line of names.
+//! Parser for the parameter tables of this folder: comma-separated, `#` for remarks, a header line.
 
-/// The rows of a table under its line of names.
+/// The rows of a table below its header line.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
     text.lines()
         .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
@@ -8,7 +8,7 @@ pub(super) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
         .map(|line| Row(line.split(',').collect()))
 }
 
-/// One row.
+/// A row of a table.
 pub(super) struct Row<'a>(Vec<&'a str>);
 
 impl<'a> Row<'a> {
@@ -16,7 +16,7 @@ impl<'a> Row<'a> {
         self.0[column]
     }
 
-    /// The number in a column. The tables are part of the program and read whole in tests.
+    /// The number in a column. The tables are built in, and tests read them completely.
     pub(super) fn number(&self, column: usize) -> f64 {
         let text = self.text(column);
         text.parse().unwrap_or_else(|_| unreachable!("{text} is no number in a built-in table"))

@@ -1,4 +1,4 @@
-//! The level at the terminal, sample by sample over distance.
+//! The level at the terminal as a function of distance, sample by sample.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -7,24 +7,24 @@ use super::loo::{Loo, NEPER};
 use super::multipath::{Multipath, PER_WAVELENGTH};
 use super::shadowing::{Road, Segment, Shadowing, between, road_stream};
 
-/// Power relative to the unshadowed line of sight over distance: direct path with correlated
+/// Power relative to the unshadowed line of sight, over distance: a direct path with correlated
 /// lognormal shadowing, plus Doppler-shaped multipath.
 ///
-/// Samples are a 32nd of a wavelength apart. Streams of the generator: the road takes one and the
-/// next, shadowing and multipath one each.
+/// Samples are 1/32 of a wavelength apart. Streams of the generator: two for the road, one each for
+/// shadowing and multipath.
 #[derive(Clone, Debug)]
 pub struct Fading {
     road: Road,
     segment: Segment,
-    /// Samples that the segment holds and has given.
+    /// Number of samples in the segment, and how many were produced.
     steps: f64,
     step: f64,
     step_m: f64,
-    /// Amplitudes of multipath where the segment's parameters do not change.
+    /// Amplitude of the multipath in the current segment.
     multipath_amplitude: f64,
     multipath: Multipath,
     shadow: Normals,
-    /// The unit-variance process of shadowing, and its correlation from sample to sample.
+    /// The unit-variance shadowing process, and its correlation between samples.
     shadow_now: f64,
     correlation: f64,
 }
@@ -88,7 +88,7 @@ impl Fading {
         re * re + im * im
     }
 
-    /// Amplitude of the direct path; the shadowing process goes on a step.
+    /// Amplitude of the direct path; advances the shadowing process by one sample.
     #[inline]
     fn direct(&mut self, loo: &Loo) -> f64 {
         let rho = self.correlation;
@@ -96,7 +96,7 @@ impl Fading {
         libm::exp(NEPER * (loo.direct_db + loo.psi_db * self.shadow_now))
     }
 
-    /// `over`: steps of the segment that lie behind already.
+    /// Enters a segment of which `over` samples have already passed.
     fn enter(&mut self, segment: Segment, over: f64) {
         self.segment = segment;
         self.steps = segment.length_m / self.step_m;

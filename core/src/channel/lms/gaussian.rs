@@ -1,9 +1,9 @@
-//! Standard normal draws whose bits are the same on every platform.
+//! Standard normal draws with the same bits on every platform.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// Standard normal draws by Marsaglia's polar method; logarithm and root are `libm`'s.
+/// Standard normal draws by Marsaglia's polar method, with the logarithm and root of `libm`.
 #[derive(Clone, Debug)]
 pub(super) struct Normals {
     rng: ChaCha8Rng,
@@ -15,7 +15,7 @@ impl Normals {
         Self { rng, spare: None }
     }
 
-    /// One draw.
+    /// Draws one number.
     #[inline]
     pub(super) fn draw(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
@@ -64,7 +64,7 @@ mod tests {
     use crate::seed::{Seed, Stream};
 
     #[test]
-    fn draws_follow_the_normal_law() {
+    fn draws_are_normally_distributed() {
         let mut normals = Normals::new(Seed(3).rng(Stream::Channel(0)));
         let mut draws: Vec<f64> = (0..200_000).map(|_| normals.draw()).collect();
         draws.sort_by(f64::total_cmp);
@@ -74,7 +74,7 @@ mod tests {
             .enumerate()
             .map(|(rank, &x)| ((rank as f64 + 0.5) / count - phi(x)).abs())
             .fold(0.0, f64::max);
-        // Kolmogorov's bound at a level of 1e-5.
+        // Kolmogorov's bound at a significance level of 1e-5.
         assert!(largest * count.sqrt() < 2.47, "{largest}");
     }
 

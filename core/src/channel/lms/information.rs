@@ -4,25 +4,25 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// A modulation with Gray labels, decoded bit by bit.
+/// A modulation with Gray mapping, demapped bit by bit.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Modulation {
-    /// Two bits a symbol.
+    /// Two bits per symbol.
     #[serde(rename = "qpsk")]
     Qpsk,
-    /// Four bits a symbol.
+    /// Four bits per symbol.
     #[serde(rename = "16qam")]
     Qam16,
 }
 
-/// Reads a modulation in letters of either case.
+/// Reads a modulation, ignoring case.
 pub(super) fn any_case<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Modulation>, D::Error> {
     let name = String::deserialize(from)?.to_ascii_lowercase();
     Modulation::deserialize(name.into_deserializer()).map(Some)
 }
 
 impl Modulation {
-    /// Coded bits of a symbol.
+    /// Coded bits per symbol.
     pub fn bits(self) -> u32 {
         match self {
             Self::Qpsk => 2,
@@ -30,9 +30,10 @@ impl Modulation {
         }
     }
 
-    /// Mutual information per coded bit at Es/N0 = `g` (linear), 0 to 1: the mean over the bits of
-    /// a symbol of 1 - E[log2(1 + exp(-L))], L the bit's log-likelihood ratio (bit-interleaved
-    /// coded modulation). Each quadrature stands alone: two levels (QPSK) or four (16QAM).
+    /// Mutual information per coded bit at Es/N0 = `g` (linear), from 0 to 1: the mean over the
+    /// bits of a symbol of 1 - E[log2(1 + exp(-L))], with L the log-likelihood ratio of the bit
+    /// (bit-interleaved coded modulation). The quadratures are independent, with two levels (QPSK)
+    /// or four (16QAM).
     pub fn information(self, g: f64) -> f64 {
         match self {
             Self::Qpsk => binary(g),
@@ -43,7 +44,7 @@ impl Modulation {
 
 const NODES: i32 = 120;
 
-/// E[f(x)], x standard normal, by the trapezoid rule, which is exact here to 1e-12.
+/// E[f(x)] for a standard normal x, by the trapezoid rule, accurate to 1e-12 here.
 fn expectation(f: impl Fn(f64) -> f64) -> f64 {
     let step = 8.5 / f64::from(NODES);
     let scale = step / libm::sqrt(2.0 * std::f64::consts::PI);
@@ -53,17 +54,17 @@ fn expectation(f: impl Fn(f64) -> f64) -> f64 {
         .sum()
 }
 
-/// log2(1 + exp(-x)) without overflow.
+/// log2(1 + exp(-x)), without overflow.
 fn penalty(x: f64) -> f64 {
     (libm::log1p(libm::exp(-x.abs())) + (-x).max(0.0)) / std::f64::consts::LN_2
 }
 
-/// A bit of QPSK: L ~ N(2g, 4g).
+/// Mutual information of a QPSK bit: L ~ N(2g, 4g).
 fn binary(g: f64) -> f64 {
     1.0 - expectation(|x| penalty(2.0 * g + 2.0 * libm::sqrt(g) * x))
 }
 
-/// Levels -3, -1, 1, 3 over sqrt(10), Gray labels 00, 01, 11, 10; noise of variance 1 / (2g).
+/// Four levels -3, -1, 1, 3 over sqrt(10), Gray labels 00, 01, 11, 10; noise of variance 1 / (2g).
 fn four_level(g: f64) -> f64 {
     let unit = 1.0 / libm::sqrt(10.0);
     let noise = 1.0 / libm::sqrt(2.0 * g);
@@ -73,7 +74,7 @@ fn four_level(g: f64) -> f64 {
         a.max(b) + libm::log1p(libm::exp(-(a - b).abs()))
     };
     let mut sum = 0.0;
-    // By symmetry the two positive levels stand for all four.
+    // By symmetry, the two positive levels suffice.
     for level in [1.0, 3.0] {
         sum += expectation(|x| {
             let y = level * unit + noise * x;
@@ -85,7 +86,7 @@ fn four_level(g: f64) -> f64 {
     1.0 - sum / 4.0
 }
 
-/// Mutual information per coded bit by table: every 1/16 dB, linear in between.
+/// Mutual information per coded bit as a table: every 1/16 dB, with linear interpolation.
 #[derive(Clone, Debug)]
 pub(super) struct InformationTable {
     values: Vec<f64>,
@@ -105,7 +106,7 @@ impl InformationTable {
         Self { values }
     }
 
-    /// At `db` = Es/N0; clipped to the table's ends, where it is 0.001 and 1.
+    /// The value at Es/N0 = `db`, clipped to the ends of the table, where it is 0.001 and 1.
     #[inline]
     pub(super) fn at(&self, db: f64) -> f64 {
         let place = ((db - Self::LOW_DB) * Self::PER_DB).clamp(0.0, (self.values.len() - 1) as f64);
@@ -123,10 +124,10 @@ mod tests {
         f64::from(modulation.bits()) * modulation.information(10f64.powf(db / 10.0))
     }
 
-    /// QPSK: values of an independent program. 16QAM: scipy.integrate.quad over the other form,
-    /// I = sum over b of 1/2 integral p(y|b) log2(p(y|b) / p(y)). Bits a symbol.
+    /// QPSK: values of an independent program. 16QAM: scipy.integrate.quad of the other form,
+    /// I = sum over b of 1/2 integral p(y|b) log2(p(y|b) / p(y)). Bits per symbol.
     #[test]
-    fn values_of_independent_programs() {
+    fn information_matches_independent_programs() {
         for (db, expected) in [(-3.0, 0.5821), (0.0, 0.9719), (2.0, 1.2843), (8.0, 1.952)] {
             assert!((per_symbol(Modulation::Qpsk, db) - expected).abs() < 2e-4, "{db}");
         }
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_the_function() {
+    fn the_table_matches_the_function() {
         for modulation in [Modulation::Qpsk, Modulation::Qam16] {
             let table = InformationTable::new(modulation);
             for step in 0..400 {

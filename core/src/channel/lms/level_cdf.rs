@@ -1,4 +1,4 @@
-//! The closed form of the level at a random place, in cells of half a decibel.
+//! The closed-form distribution of the level at a random position, in cells of half a decibel.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,25 +9,24 @@ use crate::sync::lock;
 const LOWEST_DB: f64 = -60.0;
 const CELL_DB: f64 = 0.5;
 const CELLS: usize = 180;
-/// Laws that are kept: a study drives through few environments.
+/// Number of cached distributions: a study uses few environments.
 const KEPT: usize = 16;
 
-/// The laws asked for last in this process.
+/// The most recently used distributions of this process.
 ///
-/// The numbers of one take most of a second and are the same at every Es/N0, for every seed and
-/// under every transport.
+/// Computing one takes most of a second, and it is the same for every Es/N0, seed and transport.
 static KNOWN: Mutex<VecDeque<Arc<LevelCdf>>> = Mutex::new(VecDeque::new());
 
-/// P(level <= x) in the middle of each cell, made when it is first asked for.
+/// P(level <= x) at the middle of each cell, computed on first use.
 pub(super) struct LevelCdf {
     shadowing: Shadowing,
-    /// What the level is relative to, in dB.
+    /// The reference of the level, in dB.
     reference_db: f64,
     law: Law,
     below: [OnceLock<f64>; CELLS],
 }
 
-/// Levels from one to another, in dB.
+/// An interval of levels, in dB.
 pub(super) struct Cell<'a> {
     pub from_db: f64,
     pub to_db: f64,
@@ -36,7 +35,7 @@ pub(super) struct Cell<'a> {
 }
 
 impl LevelCdf {
-    /// That of the levels of `shadowing` over `reference_db`.
+    /// The distribution of the levels of `shadowing` relative to `reference_db`.
     pub(super) fn of(shadowing: &Shadowing, reference_db: f64) -> Arc<Self> {
         let mut known = lock(&KNOWN);
         let found = known
@@ -56,12 +55,12 @@ impl LevelCdf {
         one
     }
 
-    /// The highest level of all.
+    /// The upper end of the highest cell.
     pub(super) fn top_db() -> f64 {
         level_db(CELLS)
     }
 
-    /// The cells, from the lowest level on.
+    /// The cells, in ascending order.
     pub(super) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         self.below.iter().enumerate().map(|(number, below)| Cell {
             from_db: level_db(number),
@@ -73,7 +72,7 @@ impl LevelCdf {
 }
 
 impl Cell<'_> {
-    /// P(level <= the cell's middle).
+    /// P(level <= middle of the cell).
     pub(super) fn below(&self) -> f64 {
         let middle_db = self.from_db + CELL_DB / 2.0;
         let amplitude = || libm::exp10((middle_db + self.of.reference_db) / 20.0);
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_law_gives_what_a_fresh_one_does() {
+    fn a_cached_distribution_equals_a_new_one() {
         for preset in [Preset::Internet, Preset::Its] {
             let channel = preset.channel();
             let shadowing = &channel.propagation.shadowing;
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_laws_are_kept_than_a_study_has() {
+    fn the_cache_is_bounded() {
         let shadowing = Preset::Internet.channel().propagation.shadowing;
         for number in 0..3 * KEPT {
             LevelCdf::of(&shadowing, number as f64);

@@ -1,6 +1,6 @@
-//! Land mobile satellite channels: a terminal that drives under a satellite.
+//! Land mobile satellite channels: a vehicle terminal that receives a satellite.
 //!
-//! In the order in which a level becomes a slot:
+//! From the level to the slots, in processing order:
 //!
 //! 1. [`Shadowing`] along the road: states, their lengths and transitions ([`TwoState`] of ITU-R
 //!    P.681, [`ThreeState`] of Perez-Fontan, [`IsolatedTrees`], or one steady [`Loo`] state), with
@@ -11,9 +11,8 @@
 //!    word as the [`Interleaver`] spreads them, and the [`Code`]'s PER of that mean;
 //! 4. [`Synthesis`]: slots, one uniform draw deciding the fate of each.
 //!
-//! [`Preset`] has the channels of the papers, [`Options`] replaces parts of one, [`LandMobile`] is
-//! what comes of it. A measured
-//! [`Series`] of levels goes through the same receiver.
+//! [`Preset`] has the channels of the papers, [`Options`] replaces parts of a preset, and
+//! [`LandMobile`] is the resulting channel. A measured [`Series`] of levels uses the same receiver.
 
 mod channel;
 mod code;
@@ -55,7 +54,7 @@ pub use two_state::{EventState, TwoState};
 
 use crate::config::Fault;
 
-/// `value` of the key `name` if it is from `low` to `high`.
+/// Returns `value` of the key `name` if it is from `low` to `high`.
 fn within(name: &str, value: f64, low: f64, high: f64, wanted: &str) -> Result<f64, Fault> {
     let fits = (low..=high).contains(&value);
     fits.then_some(value).ok_or_else(|| Fault::new(name, out_of_range(value, wanted)))

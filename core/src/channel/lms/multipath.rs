@@ -1,33 +1,33 @@
-//! Diffuse multipath: a complex Gaussian whose Doppler spectrum is that of Clarke and Jakes.
+//! Diffuse multipath: a complex Gaussian process with the Doppler spectrum of Clarke and Jakes.
 
 use super::gaussian::Normals;
 
-/// Samples per wavelength that come out.
+/// Output samples per wavelength.
 pub(super) const PER_WAVELENGTH: usize = BASE * FACTOR;
-/// Samples per wavelength of the filtered noise: the spectrum ends at 1 of them a wavelength.
+/// Samples per wavelength of the filtered noise; the spectrum ends at 1 cycle per wavelength.
 const BASE: usize = 4;
-/// Interpolation from there on.
+/// Interpolation factor.
 const FACTOR: usize = 8;
 /// Taps of the Doppler filter: 128 wavelengths.
 const TAPS: usize = 513;
-/// Base samples that each interpolated one is made of.
+/// Base samples that contribute to each interpolated sample.
 const SPAN: usize = 16;
-/// Base samples made at a time.
+/// Base samples generated at a time.
 const BLOCK: usize = 256;
 
-/// Unit-power complex Gaussian noise over distance with S(f) = 1 / (pi sqrt(1 - f^2)), f in
-/// cycles a wavelength: isotropic scattering, autocorrelation J_0(2 pi x / wavelength).
+/// Unit-power complex Gaussian noise over distance with S(f) = 1 / (pi sqrt(1 - f^2)), f in cycles
+/// per wavelength: isotropic scattering, with autocorrelation J_0(2 pi x / wavelength).
 ///
-/// White noise through the filter that gives it this autocorrelation, then interpolated.
-/// The direct path is taken as the centre of the spectrum.
+/// White noise is filtered to this autocorrelation and interpolated. The direct path is at the
+/// centre of the spectrum.
 #[derive(Clone, Debug)]
 pub(super) struct Multipath {
     normals: Normals,
     doppler: Vec<f64>,
     interpolator: Vec<[f64; SPAN]>,
-    /// White noise, the last `TAPS - 1` samples first; real and imaginary part.
+    /// White noise, starting with the last `TAPS - 1` samples; real and imaginary part.
     noise: [Vec<f64>; 2],
-    /// Filtered noise, the last `SPAN - 1` samples first.
+    /// Filtered noise, starting with the last `SPAN - 1` samples.
     base: [Vec<f64>; 2],
     ready: [Vec<f64>; 2],
     next: usize,
@@ -44,14 +44,14 @@ impl Multipath {
             ready: [vec![0.0; BLOCK * FACTOR], vec![0.0; BLOCK * FACTOR]],
             next: 0,
         };
-        // What was not noise yet runs out of the filters.
+        // Flush the initial zeros out of the filters.
         for _ in 0..(TAPS + SPAN).div_ceil(BLOCK) {
             multipath.advance();
         }
         multipath
     }
 
-    /// The next sample: both quadratures, each of variance 1/2.
+    /// Draws the next sample: both quadratures, each with variance 1/2.
     #[inline]
     pub(super) fn draw(&mut self) -> (f64, f64) {
         if self.next == BLOCK * FACTOR {
@@ -84,7 +84,8 @@ impl Multipath {
     }
 }
 
-/// A sum in a fixed order of eight lanes, which a compiler may vectorise without changing a bit.
+/// Dot product in a fixed order of eight lanes, which a compiler can vectorise without changing a
+/// bit.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -98,9 +99,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
 }
 
-/// The filter whose output has the autocorrelation J_0(2 pi n / BASE) under a Hann window of lags:
-/// its frequency response is the root of that autocorrelation's spectrum. Scaled to a variance of
-/// 1/2. The window costs 0.005 of the autocorrelation up to 10 wavelengths and 0.015 up to 25.
+/// The filter whose output has the autocorrelation J_0(2 pi n / BASE) under a Hann window of lags.
+/// Its frequency response is the square root of the spectrum of that autocorrelation, scaled to a
+/// variance of 1/2. The window changes the autocorrelation by 0.005 up to 10 wavelengths and by
+/// 0.015 up to 25.
 fn doppler_filter() -> Vec<f64> {
     const FREQUENCIES: usize = 1024;
     let middle = TAPS / 2;
@@ -138,8 +140,8 @@ fn cosines(angle: f64) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Windowed sinc for each of the `FACTOR` places after a base sample: cut-off in the middle of
-/// the gap between the spectrum (up to 1 a wavelength) and its image (from 3 on).
+/// Windowed sinc for each of the `FACTOR` positions after a base sample. The cut-off is in the
+/// middle between the spectrum (up to 1 per wavelength) and its image (from 3).
 fn interpolator() -> Vec<[f64; SPAN]> {
     (0..FACTOR)
         .map(|place| {
@@ -150,7 +152,7 @@ fn interpolator() -> Vec<[f64; SPAN]> {
                 let angle = std::f64::consts::PI * x;
                 let sinc = if x == 0.0 { 1.0 } else { libm::sin(angle) / angle };
                 let window = 2.0 * angle / SPAN as f64;
-                // Blackman.
+                // Blackman window.
                 let window = 0.42 + 0.5 * libm::cos(window) + 0.08 * libm::cos(2.0 * window);
                 *tap = sinc * window;
                 sum += *tap;
@@ -170,7 +172,7 @@ mod tests {
         (0..count).map(|_| multipath.draw()).collect()
     }
 
-    /// Autocorrelation of filter and interpolator against J_0, without any noise.
+    /// Compares the autocorrelation of filter and interpolator with J_0, without noise.
     #[test]
     fn the_filter_has_the_autocorrelation_of_isotropic_scattering() {
         let filter = doppler_filter();
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_has_unit_power_and_that_autocorrelation_between_base_samples_too() {
+    fn noise_has_unit_power_and_the_autocorrelation_between_base_samples() {
         let samples = samples(1_000_000);
         let wavelengths = samples.len() as f64 / PER_WAVELENGTH as f64;
         for lag in [0, 1, 5, 12, 16, 23, 32, 100] {
@@ -191,7 +193,7 @@ mod tests {
             let correlation = products.sum::<f64>() / (samples.len() - lag) as f64;
             let expected =
                 libm::j0(2.0 * std::f64::consts::PI * lag as f64 / PER_WAVELENGTH as f64);
-            // One independent value a wavelength or so.
+            // About one independent value per wavelength.
             let bound = 4.5 / wavelengths.sqrt() + 0.012;
             assert!((correlation - expected).abs() < bound, "{lag}: {correlation} {expected}");
         }

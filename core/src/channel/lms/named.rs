@@ -1,6 +1,6 @@
-//! Enums of names: what is chosen by a word.
+//! Enums whose variants have names in configurations.
 
-/// An enum of which each variant has a name, by which it is read and written.
+/// Defines an enum whose variants are read and written by name.
 macro_rules! named {
     (
         $(#[$doc:meta])*
@@ -14,11 +14,11 @@ macro_rules! named {
         }
 
         impl $type {
-            /// Names and what they name.
+            /// All names and their variants.
             pub const ALL: [(&'static str, Self); [$($name),+].len()] =
                 [$(($name, Self::$variant)),+];
 
-            /// Its name.
+            /// The name of the variant.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),+

@@ -1,4 +1,4 @@
-//! The description of a channel: a preset with some of its values replaced.
+//! Configuration of a land mobile channel: a preset with some values replaced.
 
 use std::num::NonZeroU32;
 
@@ -15,8 +15,8 @@ use super::trees::IsolatedTrees;
 use crate::config::Fault;
 use crate::units::{Decibels, Degrees, Duration, Gigahertz, KilometresPerHour, Metres};
 
-/// A terminal that drives under a satellite: fading, interleaver and code. A preset, and what takes
-/// the place of its own values; what is not given stays as it is.
+/// A vehicle terminal with a land mobile satellite channel: fading, interleaver and code. A preset,
+/// with the values that are given here in place of its own.
 ///
 /// ```
 /// use clift::channel::lms::{Environment, Options, Preset};
@@ -30,51 +30,52 @@ use crate::units::{Decibels, Degrees, Duration, Gigahertz, KilometresPerHour, Me
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Options {
-    /// Where every number that is not given comes from, a channel of the papers.
+    /// The channel of a paper that provides all values not given here.
     pub preset: Preset,
-    /// Es/N0 of the level that `reference` names; the preset's unless set (internet 6 dB,
+    /// Es/N0 of the level selected by `reference`. Default: that of the preset (internet 6 dB,
     /// distribution 14 dB, its 10 dB).
     pub esn0: Option<Decibels>,
-    /// Depth of the interleaver, which is the decoding time; "0 ms" for none. The preset's unless
-    /// set (36 ms; its 1 ms).
+    /// Depth of the interleaver, which is also the decoding time; "0 ms" for none. Default: that of
+    /// the preset (36 ms; its 1 ms).
     pub interleaving: Option<Duration>,
-    /// The interleaver spreads a code word to so many instants over its depth; 0 for evenly.
+    /// Number of instants over which the interleaver spreads a code word; 0 for evenly.
     pub branches: Option<u32>,
-    /// The states along the road. Naming an environment drops the preset's calibration (no offset,
+    /// The states along the road. An environment replaces the calibration of the preset (no offset,
     /// even spreading).
     pub environment: Option<Environment>,
-    /// The model of the environment; unless set the one that has it, P.681 if both do.
+    /// The model of the environment. Default: the one that has it, P.681 if both do.
     pub propagation: Option<Tables>,
-    /// Elevation of the satellite over the environment; 40 deg unless set.
+    /// Elevation of the satellite in the environment; default 40 deg.
     pub elevation: Option<Degrees>,
-    /// Carrier; 2.2 GHz unless set.
+    /// Carrier frequency; default 2.2 GHz.
     pub carrier: Option<Gigahertz>,
-    /// Speed of the terminal; 60 km/h unless set.
+    /// Speed of the terminal; default 60 km/h.
     pub speed: Option<KilometresPerHour>,
-    /// One Loo state instead of an environment.
+    /// One Loo state, instead of an environment.
     pub loo: Option<LooState>,
-    /// A clear road past single trees instead of an environment.
+    /// A clear road with single trees, instead of an environment.
     pub trees: Option<IsolatedTrees>,
-    /// Es/N0 is that of the mean power over fading ("mean") or of the unshadowed line of sight
+    /// Es/N0 refers to the mean power over fading ("mean") or to the unshadowed line of sight
     /// ("los").
     pub reference: Option<Reference>,
     /// Modulation.
     #[serde(deserialize_with = "any_case")]
     pub modulation: Option<Modulation>,
-    /// A code that comes with CLIFT: information bits and rate.
+    /// A built-in code: information bits and rate.
     pub code: Option<CodeName>,
-    /// A code of your own, rows of [x, PER] with rising x.
+    /// A user-defined code, as rows of [x, PER] with increasing x.
     pub per_table: Option<Vec<(f64, f64)>>,
-    /// What x is in `per_table`: "mi" (mutual information per coded bit) or "esn0" (Es/N0 in dB over
-    /// the Gaussian channel); "mi" unless set.
+    /// Meaning of x in `per_table`: "mi" (mutual information per coded bit, the default) or "esn0"
+    /// (Es/N0 in dB over the Gaussian channel).
     pub per_axis: Option<PerAxis>,
-    /// A hard decision instead of a code: decoded from this mutual information per coded bit on.
+    /// A hard decision instead of a code: decoded if the mutual information per coded bit is at
+    /// least this.
     pub threshold: Option<f64>,
     /// Added to Es/N0.
     pub offset: Option<Decibels>,
 }
 
-/// A model of states along a road that comes with tables.
+/// A model of states along a road with built-in parameter tables.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tables {
@@ -106,12 +107,12 @@ pub struct LooState {
     pub psi: Decibels,
     /// Mean power of the multipath.
     pub multipath: Decibels,
-    /// Distance after which the correlation of shadowing has fallen to 1/e.
+    /// Distance at which the correlation of shadowing has dropped to 1/e.
     pub correlation: Metres,
 }
 
 impl Options {
-    /// A preset as it is.
+    /// A preset without changes.
     pub fn of(preset: Preset) -> Self {
         Self { preset, ..Self::default() }
     }
@@ -124,7 +125,7 @@ impl Options {
     /// The channel.
     ///
     /// # Errors
-    /// If a parameter is out of its range, or two of them contradict each other.
+    /// If a parameter is out of range, or parameters contradict each other.
     pub fn channel(&self) -> Result<LandMobile, Fault> {
         let mut channel = self.preset.channel();
         let Gigahertz(carrier_ghz) = self.carrier.unwrap_or(Gigahertz(2.2));
@@ -136,7 +137,7 @@ impl Options {
         channel.reference = self.reference.unwrap_or(channel.reference);
         let receiver = &mut channel.receiver;
         if self.environment.is_some() {
-            // The calibration of a preset belongs to its own propagation.
+            // The calibration of a preset applies to its own propagation only.
             receiver.offset_db = 0.0;
             receiver.interleaver.branches = None;
         }
@@ -153,18 +154,17 @@ impl Options {
         Ok(channel)
     }
 
-    /// The road in the place of the preset's.
+    /// The road that replaces that of the preset, if given.
     fn road(&self, carrier_ghz: f64) -> Result<Option<Propagation>, Fault> {
         let given = [self.environment.is_some(), self.loo.is_some(), self.trees.is_some()];
         if given.into_iter().filter(|&given| given).count() > 1 {
-            let cure =
-                "environment, loo and trees each say what the road is like; give one of them";
+            let cure = "environment, loo and trees are alternatives; give one of them";
             return Err(Fault::at(cure));
         }
         let Some(environment) = self.environment else {
             let given = self.propagation.map(|_| "propagation");
             if let Some(name) = given.or(self.elevation.map(|_| "elevation")) {
-                let cure = "belongs to an environment; name one, e.g. environment = \"rural-wooded\", or leave it out";
+                let cure = "needs an environment; name one, e.g. environment = \"rural-wooded\", or remove it";
                 return Err(Fault::new(name, cure));
             }
             if let Some(state) = self.loo {
@@ -185,10 +185,10 @@ impl Options {
         made.map(Some)
     }
 
-    /// The code in the place of the preset's.
+    /// The code that replaces that of the preset, if given.
     fn own_code(&self, modulation: Modulation) -> Result<Option<Code>, Fault> {
         if self.per_axis.is_some() && self.per_table.is_none() {
-            return Err(Fault::new("per_axis", "belongs to `per_table`; leave it out"));
+            return Err(Fault::new("per_axis", "needs `per_table`; give one, or remove it"));
         }
         match (self.code, &self.per_table, self.threshold) {
             (code, None, None) => Ok(code.map(Code::named)),
@@ -214,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_replaced_is_the_preset() {
+    fn options_without_values_give_the_preset() {
         for (_, preset) in Preset::ALL {
             assert_eq!(Options::of(preset).channel(), Ok(preset.channel()));
         }
     }
 
     #[test]
-    fn an_environment_drops_the_calibration_but_not_what_is_given() {
+    fn an_environment_replaces_the_calibration_but_not_given_values() {
         let wood = Options { environment: Some(Environment::RuralWooded), ..internet() };
         let channel = wood.channel().unwrap();
         assert_eq!(channel.receiver.offset_db, 0.0);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_models_hold_is_p681_unless_said() {
+    fn p681_is_the_default_for_environments_of_both_models() {
         let suburb = Options { environment: Some(Environment::Suburban), ..internet() };
         let is_p681 = |options: &Options| {
             let channel = options.channel().unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn each_environment_has_a_row_in_the_tables_that_it_names() {
+    fn each_environment_is_in_the_tables_of_its_model() {
         for (_, environment) in Environment::ALL {
             let options = Options { environment: Some(environment), ..internet() };
             assert!(options.channel().is_ok(), "{environment}");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_told() {
+    fn contradictions_are_refused() {
         let trees = IsolatedTrees {
             gap: Metres(60.0),
             crossing: Metres(5.0),

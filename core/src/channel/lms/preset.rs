@@ -14,16 +14,17 @@ use super::trees::IsolatedTrees;
 use crate::units::{Bytes, Decibels, Duration, Metres};
 
 named! {
-    /// A channel of the papers. Constants marked *calibrated* were fitted on printed tables; how, and
-    /// what that leaves as a prediction, is in `docs/concepts/lms.md`.
+    /// A channel of the papers. Constants marked *calibrated* were fitted to printed tables; the
+    /// fit, and which results remain predictions, is described in `docs/concepts/lms.md`.
     #[derive(Default)]
     pub enum Preset {
-        /// Kuhn 2014, Internet: 0.263 Mbit/s of 33-byte code words, after sharing by ten.
+        /// Kuhn 2014, Internet: 0.263 Mbit/s with 33-byte code words, one tenth of the full
+        /// capacity.
         #[default]
         Internet = "internet",
-        /// Kuhn 2014, distribution, mobile to gateway: 2.34 Mbit/s of 33-byte code words.
+        /// Kuhn 2014, distribution, mobile to gateway: 2.34 Mbit/s with 33-byte code words.
         DistributionUp = "distribution",
-        /// Kuhn 2014, distribution, gateway to mobile: 2.25 Mbit/s of 1523-byte code words.
+        /// Kuhn 2014, distribution, gateway to mobile: 2.25 Mbit/s with 1523-byte code words.
         DistributionDown = "distribution-down",
         /// Tauran 2017: intermediate tree shadowing, for its mutual information every millisecond.
         Its = "its",
@@ -31,7 +32,7 @@ named! {
 }
 
 impl Preset {
-    /// Es/N0 in dB where the paper gives one, or the middle of its range.
+    /// Es/N0 in dB: the value of the paper, or the middle of its range.
     pub fn esn0_db(self) -> f64 {
         match self {
             Self::DistributionUp | Self::DistributionDown => 14.0,
@@ -91,8 +92,8 @@ impl Preset {
     }
 }
 
-/// Calibrated on the New Reno rows of table 3 of Kuhn 2014: spread of the direct path, multipath
-/// power, effective order of diversity of the interleaver, offset of Es/N0.
+/// Calibrated to the New Reno rows of table 3 of Kuhn 2014: standard deviation of the direct path,
+/// multipath power, effective diversity order of the interleaver, offset of Es/N0.
 const INTERNET_PSI_DB: f64 = 0.6;
 const INTERNET_MULTIPATH_DB: f64 = -11.0;
 const INTERNET_BRANCHES: u32 = 2;
@@ -104,7 +105,7 @@ fn internet() -> Propagation {
     Propagation { shadowing: Shadowing::Steady(loo), correlation_m: 1.7 }
 }
 
-/// Calibrated on table 1 of Kuhn 2014: spacing, length and depth of the fades.
+/// Calibrated to table 1 of Kuhn 2014: spacing, length and depth of the fades.
 const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
     gap: Metres(65.0),
     crossing: Metres(5.0),

@@ -6,35 +6,35 @@ use super::code::Code;
 use super::information::Modulation;
 use crate::units::Duration;
 
-/// How a level becomes a decoded or lost code word.
+/// Decides from the level whether a code word is decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receiver {
     /// Modulation of the symbols.
     pub modulation: Modulation,
-    /// Code: PER of a mean mutual information.
+    /// Code: PER as a function of the mean mutual information.
     pub code: Code,
-    /// How the symbols of a code word are spread in time.
+    /// Spreading of the symbols of a code word in time.
     pub interleaver: Interleaver,
-    /// Added to Es/N0, in dB: what a receiver loses (negative), or a calibration.
+    /// Added to Es/N0, in dB: the implementation loss of a receiver (negative), or a calibration.
     pub offset_db: f64,
 }
 
-/// The symbols of a code word that starts at `t` are spread over `t` to `t + depth`; the last one
-/// must be there before it is decoded.
+/// The symbols of a code word that starts at `t` are spread over `t` to `t + depth`. The code word
+/// is decoded after its last symbol has arrived.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Interleaver {
-    /// Length of the spreading; 0 for none.
+    /// Depth in time; 0 for none.
     pub depth: Duration,
     /// `None`: evenly over the whole depth. A number J: in J equal parts at the instants
-    /// `t + j depth / J`, an effective order of diversity.
+    /// `t + j depth / J`, an effective diversity order.
     pub branches: Option<NonZeroU32>,
 }
 
 impl Interleaver {
-    /// All symbols at once.
+    /// No spreading.
     pub const NONE: Self = Self { depth: Duration::ZERO, branches: None };
 
-    /// From the start of a code word until it is decoded: the depth, else the slot itself.
+    /// Time from the start of a code word until it is decoded: the depth, else the slot duration.
     pub fn decoding_time(&self, slot: Duration) -> Duration {
         if self.depth == Duration::ZERO { slot } else { self.depth }
     }

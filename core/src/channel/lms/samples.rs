@@ -1,4 +1,4 @@
-//! Mutual information over time at equal steps, as far ahead as a code word reaches.
+//! Mutual information over time in equal steps, buffered for the length of a code word.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use super::fading::Fading;
 use super::information::InformationTable;
 use super::series::Series;
 
-/// Where levels come from.
+/// Source of the levels.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
-    /// A model; its power is relative to the unshadowed line of sight, at which Es/N0 is `db`.
+    /// A model; its power is relative to the unshadowed line of sight, whose Es/N0 is `db`.
     Fading {
         /// The model.
         fading: Box<Fading>,
         /// Es/N0 in dB at power 1.
         db: f64,
     },
-    /// Levels of a model that were drawn before, for several Es/N0.
+    /// Levels of a model, drawn in advance and used for several values of Es/N0.
     Drawn {
-        /// In dB, relative to the unshadowed line of sight; the last one goes on.
+        /// In dB, relative to the unshadowed line of sight; the last level is held.
         levels: Arc<[f64]>,
-        /// The next one.
+        /// Index of the next level.
         next: usize,
         /// Es/N0 in dB at level 0.
         db: f64,
@@ -29,7 +29,7 @@ pub(super) enum Source {
     Series(Series),
 }
 
-/// The level of a power in dB.
+/// Converts a power to a level in dB.
 #[inline]
 pub(super) fn decibels(power: f64) -> f64 {
     10.0 * libm::log10(power)
@@ -51,13 +51,13 @@ impl Source {
     }
 }
 
-/// A window onto the mutual information per coded bit, which moves forward only.
+/// A forward-moving window onto the mutual information per coded bit.
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
     source: Source,
     table: InformationTable,
     step_ns: f64,
-    /// Number of the first sample kept.
+    /// Index of the first sample kept.
     first: u64,
     values: Vec<f64>,
     /// Integral from the first sample kept, in steps, by the trapezoid rule.
@@ -72,11 +72,11 @@ impl Samples {
         samples
     }
 
-    /// Prepares for instants from `from_ns` to `to_ns`; earlier ones are forgotten.
+    /// Prepares instants from `from_ns` to `to_ns`; earlier ones are discarded.
     pub(super) fn prepare(&mut self, from_ns: u64, to_ns: u64) {
         let keep = (from_ns as f64 / self.step_ns) as u64;
         let drop = (keep.saturating_sub(self.first) as usize).min(self.values.len() - 1);
-        // Now and then only: it moves all that is kept.
+        // Only occasionally, because it moves all samples kept.
         if drop > self.values.len() / 2 {
             self.values.drain(..drop);
             self.first += drop as u64;
@@ -104,7 +104,7 @@ impl Samples {
         (sample, place - sample as f64)
     }
 
-    /// At an instant.
+    /// The value at an instant.
     #[inline]
     pub(super) fn at(&self, ns: u64) -> f64 {
         let (sample, rest) = self.place(ns);
@@ -112,7 +112,7 @@ impl Samples {
         low + (high - low) * rest
     }
 
-    /// Mean from an instant to another.
+    /// Mean between two instants.
     #[inline]
     pub(super) fn mean(&self, from_ns: u64, to_ns: u64) -> f64 {
         let steps = (to_ns - from_ns) as f64 / self.step_ns;

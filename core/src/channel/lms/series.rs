@@ -1,9 +1,9 @@
-//! A measured level over time.
+//! A measured series of levels over time.
 
 use crate::config::Fault;
 use crate::units::Duration;
 
-/// Es/N0 at rising instants, linear in dB in between, held after the last.
+/// Es/N0 at increasing instants, linearly interpolated in dB, constant after the last.
 ///
 /// ```
 /// use clift::channel::lms::Series;
@@ -16,7 +16,7 @@ pub struct Series {
     t: Vec<i64>,
     db: Vec<f64>,
     step_ns: f64,
-    /// Samples given, and the row before the next one.
+    /// Number of samples produced, and the row before the next sample.
     given: u64,
     row: usize,
 }
@@ -25,7 +25,7 @@ impl Series {
     /// Instants in ns and levels in dB. The first instant becomes time 0.
     ///
     /// # Errors
-    /// If there are not two rows, instants do not rise, or a level is no number.
+    /// If there are fewer than two rows, instants do not increase, or a level is not a number.
     pub fn new(mut t: Vec<i64>, db: Vec<f64>) -> Result<Self, Fault> {
         let fault = |what: String| Err(Fault::at(format!("the series of levels {what}")));
         if t.len() != db.len() {
@@ -36,13 +36,13 @@ impl Series {
         }
         if let Some(row) = db.iter().position(|db| !(-200.0..=200.0).contains(db)) {
             return fault(format!(
-                "has {} dB in row {row}; give a number from -200 to 200, or leave the row out",
+                "has {} dB in row {row}; give a number from -200 to 200, or remove the row",
                 db[row]
             ));
         }
         if let Some(row) = (1..t.len()).find(|&row| t[row] <= t[row - 1]) {
             return fault(format!(
-                "does not go on in time in row {row}; sort it, one row an instant"
+                "does not increase in time in row {row}; sort it, with one row per instant"
             ));
         }
         let first = t[0];
@@ -54,12 +54,12 @@ impl Series {
         Ok(Self { t, db, step_ns: 0.0, given: 0, row: 0 })
     }
 
-    /// From the first instant to the last.
+    /// Time from the first instant to the last.
     pub fn duration(&self) -> Duration {
         Duration::from_nanos(self.t[self.t.len() - 1] as u64)
     }
 
-    /// Sampled every `step_ns` from time 0 on.
+    /// Sets the sampling interval `step_ns`, from time 0.
     pub(super) fn every(mut self, step_ns: f64) -> Self {
         self.step_ns = step_ns;
         self

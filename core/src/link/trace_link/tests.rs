@@ -1,9 +1,9 @@
-//! Hand-computed cases.
+//! Cases computed by hand.
 
 use super::*;
 use crate::trace::{Parts, mahimahi};
 
-/// `d` of LLDUs of 33 bytes, 10 ns apart; RTT 200 ns, every slot used.
+/// A trace with these `d`: LLDUs of 33 bytes, 10 ns apart; RTT 200 ns, every slot used.
 fn parts(d: &[i64]) -> Parts {
     let slots = d.len() as i64;
     Parts {
@@ -47,7 +47,7 @@ fn delivered(link: &mut TraceLink) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn a_packet_of_1500_bytes_takes_46_lldus_of_33_or_47_as_the_papers_count() {
+fn a_packet_of_1500_bytes_takes_46_lldus_of_33_bytes_or_47_in_the_papers() {
     let plain = link(parts(&[5]), TraceLinkConfig::default());
     assert_eq!(plain.lldus_for(Bytes(1500)), 46);
     assert_eq!(plain.lldus_for(Bytes(33 * 46)), 46);
@@ -66,8 +66,8 @@ fn a_packet_of_1500_bytes_takes_46_lldus_of_33_or_47_as_the_papers_count() {
 }
 
 #[test]
-fn a_repaired_packet_is_overtaken() {
-    // Slots 0, 10, ... 50; slot 10 comes through after 300 ns.
+fn a_packet_under_repair_is_overtaken() {
+    // Slots 0, 10, ... 50; the LLDU of slot 10 is recovered after 300 ns.
     let mut link = link(parts(&[5, 300, 5, 5, 5, 5]), TraceLinkConfig::default());
     send(&mut link, 0, 66);
     send(&mut link, 0, 66);
@@ -78,7 +78,7 @@ fn a_repaired_packet_is_overtaken() {
 }
 
 #[test]
-fn a_packet_with_a_lost_lldu_is_given_up_when_the_last_of_it_is() {
+fn a_packet_with_a_lost_lldu_is_given_up_after_its_last_lldu() {
     let trace = Parts { lost: vec![(1, 70)], ..parts(&[5, 0, 95, 5]) };
     let mut link = link(trace, TraceLinkConfig::default());
     send(&mut link, 0, 99);
@@ -89,14 +89,14 @@ fn a_packet_with_a_lost_lldu_is_given_up_when_the_last_of_it_is() {
 }
 
 #[test]
-fn a_wrapped_trace_goes_on_one_gap_after_its_last_slot() {
+fn a_wrapped_trace_continues_one_gap_after_its_last_slot() {
     let config = TraceLinkConfig {
         wrap: true,
         start_offset: Duration::from_nanos(30 * 7 + 20),
         ..TraceLinkConfig::default()
     };
     let mut link = link(parts(&[5, 6, 7]), config);
-    // Run time 0 is trace time 20 of the eighth round; slots at 0, 10, 20, 30 with d 7, 5, 6, 7.
+    // Run time 0 is trace time 20 of the eighth cycle; slots at 0, 10, 20, 30 with d 7, 5, 6, 7.
     send(&mut link, 0, 33);
     send(&mut link, 1, 66);
     send(&mut link, 25, 33);
@@ -104,7 +104,7 @@ fn a_wrapped_trace_goes_on_one_gap_after_its_last_slot() {
 }
 
 #[test]
-fn a_waiting_packet_ends_a_run_only_if_the_trace_ends_before_it() {
+fn a_waiting_packet_ends_a_run_only_if_the_trace_is_shorter() {
     let ended = |duration| {
         let duration = Some(Instant::from_nanos(duration));
         let mut link = link(parts(&[5; 3]), TraceLinkConfig { duration, ..Default::default() });
@@ -120,8 +120,8 @@ fn a_waiting_packet_ends_a_run_only_if_the_trace_ends_before_it() {
 }
 
 #[test]
-fn usage_counts_repairs_and_the_time_that_passed() {
-    // Two slots in three carry data: an LLDU stands for one and a half.
+fn usage_counts_repairs_within_the_elapsed_time() {
+    // Two of three slots carry data, so that an LLDU counts as 1.5 slots.
     let trace = Parts { slots_used: 6, slots: 6, span: (0, 50), ..parts(&[5; 4]) };
     let mut link = link(trace, TraceLinkConfig::default());
     send(&mut link, 0, 50);
@@ -129,10 +129,10 @@ fn usage_counts_repairs_and_the_time_that_passed() {
     assert_eq!((usage.slots, usage.used), (3.0, 3.0));
     assert_eq!(usage.share(), 1.0);
     assert_eq!(link.usage(Instant::MAX).share(), 0.5);
-    // What is in the air counts no further than it is.
+    // Slots still ahead of a packet do not count yet.
     assert_eq!((link.usage(Instant::ZERO).used, link.usage(Instant::ZERO).share()), (1.5, 1.0));
     assert_eq!(usage.coding_ratio(&link.counters()), None);
-    // A packet that still waits is not on the air.
+    // A packet that still waits does not use slots.
     send(&mut link, 0, 33);
     assert_eq!(link.usage(Instant::from_nanos(19)).used, 3.0);
     assert_eq!(link.usage(Instant::from_nanos(20)).used, 4.5);
@@ -142,7 +142,7 @@ fn usage_counts_repairs_and_the_time_that_passed() {
 }
 
 #[test]
-fn what_cannot_be_a_link_says_why() {
+fn an_invalid_link_is_refused_with_its_reason() {
     let trace = Arc::new(LinkTrace::from_parts(Parts { gap: 0, ..parts(&[5]) }));
     let wrap = TraceLinkConfig { wrap: true, ..TraceLinkConfig::default() };
     assert_eq!(TraceLink::new(Arc::clone(&trace), wrap).unwrap_err(), LinkError::NoPeriod);
@@ -167,11 +167,11 @@ fn times_beyond_the_horizon_do_not_panic() {
     }
 }
 
-/// What mahimahi's own class did with these (`src/frontend/link_queue.cc` and its drop-tail queue at
-/// revision ae477d4, driven by a clock of ours): opportunities in ms, packets by arrival in ms and
-/// bytes, departures in ms; `None` where it dropped one.
+/// Results of mahimahi's own class (`src/frontend/link_queue.cc` and its drop-tail queue at
+/// revision ae477d4, driven by a simulated clock): opportunities in ms, packets by arrival in ms
+/// and bytes, departures in ms; `None` if dropped.
 #[test]
-fn packets_go_as_in_mahimahis_own_queue() {
+fn departures_match_the_queue_of_mahimahi() {
     type Case<'a> = (&'a [u64], QueueLimit, &'a [(u64, u32)], &'a [Option<u64>]);
     let cases: [Case<'_>; 6] = [
         (
@@ -219,7 +219,7 @@ fn packets_go_as_in_mahimahis_own_queue() {
         let mut link = link(parts, TraceLinkConfig { queue, wrap: true, ..Default::default() });
         let mut left = vec![None; packets.len()];
         for (number, &(ms, size)) in packets.iter().enumerate() {
-            // Where in its millisecond a packet arrives does not matter.
+            // The arrival time within its millisecond has no effect.
             let now = Instant::from_nanos(ms * 1_000_000 + 100_000 * number as u64);
             let _ = link.enqueue(now, Packet::new(PacketId(number as u64), Bytes(size)));
         }
@@ -231,7 +231,7 @@ fn packets_go_as_in_mahimahis_own_queue() {
 }
 
 #[test]
-fn packets_share_lldus_by_bytes_if_they_are_there_in_time() {
+fn packets_share_lldus_by_bytes_if_they_arrive_in_time() {
     let shared = |arrivals: &[(u64, u32)]| {
         let packing = Some(Packing::Bytes);
         let fragmentation = Fragmentation { packing, ..Fragmentation::default() };
@@ -242,7 +242,7 @@ fn packets_share_lldus_by_bytes_if_they_are_there_in_time() {
     };
     // Slots 0, 10, 20 of 33 bytes: 20 + 13 | 7 + 26 | ..., + 5 + 100.
     assert_eq!(shared(&[(0, 20), (0, 20), (0, 26)]), (vec![(0, 105), (1, 115), (2, 115)], 2));
-    // One that comes when the slot has begun does not get into it.
+    // A packet that arrives after the slot has started does not use it.
     assert_eq!(shared(&[(0, 20), (1, 13)]), (vec![(0, 105), (1, 115)], 2));
     let extra = Fragmentation {
         extra_lldu: true,
@@ -254,10 +254,10 @@ fn packets_share_lldus_by_bytes_if_they_are_there_in_time() {
     assert_eq!(TraceLink::new(trace, config).unwrap_err(), LinkError::SharedExtra);
 }
 
-/// A code whose data LLDUs stand side by side: at its mean rate the trace would have offered less than
-/// was sent.
+/// A code that sends its data LLDUs back to back: counted at its mean rate, the trace would have
+/// offered less than was sent.
 #[test]
-fn no_more_is_used_than_came_by() {
+fn usage_never_exceeds_the_slots_that_passed() {
     let trace = Parts { slots_used: 40, slots: 40, span: (0, 390), ..parts(&[5; 10]) };
     let mut link = link(trace, TraceLinkConfig::default());
     send(&mut link, 0, 330);

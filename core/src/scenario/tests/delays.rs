@@ -100,12 +100,12 @@ fn invalid_delays_are_rejected_with_the_reason() {
     for (text, expected) in [
         (
             "[access]\ndelay = \"1 ms\"\ndelays = \"x\"",
-            "line 3: access.delays: `delay` and `delays` say the same; give one",
+            "line 3: access.delays: `delay` and `delays` are alternatives; give one of them",
         ),
         ("[access]\ndelays = \"\"", "line 2: access.delays: is empty; name a CSV file"),
         (
             "[access]\nkeep_order = true",
-            "line 2: access.keep_order: is for `delays` that vary; give those",
+            "line 2: access.keep_order: needs varying `delays`; give those",
         ),
         (
             "[access]\ndelays = 3",

@@ -92,7 +92,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"\nrate = \"1 Mbit/s\"",
-            "geo.toml line 5: channel.rate: `slot` and `rate` say the same",
+            "geo.toml line 5: channel.rate: `slot` and `rate` are alternatives",
         ),
         (
             "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.1",
@@ -104,7 +104,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"gilbert-elliott\"\nslot = \"1 ms\"\nerasures = 0.9\nburst = 2",
-            "geo.toml line 5: channel.burst: so many erasures need bursts",
+            "geo.toml line 5: channel.burst: this share of erasures needs bursts",
         ),
         (
             "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\nslot = \"1 ms\"",
@@ -144,7 +144,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nelevation = \"40 deg\"",
-            "geo.toml line 3: channel.elevation: belongs to an environment; name one",
+            "geo.toml line 3: channel.elevation: needs an environment; name one",
         ),
         (
             "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\ncarrier = \"12 GHz\"",
@@ -196,7 +196,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nper_axis = \"esn0\"",
-            "geo.toml line 3: channel.per_axis: belongs to `per_table`",
+            "geo.toml line 3: channel.per_axis: needs `per_table`",
         ),
         (
             "[channel]\nmodel = \"lms\"\nerasures = 0.1",
@@ -216,11 +216,11 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nrate = \"1 Mbit/s\"\nslot = \"1 ms\"",
-            "geo.toml line 3: channel.rate: `slot` and `rate` say the same",
+            "geo.toml line 3: channel.rate: `slot` and `rate` are alternatives",
         ),
         (
             "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"lms\"",
-            "geo.toml line 4: channel.model: \"lms\" makes slots of its own",
+            "geo.toml line 4: channel.model: \"lms\" generates its own slots",
         ),
         ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: keeps no slot"),
         ("[trace]\nunit = \"ms\"", "geo.toml line 1: trace: missing key `file`"),

@@ -523,7 +523,7 @@ impl NtnOptions {
         check_delays(*delay, delays.as_ref(), false)?;
         check_delays(None, varies, keep_order.is_some())?;
         if return_delay.is_some() && return_delays.is_some() {
-            let cure = "`return_delay` and `return_delays` say the same; give one";
+            let cure = "`return_delay` and `return_delays` are alternatives; give one of them";
             return Err(Fault::new("return_delays", cure));
         }
         self.over(None, delay.map(Into::into), return_delay.map(Into::into))?.check()?;
