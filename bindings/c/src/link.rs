@@ -187,7 +187,9 @@ pub unsafe extern "C" fn clift_link_enqueue_in(
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     let wrong = match u32::try_from(flow) {
         Err(_) => Some(format!("flow {flow}: give at most {}", u32::MAX)),
-        Ok(_) if end < first => Some(format!("the end of bytes {first} to {end} is before their start")),
+        Ok(_) if end < first => {
+            Some(format!("the end of bytes {first} to {end} is before their start"))
+        }
         Ok(_) => None,
     };
     if let Some(wrong) = wrong {

@@ -106,7 +106,10 @@ impl clift_scenario {
             Some(hop) if hop < hops.len() => (&hops[hop..=hop], first + hop as u32),
             Some(hop) => {
                 let most = hops.len();
-                return Err(format!("{}hop {hop} does not exist; this direction has {most}", self.name()));
+                return Err(format!(
+                    "{}hop {hop} does not exist; this direction has {most}",
+                    self.name()
+                ));
             }
         };
         let way = Way::new(hops, setup.seed, first);
