@@ -192,7 +192,7 @@ def test_quic_reacts_to_marks() -> None:
     [
         ('profile = "papers"\necn = true', 'ecn: belongs to profile = "linux"'),
         ('congestion = "prague"\necn = false', "ecn: prague needs ECN; leave `ecn` out"),
-        ('protocol = "quic"\ncongestion = "dctcp"', "dctcp needs the exact echo"),
+        ('protocol = "quic"\ncongestion = "dctcp"', "dctcp needs an exact echo"),
     ],
 )
 def test_what_cannot_be_says_so(transport: str, message: str) -> None:

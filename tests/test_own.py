@@ -336,7 +336,7 @@ def one_way(**methods: Any) -> type:
 @pytest.mark.parametrize(
     ("returned", "line"),
     [
-        (-3, "on_loss returned -3; give whole segments, 1 or more"),
+        (-3, "on_loss returned -3; give a whole number of segments, 1 or more"),
         (0, "on_loss returned 0; give"),
         (float("nan"), "on_loss returned nan; give"),
         (2.5, "on_loss returned 2.5; give"),
@@ -383,7 +383,7 @@ def test_other_wrong_answers_are_refused() -> None:
         ("minus", (-1, None), "bytes are a whole number"),
         ("notnumber", (float("nan"), None), "bytes are a whole number"),
         ("past", (5, 0), "a whole number of ns after now (0)"),
-        ("single", 5, "give bytes to hand over, and when"),
+        ("single", 5, "give bytes to hand over, and the time"),
     ):
         clift.register_application(name)(one_way(send=lambda _self, _now, answer=answer: answer))
         refused(line, **{"application.type": name})
@@ -410,7 +410,7 @@ def test_other_wrong_answers_are_refused() -> None:
     for name, line in (
         ("twice", "a slot carries one unit"),
         ("ends", "data unit 0 was not sent, or has arrived or been given up already"),
-        ("stands", "wants the slot at 0 ns and sends nothing in it"),
+        ("stands", "requests the slot at 0 ns but sends nothing in it"),
     ):
         part = one_way(wants=lambda _self, _waits: 0, carry=carry(name))
         clift.register_scheme(f"live-{name}")(part)

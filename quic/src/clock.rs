@@ -1,17 +1,17 @@
-//! The engine's time as the crate's: one base, and nanoseconds since.
+//! Converts the engine's time to the crate's `std::time::Instant`, relative to a base, and back.
 
 use std::time;
 
 use clift::units::Instant;
 
-/// Converts both ways.
+/// Converts times in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     base: time::Instant,
 }
 
 impl Clock {
-    /// A clock that begins now. Only differences of its times are ever looked at.
+    /// A clock that begins now. Only differences between its times are used.
     #[allow(clippy::disallowed_methods)] // there is no other way to a `std::time::Instant`
     pub(crate) fn new() -> Self {
         Self { base: time::Instant::now() }
@@ -29,14 +29,14 @@ impl Clock {
 
 /// Nanoseconds of a tick of tokio's timers.
 const TICK: u64 = 1_000_000;
-/// By which Linux wakes a task later than it asked for (`PR_SET_TIMERSLACK`): so bursts do not keep
-/// their place within a tick.
+/// Delay of Linux between a timer's expiry and the task's wake-up (`PR_SET_TIMERSLACK`). Because of
+/// it, bursts do not stay aligned within a tick.
 const SLACK: u64 = 50_000;
 
-/// When a timer that is `due` rings for a task that goes to sleep `now`. quinn's timers are tokio's,
-/// which count in whole milliseconds: they are due at the next tick, and the task sleeps for the
-/// ticks from the one that has begun. So they ring up to two milliseconds late, which is what lets
-/// quinn's bursts apart at rates at which they would follow one another more closely.
+/// Wake-up time of a task that goes to sleep at `now` for a timer `due`. quinn uses tokio's timers,
+/// which count whole milliseconds: a timer expires at the next tick, and the task sleeps for the
+/// ticks from the one in progress. Wake-ups are therefore up to two milliseconds late. This
+/// separates quinn's bursts at rates at which they would otherwise follow one another more closely.
 pub(crate) fn rings(now: Instant, due: Instant) -> Instant {
     let (now, due) = (now.as_nanos(), due.as_nanos());
     if due <= now {
@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timers_ring_in_whole_milliseconds() {
+    fn timers_expire_in_whole_milliseconds() {
         let rings = |now, due| rings(Instant::from_nanos(now), Instant::from_nanos(due)).as_nanos();
         assert_eq!(rings(0, 1_600_000), 2_050_000);
         assert_eq!(rings(400_000, 1_900_000), 2_450_000);
         assert_eq!(rings(400_000, 2_000_000), 2_450_000);
         assert_eq!(rings(400_000, 2_000_001), 3_450_000);
         assert_eq!(rings(400_000, 400_001), 1_450_000);
-        // What is over already is worked off at once.
+        // An expired timer wakes the task at once.
         assert_eq!(rings(400_000, 300_000), 400_000);
     }
 }

@@ -1,4 +1,4 @@
-//! What a QUIC connection is made from.
+//! Configuration of QUIC connections.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -29,13 +29,13 @@ use crate::session::{Earlier, Handshake};
 
 /// IPv4 and UDP headers.
 const HEADER: u32 = 28;
-/// Bytes of a full packet that are not data: header of a short packet with a number of two bytes,
-/// tag, header of a STREAM frame without length.
+/// Bytes of a full packet that are not data: header of a short packet with a two-byte number, tag,
+/// header of a STREAM frame without length.
 const OVERHEAD: u32 = 1 + 8 + 2 + 16 + 1 + 1 + 4;
 /// quinn's receive window of a stream.
 const STREAM_WINDOW: u64 = 1_250_000;
 
-/// A QUIC connection and its options; quinn's own where nothing is given.
+/// A QUIC connection and its options. Options that are not given have quinn's defaults.
 ///
 /// ```
 /// use clift::transport::Protocol;
@@ -48,24 +48,24 @@ const STREAM_WINDOW: u64 = 1_250_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct QuicConfig {
-    /// Congestion control: `newreno`, `cubic` and `bbr` are quinn's; every other is CLIFT's.
+    /// Congestion control: `newreno`, `cubic` and `bbr` are quinn's; all others are CLIFT's.
     pub congestion: CongestionAlgorithm,
-    /// Size of the largest IP packet, headers included: where path MTU discovery ends.
+    /// Size of the largest IP packet, including headers: the upper limit of path MTU discovery.
     pub packet: Bytes,
-    /// First window, in packets of [`QuicOptions::initial_mtu`]; 12,000 bytes unless set (quinn's
+    /// Initial window, in packets of [`QuicOptions::initial_mtu`]. Default: 12,000 bytes (quinn's
     /// BBR: 200 packets of 1200 bytes).
     pub initial_window: Option<Packets>,
     /// Upper limit of the congestion window, in packets.
     pub cwnd_max: Option<Packets>,
-    /// Receive window of the stream and of the connection; quinn's 1.25 MB for the stream unless set.
+    /// Receive window of the stream and of the connection. Default: quinn's 1.25 MB for the stream.
     pub receive_window: Option<Size>,
-    /// Explicit congestion notification (RFC 9000, section 13.4): off unless set. quinn validates it,
-    /// and takes a mark for a loss of the packets before.
+    /// Explicit congestion notification (RFC 9000, section 13.4). Default: off. quinn validates it,
+    /// and treats a mark as a loss of the preceding packets.
     pub ecn: bool,
-    /// What an earlier connection knew of the path, to be resumed carefully (RFC 9959); with any control
-    /// that goes by a window (not BBR).
+    /// Path parameters of an earlier connection, for Careful Resume (RFC 9959); with any
+    /// window-based congestion control (not BBR).
     pub careful_resume: Option<SavedPath>,
-    /// The rest.
+    /// Further options.
     pub options: QuicOptions,
 }
 
@@ -93,11 +93,11 @@ impl From<&Options> for QuicConfig {
 
 static KIND: Kind = Kind {
     name: "quic",
-    summary: "QUIC: quinn-proto as it is.",
+    summary: "QUIC: quinn-proto, unmodified.",
     make: |options| Arc::new(QuicConfig::from(options)),
 };
 
-/// Adds `quic` to the transports of this process: configurations choose it by name.
+/// Registers `quic` with the transports of this process; configurations select it by name.
 ///
 /// ```
 /// clift_quic::register()?;
@@ -106,7 +106,7 @@ static KIND: Kind = Kind {
 /// ```
 ///
 /// # Errors
-/// If there is one of that name already.
+/// Fails if the name is already taken.
 pub fn register() -> Result<Choice, TransportTaken> {
     register_transport(&KIND)
 }
@@ -132,7 +132,7 @@ impl Protocol for QuicConfig {
             return Err(Fault::new("quic.initial_mtu", message));
         }
         if self.congestion.name() == "dctcp" {
-            let message = "dctcp needs the exact echo of marks that CLIFT has over TCP only; choose \
+            let message = "dctcp needs an exact echo of marks, which CLIFT supports only over TCP; choose \
                            another, or protocol = \"tcp\"";
             return Err(Fault::new("congestion", message));
         }
@@ -140,14 +140,14 @@ impl Protocol for QuicConfig {
             && algorithm.build(&TcpConfig::linux(algorithm), no_draws()).has_model()
         {
             let message = format!(
-                "{algorithm} sets pace and window by delivery rates, which QUIC here does not \
+                "{algorithm} sets pacing rate and window from delivery rates, which QUIC here does not \
                  measure for it; give one of {}",
                 QUINNS.join(", ")
             );
             return Err(Fault::new("congestion", message));
         }
         if self.careful_resume.is_some() && self.congestion.name() == "bbr" {
-            let message = "bbr sets its window by a model; give a control that goes by a window, as \
+            let message = "bbr sets its window from a model; give a window-based congestion control, such as \
                            cubic";
             return Err(Fault::new("careful_resume", message));
         }
@@ -172,7 +172,7 @@ impl Protocol for QuicConfig {
         Bytes(mtu.saturating_sub(OVERHEAD).max(1))
     }
 
-    /// The receive window bounds what is in flight, given or quinn's.
+    /// The receive window, given or quinn's, limits the data in flight.
     fn flow_control(&self) -> FlowControl {
         FlowControl::Window
     }
@@ -181,7 +181,7 @@ impl Protocol for QuicConfig {
         Box::new(self.open(rng, None))
     }
 
-    /// What the first packets hold: nothing says that larger ones will be found to pass.
+    /// The size that the first packets carry: larger packets may not pass the path.
     fn datagram(&self) -> Option<Bytes> {
         Some(Bytes(self.options.initial_mtu.0.saturating_sub(messages::OVERHEAD)))
     }
@@ -203,7 +203,7 @@ impl Protocol for QuicConfig {
     }
 }
 
-/// QUIC whose end with most of the data writes a qlog.
+/// A QUIC connection whose main sender writes a qlog.
 #[derive(Debug)]
 struct Logged {
     config: QuicConfig,
@@ -252,12 +252,12 @@ impl Protocol for Logged {
     }
 }
 
-/// For a control that is looked at and never run.
+/// A random stream for a controller that is inspected but never run.
 fn no_draws() -> ChaCha8Rng {
     clift::seed::Seed(0).rng(clift::seed::Stream::Flow(0))
 }
 
-/// A qlog whose times are those of the run.
+/// A qlog with the times of the run.
 fn qlog(log: Log, clock: Clock) -> Option<QlogStream> {
     let mut config = QlogConfig::default();
     config
@@ -268,7 +268,7 @@ fn qlog(log: Log, clock: Clock) -> Option<QlogStream> {
     config.into_stream()
 }
 
-/// A random stream of its own.
+/// A random stream derived from another.
 fn branch(rng: &mut ChaCha8Rng) -> ChaCha8Rng {
     use rand::SeedableRng;
     ChaCha8Rng::from_seed(seed(rng))
@@ -284,13 +284,13 @@ fn time(time: Duration) -> time::Duration {
     time::Duration::from_nanos(time.as_nanos())
 }
 
-/// As much as a number of QUIC holds.
+/// A QUIC integer, limited to its maximum.
 fn number(value: u64) -> VarInt {
     VarInt::from_u64(value).unwrap_or(VarInt::MAX)
 }
 
 impl QuicConfig {
-    /// A connection for data one way; its client writes a qlog into `log`.
+    /// A connection for data in one direction; its client writes a qlog to `log`.
     fn open(&self, rng: ChaCha8Rng, log: Option<&Log>) -> QuicConnection {
         let clock = Clock::new();
         let in_flight = Arc::new(AtomicU64::new(0));
@@ -298,7 +298,7 @@ impl QuicConfig {
         QuicConnection::new(endpoints, client, clock, in_flight, self.ecn)
     }
 
-    /// A connection for requests and answers; its server writes a qlog into `log`.
+    /// A connection for requests and answers; its server writes a qlog to `log`.
     fn talk(&self, rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
         let clock = Clock::new();
         let [of_client, of_server] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
@@ -307,8 +307,8 @@ impl QuicConfig {
         Box::new(if self.options.zero_rtt { dialogue.resumed() } else { dialogue })
     }
 
-    /// Client and server, and what the client calls with; each end says what it has in flight, and
-    /// writes its log if there is one.
+    /// Makes client and server, and the configuration of the client's call. Each end reports its
+    /// bytes in flight and writes a qlog if `log` is given.
     fn ends(
         &self,
         mut rng: ChaCha8Rng,
@@ -332,7 +332,8 @@ impl QuicConfig {
         client.transport_config(of_client).initial_dst_cid_provider(first_id(&mut rng));
         let mut server = ServerConfig::new(handshake, Arc::new(Tokens));
         server.transport_config(of_server).time_source(Arc::new(Date));
-        // As quinn has it by default; what the tokens are good for, a later connection, is not here.
+        // quinn's default. The tokens would only serve a later connection, which does not exist
+        // here.
         server.validation_token.sent(2);
 
         let mut endpoint = |server| {
@@ -342,8 +343,8 @@ impl QuicConfig {
         ([endpoint(None), endpoint(Some(Arc::new(server)))], client)
     }
 
-    /// The transport parameters of such a server, as a client heard them on an earlier connection: a
-    /// first packet of one, to a server that nobody else knows, tells them.
+    /// The transport parameters of such a server, as a client received them on an earlier
+    /// connection. A client's first packet to a separate server yields them.
     fn earlier(&self, rng: &mut ChaCha8Rng, clock: Clock) -> Option<Vec<u8>> {
         let known = Arc::new(Earlier::default());
         let transport = self.transport(self.factory(branch(rng), clock, &Arc::default()));
@@ -426,7 +427,7 @@ impl QuicConfig {
         config
             .cid_generator(move || Box::new(ConnectionIds(ids.clone())))
             .rng_seed(Some(seed(rng)));
-        // Between 1200 and 65,507, as `check` has it.
+        // Between 1200 and 65,507, as `check` ensures.
         let largest = (self.packet.0 - HEADER).min(65_507) as u16;
         config.max_udp_payload_size(largest).ok();
         config

@@ -1,5 +1,5 @@
-//! Congestion control: quinn's, and CLIFT's own behind quinn's interface, within the limit of the
-//! window if there is one.
+//! Congestion control: quinn's controllers, and CLIFT's behind quinn's interface, with an optional
+//! limit on the window.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +20,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::clock::Clock;
 use crate::resume::CarefulResume;
 
-/// Who controls congestion.
+/// The implementation of the congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose {
-    /// quinn's of this name.
+    /// quinn's controller with this name.
     Quinn(&'static str),
-    /// CLIFT's.
+    /// CLIFT's controller.
     Ours(CongestionAlgorithm),
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Whose {
 pub(crate) const QUINNS: [&str; 3] = ["newreno", "cubic", "bbr"];
 
 impl Whose {
-    /// The algorithm that a name means over QUIC.
+    /// The implementation that a name selects over QUIC.
     pub(crate) fn of(algorithm: CongestionAlgorithm) -> Self {
         let name = algorithm.name();
         if QUINNS.contains(&name) { Self::Quinn(name) } else { Self::Ours(algorithm) }
@@ -44,20 +44,20 @@ impl Whose {
 #[derive(Debug)]
 pub(crate) struct Factory {
     pub(crate) whose: Whose,
-    /// First window in bytes, if it is not quinn's own.
+    /// Initial window in bytes; `None` for quinn's default.
     pub(crate) initial: Option<u64>,
-    /// What an earlier connection knew of the path.
+    /// Path parameters of an earlier connection.
     pub(crate) saved: Option<SavedPath>,
-    /// The limit in packets.
+    /// Limit of the window in packets.
     pub(crate) limit: Option<u32>,
     pub(crate) rng: ChaCha8Rng,
     pub(crate) clock: Clock,
-    /// Where the controller notes bytes in flight.
+    /// Where the controller reports the bytes in flight.
     pub(crate) in_flight: Arc<AtomicU64>,
 }
 
 impl Factory {
-    /// The control alone, with a first window of so many bytes, if it is not its own.
+    /// Makes the controller alone, with an initial window in bytes, if it differs from the default.
     pub(crate) fn control(
         &self,
         now: Instant,
@@ -96,7 +96,7 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// A controller within a limit, which notes what is in flight.
+/// A controller with a limit, which reports the bytes in flight.
 struct Watched {
     inner: Box<dyn Controller>,
     mtu: u64,
@@ -178,24 +178,24 @@ impl Controller for Watched {
     }
 }
 
-/// One of CLIFT's, which counts in packets. When losses show, and that one loss of a window counts
-/// once, is quinn's business, as it is for its own controllers.
+/// One of CLIFT's controllers, which count in packets. quinn detects losses and counts several
+/// losses in a window once, as for its own controllers.
 struct Ours {
     algorithm: CongestionAlgorithm,
     config: TcpConfig,
     rng: ChaCha8Rng,
     clock: Clock,
-    /// Nobody else has it: it is locked for quinn, which shares controllers between threads.
+    /// Only quinn locks it, because quinn requires that controllers can be shared between threads.
     control: Mutex<Box<dyn CongestionControl>>,
     window: Window,
     mtu: u64,
     initial: u64,
-    /// When the reduction that is being repaired began, and what for.
+    /// Start time and cause of the reduction that is being repaired.
     recovery: Option<(Instant, Loss)>,
     last_recovery: Instant,
     established: bool,
-    /// Of the acknowledgement being taken in: packets, the time of the newest, bytes, and whether
-    /// one of them was sent after the last reduction.
+    /// State of the ACK being processed: packets, send time of the newest, bytes, and whether any
+    /// of them was sent after the last reduction.
     acked: u32,
     newest: Option<Instant>,
     fresh: u32,
@@ -312,7 +312,7 @@ impl Controller for Ours {
         if let Some((_, loss)) = repaired {
             control.on_repaired(loss, next, window);
         }
-        // What was sent before the last reduction does not let the window grow.
+        // Packets sent before the last reduction do not let the window grow.
         if fresh > 0 && !app_limited {
             ack.segments = fresh;
             control.grow(&ack, window);
@@ -362,8 +362,8 @@ impl Controller for Ours {
         metrics
     }
 
-    /// quinn clones a controller when the path changes, which it never does here: the clone begins
-    /// anew.
+    /// quinn clones a controller when the path changes, which does not happen here; the clone
+    /// starts with an initial state.
     fn clone_box(&self) -> Box<dyn Controller> {
         let control = self.algorithm.build(&self.config, self.rng.clone());
         Box::new(Self {

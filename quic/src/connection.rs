@@ -1,4 +1,4 @@
-//! Both ends of a QUIC connection as the engine drives them.
+//! Both ends of a QUIC connection, as the engine drives them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,32 +20,32 @@ use crate::sent::Sent;
 
 /// IPv4 and UDP headers.
 pub(crate) const HEADER: u32 = 28;
-/// Where the data are taken from: it takes no room in the program.
+/// Source of the data; in a static, so it takes no space in the binary.
 pub(crate) static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
-/// The client has the data, and sends them over one stream.
+/// A connection whose client sends data over one stream.
 pub(crate) struct QuicConnection {
     clock: Clock,
-    /// What packets arrived marked, if explicit congestion notification is on.
+    /// Marks on received packets, if explicit congestion notification is on.
     ecn: Option<EcnReport>,
     client: Peer,
     server: Peer,
-    /// What the client calls with; gone once it has.
+    /// Configuration of the client's call; `None` after the call.
     calls: Option<ClientConfig>,
-    /// What the datagrams under way are, by the number that packets carry.
+    /// Datagrams in transit, by the number in their packets.
     bodies: Vec<Body>,
     unused: Vec<u32>,
 
-    /// In the place of the stream, if each message goes in a datagram.
+    /// Replaces the stream if each message is sent in a datagram.
     messages: Option<Messages>,
-    /// Bytes that the application has handed over and that the stream has not taken yet.
+    /// Bytes supplied by the application and not yet accepted by the stream.
     supplied: u64,
     closed: bool,
     finished: bool,
     stream: Option<StreamId>,
     blocked: bool,
     sent: Sent,
-    /// Data packets sent.
+    /// Number of data packets sent.
     order: u64,
     acknowledged: u64,
     in_flight: Arc<AtomicU64>,
@@ -56,39 +56,39 @@ pub(crate) struct QuicConnection {
     latest: u64,
 
     report: Report,
-    /// Whether an end has received something and not acted on it yet.
+    /// Whether an end has received data and not acted on it yet.
     heard_now: [bool; 2],
-    /// A timer of the client has just run out: what quinn had counted before.
+    /// Set after a timer of the client expired: quinn's counters before that.
     timer_ran: Option<Probes>,
 }
 
-/// A datagram under way.
+/// A datagram in transit.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) bytes: Vec<u8>,
     pub(crate) contents: Contents,
     /// Number of the data packet.
     pub(crate) order: u64,
-    /// Of one that acknowledges: what its end had in order.
+    /// In-order bytes at the sender of this datagram, if it is an acknowledgement.
     pub(crate) delivered: u64,
-    /// Messages in it.
+    /// Messages in the datagram.
     pub(crate) messages: Vec<Message>,
 }
 
-/// What tells that a timer was that of the loss of packets without acknowledgement.
+/// Counters that reveal whether an expired timer was the probe timeout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Probes {
-    /// Requests for an immediate acknowledgement, those of packets that try a larger size left out.
+    /// Requests for an immediate acknowledgement, except those of MTU probes.
     requests: u64,
     lost: u64,
     handshaking: bool,
 }
 
-/// One end.
+/// One end of a connection.
 pub(crate) struct Peer {
     pub(crate) endpoint: Endpoint,
     pub(crate) connection: Option<(ConnectionHandle, quinn_proto::Connection)>,
-    /// What the endpoint answers by itself.
+    /// Datagrams that the endpoint sends without its connection.
     pub(crate) answers: Vec<Vec<u8>>,
 }
 
@@ -128,7 +128,7 @@ impl QuicConnection {
         }
     }
 
-    /// The same, in which each message goes in a datagram of its own.
+    /// The connection with a datagram for each message.
     pub(crate) fn of_messages(self) -> Self {
         Self { messages: Some(Messages::default()), ..self }
     }
@@ -140,7 +140,7 @@ impl QuicConnection {
         }
     }
 
-    /// The first data open the connection.
+    /// Opens the connection for the first data.
     fn call(&mut self, now: Instant) {
         let waits = self.messages.as_ref().is_some_and(Messages::waits);
         if self.supplied == 0 && !waits && (!self.closed || self.messages.is_some()) {
@@ -149,11 +149,11 @@ impl QuicConnection {
         let Some(config) = self.calls.take() else { return };
         let now = self.clock.at(now);
         let called = self.client.endpoint.connect(now, config, address(End::Receiver), "clift");
-        // It fails for addresses and versions that cannot be, which these are not.
+        // Connecting fails only for invalid addresses and versions, and these are valid.
         self.client.connection = called.ok();
     }
 
-    /// Hands what the application has over to the stream, as far as that takes it.
+    /// Passes the application's data to the stream, as far as the stream accepts it.
     fn write(&mut self) {
         let Some((_, connection)) = &mut self.client.connection else { return };
         if let Some(messages) = &mut self.messages {
@@ -167,7 +167,7 @@ impl QuicConnection {
         while self.supplied > 0 && !self.blocked {
             let length = self.supplied.min(ZEROS.len() as u64) as usize;
             match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..length])]) {
-                // Data without end stay so.
+                // Unlimited data remains unlimited.
                 Ok(written) if self.supplied < u64::MAX => self.supplied -= written.bytes as u64,
                 Ok(_) => {}
                 Err(_) => self.blocked = true,
@@ -178,7 +178,7 @@ impl QuicConnection {
         }
     }
 
-    /// Works off what an end has to tell.
+    /// Processes the events of an end.
     fn events(&mut self, end: End) {
         loop {
             let peer = self.peer(end);
@@ -196,7 +196,7 @@ impl QuicConnection {
         }
     }
 
-    /// Takes from the stream what has arrived in order.
+    /// Reads the in-order data from the stream.
     fn read(&mut self) {
         let (Some(id), Some((_, connection))) = (self.incoming, &mut self.server.connection) else {
             return;
@@ -206,11 +206,11 @@ impl QuicConnection {
         while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
             self.delivered += chunk.bytes.len() as u64;
         }
-        // Credit for the sender goes with the next packet, which is asked for at once.
+        // The next packet, which is requested at once, carries the flow-control credit.
         let _ = chunks.finalize();
     }
 
-    /// Sends what a connection has to send now; whether that was anything.
+    /// Sends the datagrams that a connection has ready; returns whether there were any.
     fn send(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> bool {
         let at = self.clock.at(now);
         let mut something = false;
@@ -224,7 +224,7 @@ impl QuicConnection {
         something
     }
 
-    /// Takes the messages that have arrived; says how many.
+    /// Reads the received messages; returns their number.
     fn hear(&mut self) -> usize {
         let Some((_, connection)) = &mut self.server.connection else { return 0 };
         let mut count = 0;
@@ -235,7 +235,7 @@ impl QuicConnection {
         count
     }
 
-    /// What leaves with messages.
+    /// Messages in a packet that leaves.
     fn send_messages(
         &mut self,
         now: Instant,
@@ -257,7 +257,7 @@ impl QuicConnection {
         messages
     }
 
-    /// Makes a packet of a datagram.
+    /// Makes a packet from a datagram.
     fn post(&mut self, now: Instant, end: End, (bytes, ecn): (Vec<u8>, Ecn), outbox: &mut Outbox) {
         let size = units::Bytes(bytes.len() as u32 + HEADER);
         let contents = Contents::of(&bytes);
@@ -302,7 +302,7 @@ impl QuicConnection {
         std::mem::take(&mut self.bodies[packet.body as usize])
     }
 
-    /// Counts a timer after which something or nothing was sent, if it was the probe timeout.
+    /// Counts the probe timeout if the timer that expired was one.
     fn count_timeout(&mut self, before: Probes, sent_something: bool) {
         let after = Probes::of(&self.client);
         self.report.timeouts += u64::from(before.was_timeout(after, sent_something));
@@ -310,7 +310,7 @@ impl QuicConnection {
 }
 
 impl Probes {
-    /// What an end has counted.
+    /// The counters of an end.
     pub(crate) fn of(peer: &Peer) -> Self {
         let Some((_, connection)) = &peer.connection else { return Self::default() };
         let stats = connection.stats();
@@ -322,9 +322,9 @@ impl Probes {
         }
     }
 
-    /// Whether what was sent after a timer tells that it was the probe timeout (RFC 9002 section 6.2),
-    /// which quinn counts for itself alone: its packets ask for an acknowledgement at once; during
-    /// the handshake it is the only timer that sends something.
+    /// Whether the expired timer was the probe timeout (RFC 9002 section 6.2), which quinn counts
+    /// only internally. The probe timeout's packets request an immediate acknowledgement; during
+    /// the handshake, it is the only timer that sends packets.
     pub(crate) fn was_timeout(self, after: Self, sent_something: bool) -> bool {
         let in_handshake = self.handshaking && sent_something && after.lost == self.lost;
         after.requests > self.requests || in_handshake
@@ -336,14 +336,14 @@ impl Peer {
         Self { endpoint, connection: None, answers: Vec::new() }
     }
 
-    /// Whether what the program writes goes with the first packets (0-RTT), for which it does not wait
-    /// until the connection has sent what it has to say.
+    /// Whether the application's data leaves with the first packets (0-RTT), before the connection
+    /// has sent its own frames.
     pub(crate) fn writes_early(&self) -> bool {
         let early = |it: &quinn_proto::Connection| it.is_handshaking() && it.has_0rtt();
         self.connection.as_ref().is_some_and(|(_, connection)| early(connection))
     }
 
-    /// A datagram arrived.
+    /// Handles a received datagram.
     pub(crate) fn handle(
         &mut self,
         now: std::time::Instant,
@@ -376,7 +376,7 @@ impl Peer {
         }
     }
 
-    /// Lets endpoint and connection tell one another what they have to.
+    /// Exchanges events between endpoint and connection.
     pub(crate) fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -387,7 +387,7 @@ impl Peer {
     }
 }
 
-/// The field of the IP header as quinn has it.
+/// The ECN field of the IP header in quinn's type.
 pub(crate) fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     match ecn {
         Ecn::NotEct => None,
@@ -397,7 +397,7 @@ pub(crate) fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     }
 }
 
-/// The field of the IP header as the link carries it.
+/// The ECN field of the IP header in the link's type.
 pub(crate) fn carried(ecn: Option<EcnCodepoint>) -> Ecn {
     match ecn {
         None => Ecn::NotEct,
@@ -407,7 +407,7 @@ pub(crate) fn carried(ecn: Option<EcnCodepoint>) -> Ecn {
     }
 }
 
-/// The address of an end. Nothing depends on it.
+/// The address of an end. Results do not depend on it.
 pub(crate) fn address(end: End) -> SocketAddr {
     let last = if end == End::Sender { 1 } else { 2 };
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 4433)
@@ -423,7 +423,7 @@ impl Connection for QuicConnection {
     }
 
     fn close(&mut self) {
-        // Of data without end, what was taken is the end.
+        // For unlimited data, the stream ends at the bytes already accepted.
         if self.supplied == u64::MAX {
             self.supplied = 0;
         }
@@ -451,7 +451,7 @@ impl Connection for QuicConnection {
                     new |= self.arrived.insert(range);
                 }
                 if self.messages.is_some() {
-                    // A packet that comes too late to be read brings none of them.
+                    // A message counts as new only if its packet was read in time.
                     new |= self.hear() == body.messages.len() && packet.len > 0;
                 }
                 if packet.len > 0 {
@@ -484,12 +484,13 @@ impl Connection for QuicConnection {
         self.take(packet);
     }
 
-    /// In the order in which quinn's tasks run: the connection sends what it has to say itself, then
-    /// learns what its endpoint has for it (connection ids), then the program writes; each sends
-    /// packets of its own. A program hears that the handshake is over when the packets that end it
-    /// have left, and a probe of the path's MTU, too.
+    /// Follows the order of quinn's tasks: the connection sends its own frames, then processes its
+    /// endpoint's events (connection ids), then the application writes; each step sends separate
+    /// packets. The application learns the end of the handshake after the packets that complete it,
+    /// and a path MTU probe, have left.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
-        // What arrives at one instant is read before anything is answered: the timer comes after it.
+        // Packets that arrive at the same time are all read before the response is sent, so the
+        // timer comes after them.
         if std::mem::take(&mut self.heard_now[end as usize]) {
             return Some(now);
         }

@@ -1,4 +1,4 @@
-//! A QUIC connection on which both ends have data: a stream for each request and its answer.
+//! A QUIC connection with data in both directions: one stream for each request and its answer.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -17,42 +17,42 @@ use crate::frames::{Contents, STREAM_BITS};
 use crate::received;
 use crate::sent::Sent;
 
-/// The client stands at [`End::Receiver`] and calls; the server at [`End::Sender`]. Counts and delays
-/// are those of the answers.
+/// The client is at [`End::Receiver`] and opens the connection; the server is at [`End::Sender`].
+/// Counters and delays refer to the answers.
 pub(crate) struct QuicDialogue {
     clock: Clock,
     client: Peer,
     server: Peer,
-    /// What the client calls with; gone once it has.
+    /// Configuration of the client's call; `None` after the call.
     calls: Option<ClientConfig>,
     open: bool,
-    /// The client's first data leave with its first packets.
+    /// Whether the client's first data leaves with its first packets.
     early: bool,
-    /// What the datagrams under way are, by the number that packets carry.
+    /// Datagrams in transit, by the number in their packets.
     bodies: Vec<Body>,
     unused: Vec<u32>,
 
-    /// The streams by the numbers of those who talk, and the other way round.
+    /// Stream ids by the application's stream numbers, and the reverse.
     ids: BTreeMap<u32, StreamId>,
     numbers: BTreeMap<StreamId, u32>,
-    /// What each end has to say and the stream has not taken yet, in order.
+    /// Data of each end that its stream has not accepted yet, in order.
     saying: [VecDeque<Saying>; 2],
     heard: [VecDeque<Heard>; 2],
 
-    /// What the server sent, and what of it arrived, stream by stream.
+    /// Data that the server sent and the acknowledged part, by stream.
     sent: BTreeMap<u64, Sent>,
     arrived: BTreeMap<u64, received::Received>,
-    /// Data packets that the server sent.
+    /// Number of data packets that the server sent.
     order: u64,
     latest: u64,
     delivered: u64,
     acknowledged: u64,
     in_flight: Arc<AtomicU64>,
     report: Report,
-    /// Whether an end has received something and not acted on it yet.
+    /// Whether an end has received data and not acted on it yet.
     heard_now: [bool; 2],
     timer_ran: Option<Probes>,
-    /// Marks on the answers, where they are in use.
+    /// Marks on the answers, if ECN is in use.
     ecn: Option<EcnReport>,
 }
 
@@ -100,7 +100,7 @@ impl QuicDialogue {
         }
     }
 
-    /// The same, whose client need not wait for the server's answer to its call.
+    /// The connection as a resumed one, whose client does not wait for the server's handshake.
     pub(crate) fn resumed(self) -> Self {
         Self { early: true, ..self }
     }
@@ -119,12 +119,12 @@ impl QuicDialogue {
         let Some(config) = self.calls.take() else { return };
         let now = self.clock.at(now);
         let called = self.client.endpoint.connect(now, config, address(End::Sender), "clift");
-        // It fails for addresses and versions that cannot be, which these are not.
+        // Connecting fails only for invalid addresses and versions, and these are valid.
         self.client.connection = called.ok();
     }
 
-    /// Hands what an end has to say over to its streams, as far as those take it. The client opens a
-    /// stream for what is new, as soon as the server allows one more.
+    /// Passes the data of an end to its streams, as far as they accept it. The client opens a
+    /// stream for each new request as soon as the server allows another one.
     fn write(&mut self, end: End) {
         let peer = match end {
             End::Sender => &mut self.server,
@@ -151,14 +151,14 @@ impl QuicDialogue {
                 }
             }
             if saying.left == 0 && saying.last {
-                // It fails for a stream that is over, which has nothing left to be said.
+                // Finishing fails only for a stream that has ended already.
                 let _ = stream.finish();
             }
         }
         self.saying[end as usize].retain(|saying| saying.left > 0);
     }
 
-    /// Works off what an end has to tell, and takes what has arrived in order.
+    /// Processes the events of an end, and reads its in-order data.
     fn events(&mut self, end: End) {
         let mut readable = BTreeSet::new();
         let (numbers, saying) = (&self.numbers, &mut self.saying[end as usize]);
@@ -189,7 +189,7 @@ impl QuicDialogue {
         for id in readable {
             let mut bytes = 0;
             let mut stream = connection.recv_stream(id);
-            // A stream that is over has nothing more.
+            // A stream that has ended has no more data.
             let Ok(mut chunks) = stream.read(true) else { continue };
             while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
                 bytes += chunk.bytes.len() as u64;
@@ -204,7 +204,7 @@ impl QuicDialogue {
         }
     }
 
-    /// Sends what a connection has to send now; whether that was anything.
+    /// Sends the datagrams that a connection has ready; returns whether there were any.
     fn send(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> bool {
         let at = self.clock.at(now);
         let mut something = false;
@@ -218,7 +218,7 @@ impl QuicDialogue {
         something
     }
 
-    /// Makes a packet of a datagram.
+    /// Makes a packet from a datagram.
     fn post(&mut self, now: Instant, end: End, (bytes, ecn): (Vec<u8>, Ecn), outbox: &mut Outbox) {
         let size = units::Bytes(bytes.len() as u32 + HEADER);
         let contents = Contents::of(&bytes);
@@ -267,7 +267,7 @@ impl QuicDialogue {
         std::mem::take(&mut self.bodies[packet.body as usize])
     }
 
-    /// An answer's packet reached the client.
+    /// An answer's packet reached the client. Returns whether it contains new data.
     fn client_got(&mut self, packet: &Packet, body: &Body) -> bool {
         let mut new = packet.len == 0;
         for range in body.contents.ranges() {
@@ -285,7 +285,7 @@ impl QuicDialogue {
     }
 }
 
-/// A range by the offsets of its stream.
+/// The range in offsets of its stream.
 fn within(range: &std::ops::Range<u64>) -> std::ops::Range<u64> {
     let base = range.start >> STREAM_BITS << STREAM_BITS;
     range.start - base..range.end - base
@@ -317,7 +317,7 @@ impl Dialogue for QuicDialogue {
 }
 
 impl Connection for QuicDialogue {
-    /// Who talks says on which stream.
+    /// Sessions send on a given stream instead ([`Dialogue::say`]).
     fn supply(&mut self, _: u64) {}
 
     fn close(&mut self) {}
@@ -352,7 +352,7 @@ impl Connection for QuicDialogue {
         self.take(packet);
     }
 
-    /// In the order in which quinn's tasks run, as data one way go.
+    /// Follows the order of quinn's tasks, as for data in one direction.
     fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
         if std::mem::take(&mut self.heard_now[end as usize]) {
             return Some(now);
@@ -397,7 +397,7 @@ impl Connection for QuicDialogue {
         self.events(end);
     }
 
-    /// No stream waits for another.
+    /// Streams are independent of one another.
     fn in_order(&self) -> bool {
         false
     }
@@ -410,7 +410,7 @@ impl Connection for QuicDialogue {
         Some(self.acknowledged)
     }
 
-    /// Of the answers.
+    /// Counters of the answers.
     fn report(&self) -> Report {
         let events = self
             .server

@@ -1,30 +1,30 @@
-//! What is in a datagram, read from its bytes: nothing is encrypted here.
+//! Parses the content of a datagram, which is not encrypted here.
 
 use std::ops::Range;
 
 use crate::keys::{CID_LEN, TAG};
 
-/// Bits of a byte's number that are its offset in its stream; those above are the number of the stream
-/// among those of its kind.
+/// Number of low bits of a byte's position that hold its offset within its stream. The higher bits
+/// hold the index of the stream among those of its type.
 pub(crate) const STREAM_BITS: u32 = 40;
 
-/// What a datagram carries, as far as counts and delays need it.
+/// Content of a datagram, as far as counters and delays need it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Contents {
-    /// Bytes of streams, in the order of the frames; further ranges behind the first.
+    /// Bytes of streams, in the order of the frames; further ranges follow the first.
     pub(crate) data: Option<Range<u64>>,
     pub(crate) more_data: Vec<Range<u64>>,
-    /// Messages in DATAGRAM frames (RFC 9221), in the order of the frames: their first bytes, eight at
-    /// most, as a number, and how many bytes they have.
+    /// Messages in DATAGRAM frames (RFC 9221), in the order of the frames: their first bytes (at
+    /// most eight) as a number, and their length.
     pub(crate) messages: Vec<(u64, u32)>,
-    /// An acknowledgement of 1-RTT packets.
+    /// Contains an acknowledgement of 1-RTT packets.
     pub(crate) acknowledges: bool,
-    /// Messages or a ping of the handshake, before 1-RTT packets.
+    /// Contains messages or a ping of the handshake, before 1-RTT packets.
     pub(crate) handshake: bool,
 }
 
 impl Contents {
-    /// Of the packets of a datagram.
+    /// Parses the packets of a datagram.
     pub(crate) fn of(datagram: &[u8]) -> Self {
         let mut contents = Self::default();
         let mut rest = Reader(datagram);
@@ -32,7 +32,7 @@ impl Contents {
         contents
     }
 
-    /// All bytes of the stream in it.
+    /// All ranges of stream bytes in the datagram.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
         self.data.iter().chain(&self.more_data)
     }
@@ -67,7 +67,7 @@ impl Contents {
         Some(())
     }
 
-    /// RFC 9000 section 19, and the extensions that quinn speaks.
+    /// Parses the frames of RFC 9000 section 19 and of the extensions that quinn uses.
     fn frames(&mut self, mut rest: Reader<'_>) -> Option<()> {
         while !rest.0.is_empty() {
             match rest.number()? {
@@ -127,13 +127,13 @@ impl Contents {
     }
 }
 
-/// The first bytes of a message as a number, and its length.
+/// The first bytes of a message as a number, and the message's length.
 fn message(bytes: &[u8]) -> (u64, u32) {
     let first = bytes.iter().take(8).rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
     (first, bytes.len() as u32)
 }
 
-/// Takes from the front of bytes.
+/// Reads from the front of a byte slice.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         self.take(1).map(|bytes| bytes[0])
     }
 
-    /// A number of variable length (RFC 9000 section 16).
+    /// A variable-length integer (RFC 9000 section 16).
     fn number(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let rest = self.take((1 << (first >> 6)) - 1)?;
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Bytes behind their number.
+    /// Bytes preceded by their number.
     fn bytes(&mut self) -> Option<()> {
         let length = self.number()?;
         self.take(usize::try_from(length).ok()?).map(drop)
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_frame_without_length_reaches_to_the_end() {
+    fn a_stream_frame_without_length_extends_to_the_end() {
         // ACK of 7 with one further range, then STREAM 2 from offset 1000.
         let frames = [0x02, 7, 0, 1, 0, 0, 0, 0x0c, 2, 0x43, 0xe8, 9, 9, 9];
         let contents = Contents::of(&short(&frames));
@@ -194,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_apart_by_their_first_bytes() {
+    fn messages_are_identified_by_their_first_bytes() {
         let contents = Contents::of(&short(&[0x31, 3, 7, 1, 0, 0x30, 1, 2, 0, 0, 0, 0, 0, 0, 9]));
         assert_eq!(contents.messages, [(263, 3), (513, 9)]);
         assert_eq!(contents.data, None);
     }
 
     #[test]
-    fn a_handshake_packet_goes_before_a_short_one() {
+    fn a_handshake_packet_precedes_a_short_one() {
         let mut datagram = vec![0xe0, 0, 0, 0, 1, 2, 8, 8, 0, 18, 0];
         datagram.extend([0; 17]);
         datagram.extend(short(&[0x08, 2, 9]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_from_what_is_cut() {
+    fn a_truncated_datagram_has_no_content() {
         for cut in 0..12 {
             assert_eq!(Contents::of(&short(&[])[..cut]).data, None);
         }

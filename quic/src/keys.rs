@@ -1,5 +1,5 @@
-//! What quinn draws from the operating system unless it is given: keys, connection ids, the date.
-//! Here all of it comes from the flow's random stream.
+//! Values that quinn takes from the operating system by default: keys, connection ids, the date.
+//! Here all of them come from the flow's random stream.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,12 +9,12 @@ use quinn_proto::{ConnectionId, ConnectionIdGenerator, TimeSource};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// Bytes of a connection id that an end chooses: quinn's.
+/// Length of a connection id that an end chooses, in bytes; quinn's.
 pub(crate) const CID_LEN: usize = 8;
-/// Bytes of the first connection id that a client thinks of for the server: quinn's.
+/// Length of the connection id that a client first chooses for the server, in bytes; quinn's.
 const FIRST_CID_LEN: usize = 20;
 
-/// Signs reset tokens. Nobody forges them here; they need to differ.
+/// Signs reset tokens. Forgery is not a concern here; tokens only need to differ.
 #[derive(Debug)]
 pub(crate) struct Signing(pub(crate) u64);
 
@@ -49,10 +49,10 @@ fn mix(state: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// Bytes that sealing adds, as AES-GCM does.
+/// Bytes that sealing adds, as with AES-GCM.
 pub(crate) const TAG: usize = 16;
 
-/// Seals tokens: they get the length that they have sealed.
+/// Seals tokens, so that they have the length of sealed tokens.
 #[derive(Debug)]
 pub(crate) struct Tokens;
 
@@ -94,14 +94,14 @@ impl ConnectionIdGenerator for ConnectionIds {
     }
 }
 
-/// The connection id by which a client first calls the server.
+/// Generator of the connection id that a client first uses for the server.
 pub(crate) fn first_id(rng: &mut ChaCha8Rng) -> Arc<dyn Fn() -> ConnectionId + Send + Sync> {
     let mut bytes = [0; FIRST_CID_LEN];
     rng.fill_bytes(&mut bytes);
     Arc::new(move || ConnectionId::new(&bytes))
 }
 
-/// A date that stands still: tokens say when they were made.
+/// A constant date; tokens contain their creation time.
 #[derive(Debug)]
 pub(crate) struct Date;
 

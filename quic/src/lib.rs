@@ -1,11 +1,11 @@
-//! QUIC as a transport of CLIFT's engine: [quinn-proto](quinn_proto) as it is, real packets with real
-//! frames, over links that see the size of each.
+//! QUIC as a transport of CLIFT's engine: unmodified [quinn-proto](quinn_proto), with real packets
+//! and frames, over links that depend on the size of each packet.
 //!
-//! [`register`] adds it to the transports of this process; from then on `[transport] protocol =
-//! "quic"` in a scenario chooses it. [`QuicConfig`] is the same for programs that make their own
-//! setup. A run is a function of its setup: keys, connection ids and every draw come from the flow's
-//! random stream, time from the engine, and the handshake from a session without cryptography whose
-//! messages have the sizes of TLS ([`session`]).
+//! [`register`] adds QUIC to the transports of this process; a scenario then selects it with
+//! `[transport] protocol = "quic"`. Programs that make their own setup use [`QuicConfig`]. A run is
+//! a function of its setup: keys, connection ids and all draws come from the flow's random stream,
+//! the time from the engine, and the handshake from a session without cryptography whose messages
+//! have the sizes of TLS ([`session`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -41,7 +41,7 @@
 //!     proxies: Vec::new(),
 //! };
 //! let outcome = simulation::run(&setup, &mut ())?;
-//! // One round trip for the handshake, half a one for the data, which fit into the first window.
+//! // One round trip for the handshake, half a round trip for data within the initial window.
 //! let completion = outcome.flows[0].completion().unwrap();
 //! assert!((0.75..0.78).contains(&completion.as_secs_f64()));
 //! # Ok::<(), clift::simulation::RunError>(())

@@ -1,24 +1,24 @@
-//! Which bytes of a stream have arrived.
+//! Tracks the received bytes of a stream.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// All bytes before one, and ranges ahead of it.
+/// All bytes before a position, and ranges ahead of it.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     before: u64,
-    /// Ascending, apart from one another and from what is before.
+    /// Ascending and disjoint; none touches the bytes before.
     ahead: VecDeque<Range<u64>>,
 }
 
 impl Received {
-    /// Takes bytes in; says whether one of them is new.
+    /// Adds a range; returns whether it contains new bytes.
     pub(crate) fn insert(&mut self, range: &Range<u64>) -> bool {
         let (mut start, mut end) = (range.start.max(self.before), range.end);
         if start >= end {
             return false;
         }
-        // Mostly at an end: nothing is searched far.
+        // Ranges usually arrive at an end, so the search is short.
         let first = self.ahead.partition_point(|held| held.end < start);
         if self.ahead.get(first).is_some_and(|held| held.start <= start && end <= held.end) {
             return false;
@@ -46,7 +46,7 @@ impl Received {
         true
     }
 
-    /// Bytes that have arrived without a gap.
+    /// Number of bytes received without a gap.
     #[cfg(test)]
     fn in_order(&self) -> u64 {
         self.before
@@ -57,9 +57,9 @@ impl Received {
 mod tests {
     use super::*;
 
-    /// Against a table of bytes, over all orders of some overlapping ranges.
+    /// Compares with a table of bytes, for all orders of some overlapping ranges.
     #[test]
-    fn it_knows_what_is_new() {
+    fn insert_reports_whether_bytes_are_new() {
         let ranges = [0..3u64, 2..5, 7..9, 5..7, 8..12, 10..11];
         for order in 0..720usize {
             let mut left = ranges.to_vec();

@@ -1,9 +1,9 @@
-//! Careful Resume (RFC 9959) around any controller: a connection that knows what the path bore earlier
-//! jumps to half of it after its first round trip, and retreats if that shows losses.
+//! Careful Resume (RFC 9959) around any controller: a connection with saved path parameters jumps
+//! to half of the saved window after its first round trip, and retreats if losses follow.
 //!
-//! A controller of quinn's takes a window when it is made, and no other. So where the window is to be
-//! set, the controller is made anew with it: in slow start, as it was before. quinn paces the jump as it
-//! paces every window. As over TCP, what keeps the parameters is left out: a configuration gives them.
+//! quinn's controllers accept a window only when they are made. To set the window, the controller
+//! is therefore made anew with it, in slow start as before. quinn paces the jump like any window.
+//! As over TCP, storing the parameters is not modelled: a configuration gives them.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use quinn_proto::congestion::{Controller, ControllerMetrics};
 
 use crate::congestion::Factory;
 
-/// Windows are no smaller, in packets.
+/// Minimum window, in packets.
 const LEAST: u64 = 2;
 
-/// The phases of section 3, and what each has to remember: packets are told apart by when they left.
+/// The phases of section 3 with their state. Packets are identified by their send time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     Reconnaissance,
-    /// The jump: when, and for how long it may last.
+    /// The jump: its start, and its maximum duration.
     Unvalidated {
         began: Instant,
         rtt: Duration,
     },
-    /// Until something is acknowledged that left after this.
+    /// Lasts until a packet sent after this time is acknowledged.
     Validating {
         end: Instant,
     },
-    /// The same, with no more than so many bytes.
+    /// As Validating, with this maximum window in bytes.
     SafeRetreat {
         end: Instant,
         most: u64,
@@ -39,7 +39,7 @@ enum Phase {
     Normal,
 }
 
-/// A controller with parameters from an earlier connection.
+/// A controller with path parameters of an earlier connection.
 pub(crate) struct CarefulResume {
     inner: Box<dyn Controller>,
     factory: Arc<Factory>,
@@ -47,9 +47,9 @@ pub(crate) struct CarefulResume {
     mtu: u64,
     phase: Phase,
     least_rtt: Option<Duration>,
-    /// Bytes that are known to have passed (PipeSize), in Reconnaissance from the beginning on.
+    /// Bytes known to have passed the path (PipeSize); during Reconnaissance, from the beginning.
     pipe: u64,
-    /// Of the acknowledgement being taken in: when the latest of its packets left, and bytes.
+    /// State of the ACK being processed: send time of the newest packet, and bytes.
     newest: Option<Instant>,
     acked: u64,
 }
@@ -83,19 +83,20 @@ impl CarefulResume {
         self.saved.cwnd.0.get() / 2 * self.mtu
     }
 
-    /// Whether the path is the saved one by its round-trip time: above half and up to ten times.
+    /// Whether the round-trip time confirms the saved path: above half of the saved time and at
+    /// most ten times it.
     fn is_confirmed(&self, rtt: Duration) -> bool {
         let saved = Duration::from_nanos(self.saved.rtt.as_nanos());
         rtt + rtt > saved && rtt <= saved * 10
     }
 
-    /// Makes the controller anew, in slow start with such a window.
+    /// Makes the controller anew, in slow start with this window.
     fn begin_anew(&mut self, now: Instant, window: u64) {
         let mtu = u16::try_from(self.mtu).unwrap_or(u16::MAX);
         self.inner = self.factory.control(now, mtu, Some(window.max(self.least())));
     }
 
-    /// The initial data are acknowledged: the jump, unless the path is another one.
+    /// Starts the jump once the initial data is acknowledged, unless the path differs.
     fn jump_if_due(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
         if self.pipe < self.inner.initial_window() || app_limited {
             return;
@@ -109,10 +110,10 @@ impl CarefulResume {
         self.phase = Phase::Unvalidated { began: now, rtt };
     }
 
-    /// The jump is sent, or a round trip is over: the window is what is in flight, and no more than
-    /// what passed if the jump was not used.
+    /// Called when the jump is sent or a round trip is over: sets the window to the bytes in
+    /// flight, or to PipeSize if that is more.
     fn validate(&mut self, now: Instant, began: Instant, in_flight: u64) {
-        // Whatever left after the jump began may let the window grow.
+        // Packets sent after the jump began may let the window grow.
         self.begin_anew(began, in_flight.max(self.pipe));
         self.phase = match in_flight <= self.pipe {
             true => Phase::Normal,
@@ -141,7 +142,7 @@ impl Controller for CarefulResume {
             let own = now.saturating_duration_since(sent);
             self.least_rtt = Some(self.least_rtt.map_or(own, |least| least.min(own)));
         }
-        // While the window is not its own, the controller does not let it grow.
+        // While this wrapper sets the window, the inner controller does not let it grow.
         if !matches!(self.phase, Phase::Unvalidated { .. } | Phase::SafeRetreat { .. }) {
             self.inner.on_ack(now, sent, bytes, app_limited, rtt);
         }
@@ -174,8 +175,8 @@ impl Controller for CarefulResume {
         }
     }
 
-    /// Losses of unvalidated packets: half of what passed. The controller hears of a loss at that
-    /// window, as one that was there when the lost packet left.
+    /// On losses of unvalidated packets, sets the window to half of PipeSize. The controller learns
+    /// of a loss at that window, as if the window had applied when the lost packet was sent.
     fn on_congestion_event(
         &mut self,
         now: Instant,

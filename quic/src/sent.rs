@@ -1,16 +1,16 @@
-//! What was sent of a stream: when first, and how often again.
+//! Tracks the sent bytes of a stream: time of first transmission, and number of retransmissions.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use clift::units::Instant;
 
-/// The pieces of a stream in the sizes in which they were first sent, until they are acknowledged.
+/// The unacknowledged pieces of a stream, in the sizes of their first transmission.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     /// Ascending and without gaps.
     pieces: VecDeque<Piece>,
-    /// One beyond the last byte sent.
+    /// One after the last byte sent.
     end: u64,
 }
 
@@ -22,7 +22,8 @@ struct Piece {
 }
 
 impl Sent {
-    /// Bytes are sent now; says when they were sent first, and how often before.
+    /// Records the transmission of a range; returns the time of its first transmission, and the
+    /// number of earlier transmissions.
     pub(crate) fn send(&mut self, now: Instant, range: &Range<u64>) -> (Instant, u16) {
         let mut first = None;
         let before = range.start < self.end;
@@ -41,12 +42,13 @@ impl Sent {
             self.pieces.push_back(Piece { start, first_sent: now, again: 0 });
             self.end = range.end;
         }
-        // Bytes that are acknowledged already may be sent again, by a timeout before the
-        // acknowledgement.
+        // A timeout may retransmit bytes that are already acknowledged, before the acknowledgement
+        // arrives.
         first.unwrap_or((now, u16::from(before)))
     }
 
-    /// Everything before a byte is acknowledged; `each` learns how often every piece was sent again.
+    /// Everything before this byte is acknowledged. Calls `each` with the number of retransmissions
+    /// of every piece.
     pub(crate) fn acknowledge(&mut self, before: u64, mut each: impl FnMut(u16)) {
         while let Some(piece) = self.pieces.front() {
             let end = self.pieces.get(1).map_or(self.end, |next| next.start);
@@ -64,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_remember_their_first_time() {
+    fn pieces_keep_the_time_of_their_first_transmission() {
         let at = Instant::from_nanos;
         let mut sent = Sent::default();
         assert_eq!(sent.send(at(1), &(0..100)), (at(1), 0));
         assert_eq!(sent.send(at(2), &(100..200)), (at(2), 0));
         assert_eq!(sent.send(at(9), &(100..200)), (at(2), 1));
         assert_eq!(sent.send(at(10), &(50..120)), (at(1), 1));
-        // The end of one that was sent, and new bytes.
+        // The end of a piece sent earlier, and new bytes.
         assert_eq!(sent.send(at(11), &(150..300)), (at(2), 3));
         let mut again = Vec::new();
         sent.acknowledge(199, |times| again.push(times));

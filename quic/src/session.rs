@@ -1,15 +1,16 @@
-//! A handshake without cryptography that is as long as that of TLS 1.3.
+//! A handshake without cryptography, with message sizes of TLS 1.3.
 //!
-//! Results depend on the sizes of handshake messages and of packets, not on what stands in them. So
-//! nothing is encrypted here: a packet gets the 16 bytes of a tag, and a message is its length, the
-//! transport parameters and zeros. Sizes are those of a handshake between client and server of rustls
-//! 0.23.46 (ring; X25519, AES-256-GCM, one Ed25519 certificate, its two session tickets): with 60 and 90
-//! bytes of transport parameters and a certificate of 330 bytes its messages had 239, 90, 571, 52 and
-//! 178 bytes. The same client and server, on a connection that resumes one of theirs with 0-RTT, had
-//! 99 bytes more in the first (the session and early data), 6 more in the second, and 156, with the
-//! 90 bytes of transport parameters, in the third; the others were as long.
+//! Results depend on the sizes of handshake messages and packets, not on their content. So nothing
+//! is encrypted here: a packet gets 16 bytes in place of the tag, and a message consists of its
+//! length, the transport parameters and zeros. The sizes are those of a handshake between client
+//! and server of rustls 0.23.46 (ring; X25519, AES-256-GCM, one Ed25519 certificate, its two
+//! session tickets). With 60 and 90 bytes of transport parameters and a certificate of 330 bytes,
+//! its messages had 239, 90, 571, 52 and 178 bytes. When the same client resumed a session with
+//! 0-RTT, the first message was 99 bytes longer (the session and early data), the second was 6
+//! bytes longer, and the third had 156 bytes, including the 90 bytes of transport parameters; the
+//! others had the same length.
 //!
-//! Message by message, client on the left (RFC 8446 figure 1, RFC 9001 section 4):
+//! Messages, with the client on the left (RFC 8446 figure 1, RFC 9001 section 4):
 //!
 //! | message | level | bytes |
 //! |---|---|---|
@@ -32,34 +33,34 @@ use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
 
 use crate::keys::TAG;
 
-/// Bytes of a ClientHello beside its transport parameters.
+/// Bytes of a ClientHello without its transport parameters.
 pub const CLIENT_HELLO: usize = 239 - 60;
 /// Bytes of a ServerHello.
 pub const SERVER_HELLO: usize = 90;
-/// Bytes of a server's encrypted messages beside certificates and transport parameters.
+/// Bytes of a server's encrypted messages without certificates and transport parameters.
 pub const SERVER_FLIGHT: usize = 571 - 90 - 330;
 /// Bytes of a client's Finished.
 pub const CLIENT_FINISHED: usize = 52;
 /// Bytes of the session tickets.
 pub const TICKETS: usize = 178;
-/// Bytes by which a ClientHello is longer that resumes a session and announces early data.
+/// Additional bytes of a ClientHello that resumes a session and announces early data.
 pub const RESUMES: usize = 99;
-/// Bytes by which the ServerHello is longer that takes the session.
+/// Additional bytes of a ServerHello that accepts the session.
 pub const RESUMED: usize = 6;
-/// Bytes of the server's encrypted messages then, beside transport parameters: there is nothing to be
-/// certified.
+/// Bytes of the server's encrypted messages in a resumed session, without transport parameters;
+/// there is no certificate.
 pub const RESUMED_FLIGHT: usize = 156 - 90;
 
-/// Bytes that say how long a message is, and how long its transport parameters are.
+/// Bytes that hold the lengths of a message and of its transport parameters.
 const PREFIX: usize = 8;
 
-/// What both ends know of the handshake.
+/// Handshake data that both ends know.
 #[derive(Debug)]
 pub(crate) struct Handshake {
     /// Bytes of the server's certificates.
     pub(crate) certificates: usize,
-    /// The server's transport parameters as the client heard them on an earlier connection, which this
-    /// one resumes with early data.
+    /// The server's transport parameters from an earlier connection, which this connection resumes
+    /// with early data.
     pub(crate) earlier: Option<Vec<u8>>,
 }
 
@@ -88,8 +89,8 @@ impl ServerConfig for Handshake {
     }
 }
 
-/// Such a session for client and server of one's own quinn-proto endpoints, whose server's certificate
-/// has so many bytes.
+/// Sessions of this kind for client and server of other quinn-proto endpoints. The server's
+/// certificate has `certificate` bytes.
 ///
 /// ```
 /// let (client, server) = clift_quic::session::without_cryptography(330);
@@ -101,12 +102,12 @@ pub fn without_cryptography(certificate: usize) -> (Arc<dyn ClientConfig>, Arc<d
     (handshake.clone(), handshake)
 }
 
-/// A server of which nothing is wanted but what its transport parameters are.
+/// A server that is used only to obtain its transport parameters.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier(Mutex<Vec<u8>>);
 
 impl Earlier {
-    /// The parameters, once somebody has called.
+    /// The parameters; empty before a client connects.
     pub(crate) fn parameters(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -128,20 +129,20 @@ impl ServerConfig for Earlier {
     }
 }
 
-/// Where a side is in the handshake.
+/// State of an end in the handshake.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Step {
-    /// The client has not said hello, or the server has not heard it.
+    /// The client has not sent its hello, or the server has not received it.
     Begin,
-    /// The client waits for the server's hello; the server has one to say.
+    /// The client waits for the server's hello; the server has to send it.
     Hello,
-    /// The client waits for the rest of the server's flight; the server has it to say.
+    /// The client waits for the rest of the server's flight; the server has to send it.
     Flight,
-    /// The client has to say that it is finished; the server waits for that.
+    /// The client has to send its Finished; the server waits for it.
     Finish,
     /// The server has tickets to send.
     Tickets,
-    /// It is over.
+    /// The handshake is complete.
     Done,
 }
 
@@ -151,7 +152,7 @@ struct NullSession {
     own: Vec<u8>,
     peer: Option<TransportParameters>,
     step: Step,
-    /// Bytes of messages that are not whole yet.
+    /// Bytes of incomplete messages.
     heard: Vec<u8>,
 }
 
@@ -160,7 +161,7 @@ impl NullSession {
         let mut own = Vec::new();
         params.write(&mut own);
         let earlier = handshake.earlier.as_deref().filter(|_| side == Side::Client);
-        // A server that wrote them says nothing that cannot be read.
+        // The parameters were written by a server here, so they are valid.
         let peer = earlier.and_then(|mut known| TransportParameters::read(side, &mut known).ok());
         Self { side, handshake, own, peer, step: Step::Begin, heard: Vec::new() }
     }
@@ -169,7 +170,7 @@ impl NullSession {
         self.handshake.earlier.is_some()
     }
 
-    /// Writes a message of `length` bytes and the transport parameters, if it has them.
+    /// Writes a message of `length` bytes, with the transport parameters if requested.
     fn say(&self, buf: &mut Vec<u8>, length: usize, with_params: bool) {
         let params: &[u8] = if with_params { &self.own } else { &[] };
         let start = buf.len();
@@ -180,7 +181,8 @@ impl NullSession {
         buf.resize(start + whole as usize, 0);
     }
 
-    /// Takes the first message out of what was heard, if it is whole: its transport parameters.
+    /// Takes the first complete message from the received bytes and returns its transport
+    /// parameters.
     fn next_message(&mut self) -> Option<Vec<u8>> {
         let number = |at: usize| {
             let bytes = self.heard.get(at..at + 4)?.try_into().ok()?;
@@ -215,7 +217,8 @@ impl Session for NullSession {
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-        self.resumes().then(|| (Box::new(Open) as Box<dyn HeaderKey>, Box::new(Open) as _))
+        self.resumes()
+            .then(|| (Box::new(NullCipher) as Box<dyn HeaderKey>, Box::new(NullCipher) as _))
     }
 
     fn early_data_accepted(&self) -> Option<bool> {
@@ -246,7 +249,7 @@ impl Session for NullSession {
                     told = true;
                     Step::Finish
                 }
-                // The client reads tickets, and keeps none.
+                // The client reads tickets and discards them.
                 (_, step) => step,
             };
         }
@@ -265,7 +268,7 @@ impl Session for NullSession {
                 self.step = Step::Hello;
                 None
             }
-            // The server's hello is in: keys of the handshake, once.
+            // The server's hello has been received: return the handshake keys, once.
             (Side::Client, Step::Flight) if !self.own.is_empty() => {
                 self.own.clear();
                 Some(keys())
@@ -317,20 +320,21 @@ impl Session for NullSession {
     }
 }
 
-/// Packets as they are, with the room of a tag.
-struct Open;
+/// Packets without encryption, with space for a tag.
+struct NullCipher;
 
 fn keys() -> Keys {
     Keys {
-        header: KeyPair { local: Box::new(Open), remote: Box::new(Open) },
-        packet: KeyPair { local: Box::new(Open), remote: Box::new(Open) },
+        header: KeyPair { local: Box::new(NullCipher), remote: Box::new(NullCipher) },
+        packet: KeyPair { local: Box::new(NullCipher), remote: Box::new(NullCipher) },
     }
 }
 
-impl PacketKey for Open {
-    /// The tag is the packet's number. Headers have its last bits alone, and the receiver guesses the
-    /// rest (RFC 9000 section 17.1), wrongly for a packet that comes very late: with real
-    /// cryptography such a packet does not decrypt (RFC 9001 section 5.3), and must not here.
+impl PacketKey for NullCipher {
+    /// The tag is the packet's number. A header contains only its last bits, and the receiver
+    /// infers the rest (RFC 9000 section 17.1), incorrectly for a packet that arrives very late.
+    /// With real cryptography such a packet fails to decrypt (RFC 9001 section 5.3), so it must
+    /// fail here too.
     fn encrypt(&self, packet: u64, buf: &mut [u8], _: usize) {
         let length = buf.len();
         let (number, rest) = buf[length - TAG..].split_at_mut(size_of::<u64>());
@@ -351,7 +355,7 @@ impl PacketKey for Open {
         TAG
     }
 
-    /// Of AES-GCM (RFC 9001 section 6.6).
+    /// The limit of AES-GCM (RFC 9001 section 6.6).
     fn confidentiality_limit(&self) -> u64 {
         1 << 23
     }
@@ -361,7 +365,7 @@ impl PacketKey for Open {
     }
 }
 
-impl HeaderKey for Open {
+impl HeaderKey for NullCipher {
     fn decrypt(&self, _: usize, _: &mut [u8]) {}
 
     fn encrypt(&self, _: usize, _: &mut [u8]) {}

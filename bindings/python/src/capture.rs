@@ -1,4 +1,4 @@
-//! Captures of runs, and what connections log.
+//! Packet captures of runs, and logs of connections.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::simulation::Setup;
 use crate::trace::file_error;
 use crate::work::watched;
 
-/// Runs `setup` again and writes what was seen of it as pcapng, `snap` bytes of each packet; the number
-/// of packets written.
+/// Runs `setup` again and writes a capture as pcapng, with `snap` bytes of each packet. Returns the
+/// number of packets written.
 #[pyfunction]
 pub(crate) fn capture(py: Python<'_>, setup: &Setup, path: PathBuf, snap: u32) -> PyResult<u64> {
     let (setup, options) = (Arc::clone(&setup.0), Options { snap });
@@ -21,7 +21,7 @@ pub(crate) fn capture(py: Python<'_>, setup: &Setup, path: PathBuf, snap: u32) -
     told(watched(py, job)?.0.map(|summary| summary.packets))
 }
 
-/// Runs `setup` again and writes what the sender of a flow logs of itself; the bytes written.
+/// Runs `setup` again and writes the sender's log of a flow. Returns the number of bytes written.
 #[pyfunction]
 pub(crate) fn connection_log(
     py: Python<'_>,

@@ -17,7 +17,7 @@ pub(crate) fn config(described: &Bound<'_, PyAny>) -> PyResult<ChannelConfig> {
     read(&tree).map_err(|fault| described_error(described.py(), fault.within("channel")))
 }
 
-/// The trace of a channel: of so many `slots`, or `on` a trace.
+/// Makes the trace of a channel: with a number of `slots`, or `on` top of a trace.
 #[pyfunction]
 #[pyo3(signature = (described, seed, slots=None, on=None))]
 pub(crate) fn channel(
@@ -33,7 +33,8 @@ pub(crate) fn channel(
         return Err(scenario_error("give either `slots` or `on`"));
     }
     let make = move |budget: &Budget<'_>| match (on, slots) {
-        // A channel on top of a trace draws from another stream than one that may have made it.
+        // A channel on top of a trace uses another random stream than a channel that may have made
+        // the trace.
         (Some(phy), _) => channel.on_within(&phy, seed, 1, budget),
         (None, slots) => channel.trace_within(slots.unwrap_or_default(), seed, 0, budget),
     };

@@ -10,11 +10,11 @@ use crate::errors::trace_error;
 use crate::scheme::LinkTrace;
 use crate::trace::PyPhyTrace;
 
-/// The column that `values` (an array, a list, ...) is; `name` is for messages.
+/// Converts `values` (an array, a list, ...) to a column; `name` is for messages.
 ///
-/// A contiguous int64 array that nobody can ever write to is shared, anything else is copied. A mark of
-/// read-only can be taken back, and memory of others may change under it: so only views of `bytes` and
-/// of our own columns are shared. Masked entries are refused.
+/// A contiguous int64 array that cannot be written to by anyone is shared; anything else is copied.
+/// The read-only flag of an array can be reset, and the memory of other objects may change. So only
+/// views of `bytes` and of our own columns are shared. Masked entries are rejected.
 pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
     let numpy = values.py().import("numpy")?;
     if numpy.getattr("ma")?.call_method1("is_masked", (values,))?.is_truthy()? {
@@ -27,7 +27,7 @@ pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> 
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
         return Err(trace_error(format!("{name} must have one dimension")));
     }
-    // numpy makes an empty list an array of floats.
+    // numpy makes an array of floats from an empty list.
     if array.len()? == 0 {
         return Ok(Vec::new().into());
     }
@@ -51,7 +51,8 @@ pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> 
 
 /// A read-only view of `column`, which `owner` keeps in place.
 pub(crate) fn view<'py>(column: &Column, owner: Bound<'py, PyAny>) -> Bound<'py, PyArray1<i64>> {
-    // SAFETY: the owner is a frozen class, so its column neither moves nor goes before the view.
+    // SAFETY: the owner is a frozen class that outlives the view, so its column is neither moved
+    // nor freed before.
     let array = unsafe { PyArray1::borrow_from_array(&ArrayView1::from(&column[..]), owner) };
     array.readwrite().make_nonwriteable();
     array
@@ -87,14 +88,14 @@ fn is_unchangeable(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     }
 }
 
-/// An array that nobody can write to, and where its values are.
+/// An array that cannot be written to, and the address of its values.
 struct ReadOnly {
     _array: Py<PyArray1<i64>>,
     values: *const i64,
     len: usize,
 }
 
-// SAFETY: the values are only read, and the array that owns them lives as long as this.
+// SAFETY: the values are only read, and this object owns a reference to their array.
 unsafe impl Send for ReadOnly {}
 // SAFETY: as above.
 unsafe impl Sync for ReadOnly {}
@@ -112,8 +113,8 @@ impl ReadOnly {
 
 impl AsRef<[i64]> for ReadOnly {
     fn as_ref(&self) -> &[i64] {
-        // SAFETY: pointer and length are those of the array's slice, which numpy never moves while
-        // a reference to the array exists.
+        // SAFETY: pointer and length are those of the array's slice, which numpy does not move
+        // while a reference to the array exists.
         unsafe { std::slice::from_raw_parts(self.values, self.len) }
     }
 }

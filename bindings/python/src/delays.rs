@@ -1,4 +1,4 @@
-//! Delays that vary.
+//! Delays that vary over time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::errors::{scenario_error, trace_error};
 use crate::simulation::time;
 use crate::work::work;
 
-/// Columns of a table of delays: times in s, delays in ms, and others as text under their names.
+/// Columns of a table of delays: times in s, delays in ms, and other columns as text with their
+/// names.
 type Table = (Vec<f64>, Vec<f64>, Vec<(String, Vec<String>)>);
 
 /// Reads a CSV file of delays.
@@ -25,13 +26,13 @@ pub(crate) fn read_delay_table(py: Python<'_>, path: PathBuf) -> PyResult<Table>
     Ok((table.time_s, table.delay_ms, table.others))
 }
 
-/// Delays in steps, as links and legs in memory have them.
+/// Delays in steps, for links and legs in memory.
 #[pyclass(frozen, name = "DelaySeries", module = "clift._clift")]
 pub(crate) struct PyDelaySeries(pub(crate) Arc<DelaySeries>);
 
 #[pymethods]
 impl PyDelaySeries {
-    /// Steps of `(from_ns, delay_ns)`, each of which holds until the next.
+    /// Steps of `(from_ns, delay_ns)`; each holds until the next.
     #[new]
     fn new(steps: Vec<(u64, u64)>) -> PyResult<Self> {
         let step = |(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay)));

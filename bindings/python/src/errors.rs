@@ -1,4 +1,4 @@
-//! The core's errors as the package's exceptions: the only place that raises them.
+//! Converts the core's errors to the package's exceptions; no other module raises them.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use clift::simulation::RunError;
 use pyo3::prelude::*;
 
 mod exceptions {
-    #![allow(missing_docs, unreachable_pub)] // what the macro makes is not public
+    #![allow(missing_docs, unreachable_pub)] // the macro's items are not public
     pyo3::import_exception!(clift.errors, OutOfMemory);
     pyo3::import_exception!(clift.errors, ScenarioError);
     pyo3::import_exception!(clift.errors, SimulationError);
@@ -19,7 +19,7 @@ pub(crate) fn trace_error(error: impl Display) -> PyErr {
     exceptions::TraceError::new_err(error.to_string())
 }
 
-/// `clift.OutOfMemory`: the core's message, which tells to allow more, in words of Python.
+/// `clift.OutOfMemory` with the core's message, whose hint is rewritten for Python.
 pub(crate) fn memory_error(error: impl Display) -> PyErr {
     let message = error.to_string();
     let spelled = message.rsplit_once("memory = \"").and_then(|(what, size)| {
@@ -33,12 +33,12 @@ pub(crate) fn scenario_error(error: impl Display) -> PyErr {
     exceptions::ScenarioError::new_err(error.to_string())
 }
 
-/// `clift.SimulationError`: a part written in Python did what it must not.
+/// `clift.SimulationError`: an error in a part written in Python.
 pub(crate) fn own_error(error: impl Display) -> PyErr {
     exceptions::SimulationError::new_err(error.to_string())
 }
 
-/// `clift.ScenarioError` of a dotted key: the whole line, and what is wrong with the key.
+/// `clift.ScenarioError` of a dotted key: the whole line, and the fault of the key.
 pub(crate) fn fault_error(py: Python<'_>, line: &str, key: &str, reason: &str) -> PyErr {
     let error = scenario_error(line);
     for (name, text) in [("key", key), ("reason", reason)] {
@@ -49,13 +49,13 @@ pub(crate) fn fault_error(py: Python<'_>, line: &str, key: &str, reason: &str) -
     error
 }
 
-/// `clift.ScenarioError` of a fault of what Python describes.
+/// `clift.ScenarioError` of a fault in a value from Python.
 pub(crate) fn described_error(py: Python<'_>, fault: Fault) -> PyErr {
     fault_error(py, &fault.to_string(), &fault.path(), fault.message())
 }
 
-/// `clift.ScenarioError` for a setup that cannot be run, `clift.SimulationError` for a run that
-/// found out only on the way.
+/// `clift.ScenarioError` for a setup that cannot be run; `clift.SimulationError` for an error
+/// during the run.
 pub(crate) fn run_error(error: RunError) -> PyErr {
     match error {
         RunError::Setup(error) => scenario_error(error),

@@ -1,4 +1,4 @@
-//! The mutual information that adaptive HARQ lives on.
+//! Mutual information, the input of adaptive HARQ.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors::scenario_error;
 use crate::simulation::time;
 
-/// Mutual information per coded bit over time, shared by the links over it.
+/// Mutual information per coded bit over time, shared by the links that use it.
 #[pyclass(frozen, name = "MiTrace", module = "clift._clift")]
 pub(crate) struct PyMiTrace(pub(crate) Arc<MiTrace>);
 
@@ -27,7 +27,7 @@ impl PyMiTrace {
         self.0.every().as_nanos()
     }
 
-    /// The mean over the trace.
+    /// Mean over the trace.
     fn mean(&self) -> f64 {
         self.0.mean()
     }

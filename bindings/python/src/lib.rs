@@ -54,7 +54,7 @@ mod _clift {
     #[pymodule_export]
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
 
-    /// Adds the transports of other crates to those of the core, once a process.
+    /// Registers the transports of other crates with the core, once per process.
     #[pymodule_init]
     fn add_transports(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         #[cfg(feature = "quic")]

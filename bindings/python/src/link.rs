@@ -1,4 +1,5 @@
-//! The link alone: packets that arrive at given times, and the fates of those of another host.
+//! A link without an engine: fates of packets that arrive at given times, or that another host
+//! logged.
 
 use clift::budget::Budget;
 use clift::config::Value;
@@ -17,11 +18,11 @@ use crate::scenario::PyScenario;
 use crate::simulation::Setup;
 use crate::work::work;
 
-/// When each packet was delivered, and its fate.
+/// Delivery time of each packet, and its fate.
 type Deliveries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
 
-/// When each of the packets that arrive at the first link of a scenario was delivered (-1: not), and
-/// its fate: 0 delivered, 1 lost, 2 queue full, 3 pending.
+/// Delivery time (-1 if not delivered) and fate of each packet that arrives at the first link of a
+/// scenario: 0 delivered, 1 lost, 2 queue full, 3 pending.
 #[pyfunction]
 pub(crate) fn deliver<'py>(
     py: Python<'py>,
@@ -31,7 +32,7 @@ pub(crate) fn deliver<'py>(
     seed: u64,
 ) -> PyResult<Deliveries<'py>> {
     let arrivals = column("arrivals_ns", arrivals_ns)?;
-    // A channel that is made lasts a minute beyond the last packet.
+    // A generated channel lasts one minute longer than the last arrival.
     let last = arrivals.iter().max().map_or(1, |&last| last.clamp(1, 1 << 61));
     let lasting =
         scenario.with([("duration".to_owned(), Change::Value(Value::text(format!("{last} ns"))))]);
@@ -52,14 +53,14 @@ pub(crate) fn deliver<'py>(
     Ok((PyArray1::from_vec(py, delivered), PyArray1::from_vec(py, fate)))
 }
 
-/// An arrival in another host's log: time in ns, bytes, and flow, first and end byte of what the packet
-/// carries of a stream.
+/// An arrival in another host's log: time in ns, bytes, flow, and first and end byte of the stream
+/// data in the packet.
 type Arrival = (u64, u32, u32, u64, u64);
-/// What happened to a packet: kind, number, time in ns.
+/// An event of a packet: kind, number, time in ns.
 type Happened = (String, u64, u64);
 
-/// What becomes of these arrivals, in order, on the way there (0) or back (1) of a setup; packets are
-/// numbered from 0.
+/// Sends these arrivals, in order, over the forward (0) or return (1) path of a setup and returns
+/// the events of the packets, which are numbered from 0.
 #[pyfunction]
 pub(crate) fn replay(
     py: Python<'_>,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::errors::scenario_error;
 use crate::simulation::Setup;
 
-/// What stands in the way of live links on this machine, a line each.
+/// Reasons why this machine cannot run live links, one line each.
 #[pyfunction]
 pub(crate) fn live_hindrances(py: Python<'_>) -> Vec<String> {
     #[cfg(target_os = "linux")]
@@ -19,10 +19,11 @@ pub(crate) fn live_hindrances(py: Python<'_>) -> Vec<String> {
     }
 }
 
-/// Runs commands on two hosts joined by the ways of a setup, in real time, as a user
-/// of a group; the report as JSON. `capture`: a file, bytes kept of each packet, and packets at most.
+/// Runs commands on two hosts connected by the paths of a setup, in real time, as a given user and
+/// group. Returns the report as JSON. `capture`: a file, the bytes kept of each packet, and the
+/// maximum number of packets.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // what the command line has
+#[allow(clippy::too_many_arguments)] // the options of the command line
 pub(crate) fn live(
     py: Python<'_>,
     setup: &Setup,

@@ -15,7 +15,7 @@ use crate::errors::{described_error, scenario_error};
 use crate::trace::{PyPhyTrace, files};
 use crate::work::work;
 
-/// The number of the random stream of a channel that stands alone.
+/// Number of the random stream of a channel without a trace.
 const CHANNEL: u32 = 0;
 
 /// A land mobile satellite channel at an Es/N0; `clift.channel.lms` wraps it.
@@ -61,12 +61,12 @@ impl PyLandMobile {
         self.channel.motion.doppler_hz()
     }
 
-    /// Slots in a duration.
+    /// Number of slots in a duration.
     fn count(&self, duration_ns: u64) -> PyResult<usize> {
         self.channel.count(Duration::from_nanos(duration_ns)).map_err(scenario_error)
     }
 
-    /// The PHY trace.
+    /// Makes the PHY trace.
     fn trace(&self, py: Python<'_>, duration_ns: u64, seed: u64) -> PyResult<PyPhyTrace> {
         let duration = Duration::from_nanos(duration_ns);
         let (channel, db, named) = (self.channel.clone(), self.esn0_db, (Seed(seed), CHANNEL));
@@ -74,7 +74,7 @@ impl PyLandMobile {
         work(py, make, scenario_error).map(PyPhyTrace)
     }
 
-    /// The PHY traces of one drive at several Es/N0.
+    /// Makes the PHY traces of the same drive at several Es/N0.
     fn traces(
         &self,
         py: Python<'_>,
@@ -90,7 +90,7 @@ impl PyLandMobile {
         Ok(traces.into_iter().map(PyPhyTrace).collect())
     }
 
-    /// A measured series of Es/N0 (ns, dB) through the receiver.
+    /// The PHY trace of a measured series of Es/N0 (ns, dB), passed through the receiver.
     fn of_series(
         &self,
         py: Python<'_>,
@@ -106,7 +106,7 @@ impl PyLandMobile {
         work(py, make, scenario_error).map(PyPhyTrace)
     }
 
-    /// Writes the trace to a Parquet file as it is made, if wanted with its mutual information.
+    /// Writes the trace to a Parquet file while it is made, optionally with its mutual information.
     fn write(
         &self,
         py: Python<'_>,
@@ -140,8 +140,8 @@ impl PyLandMobile {
         work(py, make, scenario_error).map(|trace| PyArray1::from_slice(py, trace.values()))
     }
 
-    /// Levels in dB relative to the reference: every `stride`-th sample, `count` of them, and the
-    /// time between them in seconds.
+    /// Levels in dB relative to the reference: `count` samples, each `stride`-th one. Also returns
+    /// the time between them in seconds.
     fn levels<'py>(
         &self,
         py: Python<'py>,
@@ -170,7 +170,7 @@ impl PyLandMobile {
         Ok((PyArray1::from_vec(py, levels), step_s * stride as f64))
     }
 
-    /// The first `count` stretches of the road under [`Self::levels`]: state, length in metres, and
+    /// The first `count` sections of the road under [`Self::levels`]: state, length in metres, and
     /// six columns of direct path, its spread and multipath in dB at the start and at the end.
     fn road<'py>(&self, py: Python<'py>, count: usize, seed: u64) -> Road<'py> {
         let road: Vec<Segment> =
@@ -190,12 +190,12 @@ impl PyLandMobile {
         (PyArray1::from_vec(py, states), columns.to_vec())
     }
 
-    /// P(level <= db) for each of `db`: the closed form.
+    /// P(level <= db) for each of `db`, in closed form.
     fn level_cdf(&self, py: Python<'_>, db: Vec<f64>) -> Vec<f64> {
         py.detach(|| db.iter().map(|&db| self.channel.level_cdf(db)).collect())
     }
 
-    /// The closed form of the mean mutual information per coded bit.
+    /// Mean mutual information per coded bit, in closed form.
     fn mean_information(&self, py: Python<'_>) -> PyResult<f64> {
         py.detach(|| self.channel.mean_information(self.esn0_db)).map_err(scenario_error)
     }

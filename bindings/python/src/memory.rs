@@ -1,9 +1,10 @@
-//! Memory: small blocks from mimalloc, large columns from the system in huge pages.
+//! The allocator: mimalloc for small blocks, the system's allocator with huge pages for large
+//! columns.
 //!
-//! A scenario is some hundred small blocks, made on one thread and dropped on another, which glibc's
-//! arenas are slow at. A fresh column of 10^7 slots is 160 MB, and handing it out in pages of 4 KiB
-//! costs more than filling it. numpy asks the kernel for huge pages for its arrays; so does this
-//! allocator, from the same size on.
+//! A scenario consists of some hundred small blocks, made on one thread and freed on another, which
+//! is slow in glibc's arenas. A fresh column of 10^7 slots has 160 MB. Mapping it in pages of 4 KiB
+//! takes longer than filling it. numpy requests huge pages for its arrays; this allocator does the
+//! same, from the same size.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -12,22 +13,22 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static MEMORY: BySize = BySize;
 
-/// mimalloc for what is small; the system's allocator, asked for huge pages, for what is large.
+/// mimalloc for small blocks; the system's allocator with huge pages for large ones.
 struct BySize;
 
-/// From this size on, as numpy does.
+/// Minimum size of a large block, as in numpy.
 const LARGE: usize = 1 << 22;
 
 const fn is_large(size: usize) -> bool {
     size >= LARGE
 }
 
-// SAFETY: a block's size says which allocator it is from, and every call goes to that one as it came.
-// The advice changes no content.
+// SAFETY: the size of a block determines its allocator, and every call is passed to that allocator
+// unchanged. The advice to the kernel does not change the content.
 unsafe impl GlobalAlloc for BySize {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_large(layout.size()) {
-            // SAFETY: the caller's promises are those that both allocators ask for.
+            // SAFETY: both allocators require what the caller guarantees.
             return unsafe { MiMalloc.alloc(layout) };
         }
         // SAFETY: as above.
@@ -59,10 +60,11 @@ unsafe impl GlobalAlloc for BySize {
                 }
                 start
             }
-            // It changes its allocator.
+            // The new size belongs to the other allocator.
             _ => {
-                // SAFETY: the caller promises that the size, rounded up to the alignment, is no
-                // overflow; the blocks are apart, and as long as what is copied.
+                // SAFETY: the caller guarantees that the size, rounded up to the alignment, does
+                // not overflow. The blocks do not overlap and are at least as long as the copied
+                // part.
                 unsafe {
                     let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
                     if !moved.is_null() {
@@ -93,8 +95,8 @@ fn advise(start: *mut u8, size: usize) {
         return;
     }
     let skipped = start.align_offset(PAGE);
-    // SAFETY: the range lies within what was just allocated. That the kernel may refuse does not
-    // matter.
+    // SAFETY: the range lies within the block just allocated. If the kernel refuses the advice,
+    // nothing else changes.
     unsafe {
         libc::madvise(start.add(skipped).cast(), size - skipped, libc::MADV_HUGEPAGE);
     }

@@ -11,18 +11,18 @@ use pyo3::types::PyDict;
 use crate::errors::scenario_error;
 use crate::work::work;
 
-/// Channels: alpha, beta, p_good and p_bad of each.
+/// Channels: arrays of alpha, beta, p_good and p_bad.
 type Channels<'py> = [PyReadonlyArray1<'py, f64>; 4];
-/// rtt, slot, decode, feedback; ns.
+/// rtt, slot, decode, feedback in ns.
 type Times = (u64, u64, u64, Option<u64>);
 
-/// A value of a `T` under its name.
+/// A named value of a `T`.
 type Named<T> = (&'static str, fn(&T) -> f64);
 
-/// Delays in ms, and the probability of each.
+/// Delays in ms and their probabilities.
 type Distribution<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// What `scheme` gives over each channel: names to arrays, NaN where there is nothing to average.
+/// Predicts the metrics of `scheme` over each channel: names to arrays, NaN without a defined mean.
 #[pyfunction]
 pub(crate) fn model_predict<'py>(
     py: Python<'py>,
@@ -51,8 +51,8 @@ pub(crate) fn model_predict<'py>(
     Ok(dict)
 }
 
-/// What Kuhn 2014 prints for `scheme` over each channel: efficiencies, and delays in ms; NaN where
-/// it prints nothing.
+/// The values that Kuhn 2014 prints for `scheme` over each channel: efficiencies, and delays in ms;
+/// NaN where it prints none.
 #[pyfunction]
 pub(crate) fn model_printed<'py>(
     py: Python<'py>,
@@ -70,7 +70,7 @@ pub(crate) fn model_printed<'py>(
     Ok((column(py, values(|row| row.efficiency)), column(py, values(|row| row.delay_ms))))
 }
 
-/// The law of the recovery delay over one channel: delays in ms and their probabilities.
+/// The distribution of the recovery delay over one channel: delays in ms and their probabilities.
 #[pyfunction]
 pub(crate) fn model_recovery_delays<'py>(
     py: Python<'py>,
@@ -101,7 +101,7 @@ pub(crate) fn model_erasures(
     Ok(PyArray1::from_vec(py, work(py, find, scenario_error)?))
 }
 
-/// alpha and beta of the chains with erasure probability and mean burst; NaN: without memory.
+/// alpha and beta of the chains with this erasure probability and mean burst; burst NaN: no memory.
 #[pyfunction]
 pub(crate) fn model_chain<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ pub(crate) fn model_chain<'py>(
     Ok((column(py, staying(0)), column(py, staying(1))))
 }
 
-/// Hybrid FEC/ARQ-SR over each loss probability: names to arrays.
+/// Hybrid FEC/ARQ-SR for each loss probability: names to arrays.
 #[pyfunction]
 pub(crate) fn model_hybrid<'py>(
     py: Python<'py>,
@@ -149,7 +149,7 @@ pub(crate) fn model_hybrid<'py>(
     Ok(dict)
 }
 
-/// What `row` gives of each chain.
+/// Applies `row` to each chain.
 fn each<T: Send + 'static>(
     py: Python<'_>,
     chains: Vec<Chain>,

@@ -1,4 +1,4 @@
-//! What a run measured, as Python's objects, and the catalogue of metrics.
+//! The outcome of a run as Python objects, and the catalogue of metrics.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::simulation::first_link;
 
-/// The outcome of a run, and which shares of its first link's LLDUs were sent again how often.
+/// The outcome of a run, and the shares of its first link's LLDUs by number of retransmissions.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct Outcome(engine::Outcome, Option<Vec<(u32, f64)>>);
 
@@ -40,13 +40,13 @@ impl Outcome {
         self.1.as_ref().map(|shares| shares.iter().copied().collect())
     }
 
-    /// Everything, as a dict that JSON can hold.
+    /// All metrics, as a dict that JSON can represent.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         object(py, &self.0.summary())
     }
 
-    /// All finite numbers of the summary by their dotted names; of more than a hundred flows the least,
-    /// the median and the most.
+    /// All finite numbers of the summary by their dotted names. For more than a hundred flows, the
+    /// least, the median and the most of each number.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         let mut named = Names::of_the_last_run();
@@ -55,18 +55,20 @@ impl Outcome {
     }
 }
 
-/// Dotted names as Python's strings in the order of a run: the next run mostly has the same.
+/// Dotted names as Python strings, cached from the last run because the next run usually has the
+/// same names.
 #[derive(Default)]
 struct Names {
     known: Vec<(String, Py<PyString>)>,
-    /// How many of them were asked for.
+    /// Number of names already requested.
     at: usize,
 }
 
 static NAMES: Mutex<Vec<(String, Py<PyString>)>> = Mutex::new(Vec::new());
 
 impl Names {
-    /// Another thread may have them; nobody waits, since Python's lock is held here.
+    /// Another thread may hold the cache. This call does not wait for it, because it holds Python's
+    /// lock.
     fn of_the_last_run() -> Self {
         let known = NAMES.try_lock().map(|mut names| std::mem::take(&mut *names));
         Self { known: known.unwrap_or_default(), at: 0 }
@@ -115,8 +117,8 @@ fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// The catalogue's names as Python's strings, by where they stand: to make one each time would take
-/// longer than most values.
+/// Python strings of the catalogue's names, by address. Making a new string each time would take
+/// longer than converting most values.
 fn names(py: Python<'_>) -> &BTreeMap<(usize, usize), Py<PyString>> {
     static NAMES: PyOnceLock<BTreeMap<(usize, usize), Py<PyString>>> = PyOnceLock::new();
     NAMES.get_or_init(py, || {
@@ -128,7 +130,8 @@ fn names(py: Python<'_>) -> &BTreeMap<(usize, usize), Py<PyString>> {
     })
 }
 
-/// The catalogue, a row each: places, name, title, unit, "less", "more" or None, meaning.
+/// The catalogue, one row per metric: parts of the summary, name, title, unit, "less", "more" or
+/// None, meaning.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 pub(crate) fn metrics() -> Vec<(

@@ -1,4 +1,4 @@
-//! Runs of the engine: of one setup, or of many on all cores, while Python can interrupt them.
+//! Runs of the engine: one setup, or many on all cores. Python can interrupt them.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,12 +19,12 @@ use crate::scenario::{PyScenario, Wrong};
 use crate::simulation::Setup;
 use crate::work::most;
 
-/// How often a run looks whether somebody pressed Ctrl-C, and reports progress.
+/// Interval at which a run checks for Ctrl-C and reports progress.
 const LOOK: WallTime = WallTime::from_millis(50);
-/// How long runs have to end once somebody pressed it.
+/// Time for runs to end after Ctrl-C.
 const GRACE: WallTime = WallTime::from_millis(250);
 
-/// Runs one setup. `progress(simulated_ns, bytes_in_order)` is called about 20 times a second.
+/// Runs one setup. `progress(simulated_ns, bytes_in_order)` is called about 20 times per second.
 #[pyfunction]
 #[pyo3(signature = (setup, progress=None))]
 pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
@@ -38,10 +38,11 @@ pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) ->
     }
 }
 
-/// Runs many scenarios, each the replication of a cell, on `threads` threads. `progress(done)` is
-/// called about 20 times a second; an exception in it (or Ctrl-C) stops the runs. Returns, in input
-/// order, an outcome, an error message, or None where a run did not finish, and the exception that
-/// stopped them. A wrong scenario is an error, with its number as `task`.
+/// Runs many scenarios, each as a replication of a cell, on `threads` threads. `progress(done)` is
+/// called about 20 times per second; an exception in it (or Ctrl-C) stops the runs. Returns, in
+/// input order, an outcome, an error message, or None if a run did not finish, and the exception
+/// that stopped the runs. If a scenario is not valid, raises its error with the task's number as
+/// `task`.
 #[pyfunction]
 #[pyo3(signature = (tasks, threads, progress=None))]
 #[allow(clippy::type_complexity)]
@@ -59,11 +60,11 @@ pub(crate) fn run_many(
             let go_on = || !stop.load(Ordering::Relaxed);
             let budget = Budget::new(most, Some(&go_on));
             let prepared = scenario.get().prepared_once(*cell, *replication, &budget);
-            // What a run needs is dropped at its end, so that of any number of them only so many
-            // traces are there as threads have under way.
+            // The input of a run is dropped at its end, so memory holds the traces of at most one
+            // run per thread.
             let setup = match prepared {
                 Ok(setup) => setup,
-                // Another task's fault stopped this one, which has none of its own to tell.
+                // Another task's fault stopped this one, which has no fault itself.
                 Err(wrong) if budget.is_stopped() && !matches!(wrong, Wrong::Raised(_)) => {
                     return None;
                 }
@@ -84,11 +85,12 @@ pub(crate) fn run_many(
             }
         })
     });
-    // What a part written in Python raised ends all runs: of several exceptions, that of the first.
+    // An exception in a part written in Python ends all runs. If there are several, the first one
+    // is raised.
     let mut raised = None;
     let mut results = Vec::with_capacity(count);
-    // Tasks are begun in order, so that of several wrong ones the first is among what is there, unless
-    // a later one stopped it.
+    // Tasks start in order, so the first of several invalid ones is usually among the results,
+    // unless the fault of a later one stopped it.
     for (index, one) in made.into_iter().enumerate() {
         results.push(match one {
             None => None,
@@ -110,17 +112,17 @@ pub(crate) fn run_many(
     Ok((results, stopped.or(raised)))
 }
 
-/// What `run_many` gives for a finished run: an outcome or the message of its error.
+/// The result of a finished run in `run_many`: an outcome, or the message of its error.
 #[derive(IntoPyObject)]
 pub(crate) enum Result_ {
     Outcome(Outcome),
     Error(String),
 }
 
-/// What threads that do jobs share.
+/// State shared by the threads that process jobs.
 struct Jobs<T, J> {
-    /// What came of each, in its place. Whoever waits is not woken for every one: that costs as much
-    /// as a short run.
+    /// Result of each job. The waiting thread is not woken for every result, because that takes as
+    /// long as a short run.
     results: Vec<Mutex<Option<T>>>,
     next: AtomicUsize,
     done: AtomicUsize,
@@ -129,7 +131,7 @@ struct Jobs<T, J> {
 }
 
 impl<T, J: Fn(usize, &AtomicBool) -> Option<T>> Jobs<T, J> {
-    /// Does what nobody does yet, until nothing is left or the flag is up.
+    /// Processes the next free job until no job is left or the stop flag is set.
     fn work(&self) {
         while !self.stop.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -141,14 +143,14 @@ impl<T, J: Fn(usize, &AtomicBool) -> Option<T>> Jobs<T, J> {
         }
     }
 
-    /// What came of each until now.
+    /// Takes the results so far.
     fn take(&self) -> Vec<Option<T>> {
         self.results.iter().map(|place| lock(place).take()).collect()
     }
 }
 
-/// Does `count` jobs: threads take the next in turn until one of them, or Python, raises the flag. Then
-/// threads that do not end soon are left behind.
+/// Processes `count` jobs on threads until all are done or the stop flag is set, by a thread or by
+/// Python. Threads that do not end soon after that are abandoned.
 fn on_threads<T: Send + 'static>(
     count: usize,
     threads: usize,
@@ -162,7 +164,7 @@ fn on_threads<T: Send + 'static>(
         stop: AtomicBool::new(false),
         job,
     });
-    // Nothing is sent over it: it is closed once all threads have ended.
+    // No value is sent; the channel closes once all threads have ended.
     let (open, closed) = mpsc::channel::<()>();
     let mut stopped: Option<(PyErr, WallClock)> = None;
     let mut workers = Vec::new();
@@ -189,7 +191,7 @@ fn on_threads<T: Send + 'static>(
         }
     }
     for worker in workers {
-        // A panic is a fault of ours, and is to be seen as one.
+        // A panic is a bug in CLIFT and must be visible.
         if let Err(panicked) = worker.join() {
             std::panic::resume_unwind(panicked);
         }
@@ -197,7 +199,7 @@ fn on_threads<T: Send + 'static>(
     (jobs.take(), stopped.map(|(failure, _)| failure))
 }
 
-/// Lets Python handle signals and call the progress function.
+/// Lets Python handle signals, and calls the progress function.
 fn look<'py>(
     progress: &Option<Py<PyAny>>,
     arguments: impl for<'a> pyo3::call::PyCallArgs<'a>,
@@ -211,7 +213,7 @@ fn look<'py>(
     })
 }
 
-/// Watches a single run for Python.
+/// Observes a single run for Python.
 struct Watcher {
     progress: Option<Py<PyAny>>,
     looked: WallClock,
@@ -237,7 +239,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Ends a run when the flag goes up.
+/// Ends a run when the stop flag is set.
 struct Stoppable<'a>(&'a AtomicBool);
 
 impl Observer for Stoppable<'_> {
@@ -250,7 +252,7 @@ impl Observer for Stoppable<'_> {
     }
 }
 
-/// The wall clock: only for how often to look, never for what a run computes.
+/// The wall clock, used only for the interval of checks and never in a computation.
 #[allow(clippy::disallowed_methods)]
 fn now() -> WallClock {
     WallClock::now()

@@ -1,4 +1,4 @@
-//! Scenarios: values of Python or the text of a file, checked in the core when they are asked for.
+//! Scenarios from Python values or from the text of a file, checked by the core on first use.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -23,11 +23,10 @@ use crate::trace::PyPhyTrace;
 use crate::tree::{self, Objects};
 use crate::work::watched;
 
-/// A scenario and its changes, not checked before something of it is asked for; see
-/// `clift.Scenario`.
+/// A scenario and its changes, checked on first use; see `clift.Scenario`.
 #[pyclass(frozen, name = "Scenario", module = "clift._clift")]
 pub(crate) struct PyScenario {
-    /// What messages call it; empty for none.
+    /// Name in messages; empty if it has none.
     file: String,
     content: Content,
     changes: Vec<(String, Change)>,
@@ -36,19 +35,19 @@ pub(crate) struct PyScenario {
     store: OnceLock<Store<'static>>,
 }
 
-/// A dotted key and its value; `None` takes the key away.
+/// A dotted key and its value; `None` removes the key.
 type Given<'py> = (String, Option<Bound<'py, PyAny>>);
 
-/// What is wrong with a scenario.
+/// An error of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) enum Wrong {
-    /// A key: the whole line, the dotted key, and what is wrong with it.
+    /// A key: the whole line, the dotted key, and the fault.
     Key(String, String, String),
     /// A trace that cannot be made.
     Trace(String),
-    /// What takes more memory than it may.
+    /// More memory needed than allowed.
     Memory(String),
-    /// What a part written in Python raised.
+    /// An exception in a part written in Python.
     Raised(Arc<PyErr>),
 }
 
@@ -59,8 +58,8 @@ impl From<core::ScenarioError> for Wrong {
 }
 
 impl Wrong {
-    /// What a file does not hold is wrong with a trace, what a channel cannot with the scenario that
-    /// is called `file`.
+    /// Classifies a fault: one in a file is an error of the trace; one of a channel is an error of
+    /// the scenario named `file`.
     fn of(file: &str, cell: &Cell, fault: &SetupFault) -> Self {
         match fault {
             SetupFault::Trace(MakeError::Trace { .. }) => {
@@ -73,7 +72,7 @@ impl Wrong {
         }
     }
 
-    /// The same as want of memory, if the budget refused some.
+    /// Reports the error as lack of memory if the budget refused a request.
     fn within(self, budget: &Budget<'_>) -> Self {
         match self {
             Self::Key(line, ..) | Self::Trace(line) if budget.is_short() => Self::Memory(line),
@@ -93,8 +92,8 @@ impl Wrong {
 
 #[pymethods]
 impl PyScenario {
-    /// `content` is the text of a file or a dict; `sets` are dotted keys and texts, `changes` dotted
-    /// keys and values, of which `None` takes the key away.
+    /// `content` is the text of a file or a dict; `sets` are dotted keys and texts; `changes` are
+    /// dotted keys and values, where `None` removes the key.
     #[new]
     fn new(
         file: String,
@@ -120,19 +119,19 @@ impl PyScenario {
         })
     }
 
-    /// The same with more changes.
+    /// Returns the scenario with more changes.
     fn changed(&self, changes: Vec<Given<'_>>) -> PyResult<Self> {
         let mut objects = Objects::new();
         let more = given(changes, &self.content, &mut objects)?;
         Ok(Self { memory: self.memory.with(objects), ..self.with(more) })
     }
 
-    /// Checks it.
+    /// Checks the scenario.
     fn read(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.made().map(drop)).map_err(|wrong| wrong.error(py))
     }
 
-    /// Checks a link and what a run over it needs, but for the length of a channel that is made.
+    /// Checks a link and the input of a run over it, except the length of a generated channel.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let short = [
             ("duration".to_owned(), Change::Value(Value::text("1 ms"))),
@@ -147,7 +146,7 @@ impl PyScenario {
         Ok(self.asked(py)?.count())
     }
 
-    /// The axes: names and labels.
+    /// Names and labels of the axes.
     fn axes(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<String>)>> {
         let axes = self.asked(py)?.axes().iter();
         Ok(axes.map(|axis| (axis.name.clone(), axis.labels.clone())).collect())
@@ -158,7 +157,7 @@ impl PyScenario {
         tree::json(&self.asked(py)?.printed())
     }
 
-    /// Axis and label, for each axis.
+    /// Axis and label of a cell, for each axis.
     fn labels(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
         Ok(self.of(py, cell)?.labels(cell))
     }
@@ -168,18 +167,18 @@ impl PyScenario {
         tree::json(self.cell(py, cell)?.config())
     }
 
-    /// The same with what depends on other keys written out.
+    /// The configuration with the values that depend on other keys filled in.
     fn settled(&self, py: Python<'_>, cell: usize) -> PyResult<String> {
         tree::json(&self.cell(py, cell)?.settled())
     }
 
-    /// Replications of a cell.
+    /// Number of replications of a cell.
     fn runs(&self, py: Python<'_>, cell: usize) -> PyResult<u32> {
         let runs = self.asked(py)?.runs(cell);
         runs.map_err(|error| Wrong::from(error).error(py))
     }
 
-    /// Replications of every cell.
+    /// Number of replications of every cell.
     fn all_runs(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let scenario = self.asked(py)?;
         let runs: Result<Vec<u32>, core::ScenarioError> =
@@ -187,7 +186,7 @@ impl PyScenario {
         runs.map_err(|error| Wrong::from(error).error(py))
     }
 
-    /// Whether every flow of a cell comes to an end by itself.
+    /// Whether every flow of a cell ends by itself.
     fn is_transfer(&self, py: Python<'_>, cell: usize) -> PyResult<bool> {
         Ok(self.cell(py, cell)?.plan().flows.iter().all(core::Flow::is_transfer))
     }
@@ -197,7 +196,7 @@ impl PyScenario {
         Ok(self.cell(py, cell)?.seed(replication).0)
     }
 
-    /// What the engine runs in a replication; traces are made for it.
+    /// The engine's input for one replication; makes its traces.
     fn setup(this: &Bound<'_, Self>, cell: usize, replication: u32) -> PyResult<Setup> {
         let setup = Self::of_cell(this, cell, move |cell, traces| cell.setup(replication, traces));
         setup.map(Setup::from)
@@ -211,8 +210,8 @@ impl PyScenario {
         }))
     }
 
-    /// Where a run starts in what it shares with the others: start and length in ns, whether it
-    /// repeats; `None` unless runs start at random times of it.
+    /// The part of the shared trace that a run covers: start and length in ns, and whether it
+    /// repeats; `None` unless runs start at random times.
     fn window(
         this: &Bound<'_, Self>,
         cell: usize,
@@ -223,19 +222,19 @@ impl PyScenario {
         Ok(window.map(|own| (own.start.as_nanos(), own.length.as_nanos(), own.wraps)))
     }
 
-    /// What links took from their traces because the scenario does not say it, a line each.
+    /// Notes on values that links took from their traces, one line each.
     fn taken(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<String>> {
         Self::of_cell(this, cell, |cell, traces| cell.taken(traces))
     }
 
     /// Round-trip time, queue, LLDU size and decoding time of the links of a cell: key, value and
-    /// where it comes from.
+    /// origin.
     fn in_effect(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<(String, String, String)>> {
         let found = Self::of_cell(this, cell, |cell, traces| cell.in_effect(traces))?;
         Ok(found.into_iter().map(|own| (own.key, own.value, own.from)).collect())
     }
 
-    /// Dotted keys that are given, and where each stands.
+    /// Dotted keys that the scenario gives, and their origins.
     fn origins(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(String, String)>> {
         let cell = self.cell(py, cell)?;
         Ok(cell.origins().iter().map(|(key, place)| (key.clone(), place.to_string())).collect())
@@ -256,7 +255,7 @@ impl PyScenario {
 }
 
 impl PyScenario {
-    /// The same with more changes; what they say of a key takes the place of what was said before.
+    /// The scenario with more changes; a later change of a key replaces an earlier one.
     pub(crate) fn with(&self, more: impl IntoIterator<Item = (String, Change)>) -> Self {
         let more: Vec<_> = more.into_iter().collect();
         let kept = self.changes.iter().filter(|(key, _)| more.iter().all(|(own, _)| own != key));
@@ -270,7 +269,7 @@ impl PyScenario {
         }
     }
 
-    /// What the engine runs in a replication.
+    /// The engine's input for one replication.
     pub(crate) fn prepared(
         &self,
         cell: usize,
@@ -280,8 +279,8 @@ impl PyScenario {
         self.prepared_of(self.made().map_err(Clone::clone)?, cell, replication, budget)
     }
 
-    /// The same of one of many. What nobody has asked anything of before is read for this run alone:
-    /// of many, what they are made of would take more memory than their results.
+    /// As `prepared`, for one of many scenarios. A scenario that was not used before is read for
+    /// this run only: keeping all of them in memory would need more space than their results.
     pub(crate) fn prepared_once(
         &self,
         cell: usize,
@@ -309,7 +308,7 @@ impl PyScenario {
         })
     }
 
-    /// The same of a scenario that nobody else has, while Python looks for signals.
+    /// As `prepared`, for a scenario that no other thread uses, while Python checks for signals.
     pub(crate) fn prepared_watched(
         self,
         py: Python<'_>,
@@ -320,7 +319,7 @@ impl PyScenario {
         setup.map_err(|wrong| wrong.error(py))
     }
 
-    /// What `make` makes of a cell and its traces, while Python looks for signals.
+    /// Calls `make` with a cell and its traces, while Python checks for signals.
     fn of_cell<T: Send + 'static>(
         this: &Bound<'_, Self>,
         cell: usize,
@@ -328,7 +327,8 @@ impl PyScenario {
     ) -> PyResult<T> {
         let (own, py) = (this.get(), this.py());
         own.of(py, cell)?;
-        // Where all is in memory it needs no thread of its own: that costs more than a short run.
+        // If all objects are in memory, no extra thread is needed; starting one costs more than a
+        // short run.
         let at_hand = || make(&*own.made().ok()?.cell(cell).ok()?, own.store().memory()).ok();
         if let Some(made) = py.detach(at_hand) {
             return Ok(made);
@@ -344,11 +344,11 @@ impl PyScenario {
     }
 
     fn asked(&self, py: Python<'_>) -> PyResult<&core::Scenario> {
-        // Whoever makes it on another thread may be waiting for Python.
+        // Another thread that is making the scenario may be waiting for Python's lock.
         py.detach(|| self.made()).map_err(|wrong| wrong.error(py))
     }
 
-    /// The scenario, which has a cell of that number.
+    /// The scenario, checked to have a cell with this index.
     fn of(&self, py: Python<'_>, cell: usize) -> PyResult<&core::Scenario> {
         let scenario = self.asked(py)?;
         let is_there = cell < scenario.count();
@@ -383,7 +383,7 @@ fn given(
         let value = any.map(|any| tree::value(&any, objects)).transpose()?;
         let change = match (content, value) {
             (_, None) => Change::Nothing,
-            // In the place of a file's text may stand whatever a file may hold.
+            // A text given for a scenario's key is parsed like a value in a file.
             (Content::Text(_), Some(Value { node: Node::Text(text), .. })) => Change::Text(text),
             (_, Some(value)) => Change::Value(value),
         };

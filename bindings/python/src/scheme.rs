@@ -1,4 +1,4 @@
-//! Schemes and the link traces they make.
+//! Schemes and link traces.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::trace::{Pickled, PyPhyTrace, files, packed_as, sizes};
 use crate::tree;
 use crate::work::work;
 
-/// Applies a scheme to a PHY trace. `scheme` as its text, e.g. `HARQ(10/12)`.
+/// Applies a scheme to a PHY trace. `scheme` is its text, e.g. `HARQ(10/12)`.
 #[pyfunction]
 pub(crate) fn apply(
     py: Python<'_>,
@@ -36,7 +36,7 @@ pub(crate) fn apply(
     work(py, apply, scenario_error).map(|link| LinkTrace(Arc::new(link)))
 }
 
-/// What became of every data LLDU; see `clift.LinkTrace`.
+/// The fate of every data LLDU; see `clift.LinkTrace`.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct LinkTrace(pub(crate) Arc<core::LinkTrace>);
 
@@ -111,7 +111,7 @@ impl LinkTrace {
     }
 }
 
-/// The link trace that `LinkTrace.__reduce__` takes apart.
+/// Rebuilds the link trace that `LinkTrace.__reduce__` pickled.
 #[pyfunction]
 pub(crate) fn link_trace(
     t_ns: &Bound<'_, PyAny>,
@@ -158,7 +158,7 @@ pub(crate) fn link_of_columns(
     Ok(LinkTrace(Arc::new(trace)))
 }
 
-/// The delay that Kuhn 2014 prints for a scheme, evaluated on its link trace; ms.
+/// The delay in ms by the formula that Kuhn 2014 prints for a scheme, evaluated on its link trace.
 #[pyfunction]
 pub(crate) fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
     let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;

@@ -1,4 +1,4 @@
-//! Time series and event logs: a run done again with an observer that writes columns.
+//! Time series and event logs: repeats a run with an observer that records columns.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::own::raised;
 use crate::simulation::Setup;
 use crate::work::watched;
 
-/// A table by columns, whose names are those that Python sees, and a row of it.
+/// A table stored by columns, with the names that Python sees, and its row type.
 macro_rules! table {
     ($table:ident of $row:ident { $($column:ident: $kind:ty),+ $(,)? }) => {
         #[derive(Default)]
@@ -29,7 +29,7 @@ macro_rules! table {
         }
 
         impl $table {
-            /// Appends a row, if the budget has room for it.
+            /// Appends a row, if the budget allows it.
             fn push(&mut self, row: $row, budget: &Budget<'_>) -> Result<(), Refusal> {
                 $(budget.grow(&mut self.$column, "rows of a log")?;)+
                 $(self.$column.push(row.$column);)+
@@ -45,9 +45,9 @@ macro_rules! table {
     };
 }
 
-/// Runs `setup` again and samples it every `interval_ns`; columns as numpy arrays, one row for
-/// each of the first `flows` and instant. The queue and what was put on the air are those of the first forward
-/// hop; dropped packets are summed over the forward hops.
+/// Runs `setup` again and samples it every `interval_ns`. Returns columns as numpy arrays, with one
+/// row per time for each of the first `flows` flows. The queue and the transmitted bits are those
+/// of the first forward hop; dropped packets are summed over the forward hops.
 #[pyfunction]
 #[pyo3(signature = (setup, interval_ns, flows=None))]
 pub(crate) fn series<'py>(
@@ -67,14 +67,14 @@ pub(crate) fn series<'py>(
     .dict(py)
 }
 
-/// Whether a log goes on: it ends when it is stopped, or finds no room.
+/// State of a log: it ends when it is stopped or its memory is exhausted.
 struct Log<'a> {
     budget: &'a Budget<'a>,
     refused: Option<Refusal>,
 }
 
 impl Log<'_> {
-    /// Appends what `push` does, unless there was no room before.
+    /// Calls `push` to append a row, unless the memory was exhausted before.
     fn push(&mut self, push: impl FnOnce(&Budget<'_>) -> Result<(), Refusal>) {
         if self.refused.is_none() {
             self.refused = push(self.budget).err();
@@ -88,7 +88,7 @@ impl Log<'_> {
     }
 }
 
-/// What a run of `setup` logs.
+/// Returns the log of a run of `setup`.
 fn logged<T: Send + 'static>(
     py: Python<'_>,
     setup: &Setup,
@@ -170,9 +170,9 @@ impl Observer for Sampler<'_, '_> {
     }
 }
 
-/// Runs `setup` again and logs what happened to every segment; columns as numpy arrays: `time_ns`,
-/// `flow`, `kind` ([`clift::simulation::EventKind`]), `seq` (of an acknowledgement: the next byte
-/// expected) and `len`.
+/// Runs `setup` again and logs the events of every segment. Returns columns as numpy arrays:
+/// `time_ns`, `flow`, `kind` ([`clift::simulation::EventKind`]), `seq` (of an acknowledgement: the
+/// next byte expected) and `len`.
 #[pyfunction]
 pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
     logged(py, setup, |setup, log| {
@@ -185,7 +185,7 @@ pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py,
 table!(Segments of SegmentRow { time_ns: i64, flow: u32, kind: u8, seq: u64, len: u32 });
 
 impl Segments {
-    /// In order of time: what a queue that manages itself dropped is told a little later.
+    /// Sorts by time: drops of a managed queue are reported slightly later.
     fn by_time(self) -> Self {
         if self.time_ns.is_sorted() {
             return self;
@@ -232,10 +232,11 @@ impl Observer for Events<'_, '_> {
     }
 }
 
-/// Runs `setup` again and logs every unit that its live links sent; columns as numpy arrays:
-/// `time_ns`, `link` (number of the shared hop), `kind` ([`clift::link::TransmissionKind`]), `unit`
-/// (a repair's: its block), `attempt`, `arrival_ns` (-1: erased), `first_packet`, `last_packet`, and
-/// of the first packet's stream `flow` (-1: none), `seq` and `len`. Nothing later than `until_ns`.
+/// Runs `setup` again and logs every unit that its live links sent. Returns columns as numpy
+/// arrays: `time_ns`, `link` (number of the shared hop), `kind`
+/// ([`clift::link::TransmissionKind`]), `unit` (for a repair: its block), `attempt`, `arrival_ns`
+/// (-1: erased), `first_packet`, `last_packet`, and `flow` (-1: none), `seq` and `len` of the first
+/// packet's stream. Ends at `until_ns`.
 #[pyfunction]
 #[pyo3(signature = (setup, until_ns=None))]
 pub(crate) fn units<'py>(

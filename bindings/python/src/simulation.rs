@@ -1,4 +1,4 @@
-//! What the engine can run.
+//! Setups of the engine.
 
 use std::sync::Arc;
 
@@ -9,20 +9,21 @@ use pyo3::prelude::*;
 use crate::errors::scenario_error;
 use crate::scheme::LinkTrace;
 
-/// One run: everything that decides its outcome.
+/// One run: everything that determines its outcome.
 #[pyclass(frozen, module = "clift._clift")]
 pub(crate) struct Setup(pub(crate) Arc<engine::Setup>);
 
 #[pymethods]
 impl Setup {
-    /// The link trace of the first link, if that is over one.
+    /// The link trace of the first link, if it has one.
     fn link_trace(&self) -> Option<LinkTrace> {
         first_link(&self.0).map(LinkTrace)
     }
 
-    /// The same in which the first hop, a leg, loses the data packets of these numbers, and holds
-    /// others back for so many nanoseconds: what a measurement did to them. It is what `lost_data`
-    /// and `held_data` of the leg say, for lists that are too long for a scenario.
+    /// Returns the setup with given packet fates on the first hop, which must be a leg: it loses
+    /// the data packets with the numbers `lost` and delays those in `held` by so many nanoseconds.
+    /// Equivalent to `lost_data` and `held_data` of the leg, for lists that are too long for a
+    /// scenario.
     #[pyo3(signature = (lost, held=Vec::new()))]
     fn with_fates(&self, mut lost: Vec<u64>, held: Vec<(u64, u64)>) -> PyResult<Self> {
         lost.sort_unstable();
@@ -33,7 +34,7 @@ impl Setup {
         held.dedup_by_key(|&mut (number, _)| number);
         let mut setup = engine::Setup::clone(&self.0);
         let Some(Hop::Leg(leg)) = setup.forward.first_mut() else {
-            return Err(scenario_error("the first hop: give a leg"));
+            return Err(scenario_error("the first hop must be a leg"));
         };
         *leg =
             LegConfig { loss: Loss::Data { lost: lost.into(), held: held.into() }, ..leg.clone() };
@@ -47,7 +48,7 @@ impl From<engine::Setup> for Setup {
     }
 }
 
-/// The link trace of the first link, if that is over one.
+/// The link trace of the first link, if it has one.
 pub(crate) fn first_link(setup: &engine::Setup) -> Option<Arc<clift::trace::LinkTrace>> {
     let mut links = setup.forward.iter().filter_map(|hop| match hop {
         Hop::Link(link) => Some(&link.medium),

@@ -29,8 +29,8 @@ use crate::work::work;
 #[pyclass(frozen, name = "PhyTrace", module = "clift._clift")]
 pub(crate) struct PyPhyTrace(pub(crate) PhyTrace);
 
-/// What `pickle` keeps of a trace: a function, and its columns of times, bytes of slots (as [`sizes`]
-/// takes them) and all else as JSON.
+/// The pickled form of a trace: a function and its arguments, namely the columns of times, the
+/// bytes of slots (as [`sizes`] accepts them) and everything else as JSON.
 pub(crate) type Pickled<'py> = (
     Bound<'py, PyAny>,
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, String),
@@ -127,7 +127,7 @@ impl PyPhyTrace {
         self.0.len() as u64
     }
 
-    /// What an import understood, assumed and warns of, and what the trace itself shows.
+    /// Notes of the import (understood, assumed, warnings) and of the trace itself.
     fn notes(&self, py: Python<'_>) -> (Vec<String>, Vec<String>, Vec<String>) {
         let notes = &self.0.header().notes;
         let warnings = py.detach(|| self.0.warnings());
@@ -146,23 +146,23 @@ impl PyPhyTrace {
         self.0.len()
     }
 
-    /// `d_nom` of the trace in nanoseconds.
+    /// Nominal decoding time `d_nom` of the trace in nanoseconds.
     fn nominal_decoding_ns(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.0.nominal_decoding().as_nanos())
     }
 
-    /// Every `n`-th slot.
+    /// Keeps every `n`-th slot.
     fn share(&self, py: Python<'_>, n: NonZeroU32) -> Self {
         py.detach(|| Self(self.0.share(n)))
     }
 
-    /// What follows `start_ns`, which becomes time 0.
+    /// Keeps the part from `start_ns`, which becomes time 0.
     fn offset(&self, py: Python<'_>, start_ns: u64) -> PyResult<Self> {
         let part = py.detach(|| self.0.offset(Duration::from_nanos(start_ns)));
         part.map(Self).map_err(trace_error)
     }
 
-    /// Statistics of erasures as a dict.
+    /// Statistics of erasures, as a dict.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let erasures = py.detach(|| self.0.erasures());
         let dict = PyDict::new(py);
@@ -187,7 +187,7 @@ impl PyPhyTrace {
         Ok(dict)
     }
 
-    /// Writes the trace; the suffix says the format unless `format` does.
+    /// Writes the trace; `format` defaults to that of the suffix.
     #[pyo3(signature = (path, format=None, unit=None, opportunity_bytes=None, model=None))]
     fn write(
         &self,
@@ -209,7 +209,7 @@ impl PyPhyTrace {
     }
 }
 
-/// The trace that `PhyTrace.__reduce__` takes apart.
+/// Rebuilds the trace that `PhyTrace.__reduce__` pickled.
 #[pyfunction]
 pub(crate) fn phy_trace(
     t_ns: &Bound<'_, PyAny>,
@@ -222,7 +222,7 @@ pub(crate) fn phy_trace(
     trace.map(PyPhyTrace).map_err(trace_error)
 }
 
-/// How packets go onto slots, by the name of a packing.
+/// How packets are put onto slots, by the name of a packing.
 pub(crate) fn packed_as(name: Option<&str>) -> PyResult<Loading> {
     let packing = name.map(|name| {
         let fault = || trace_error(format!("packing = {name}: give packet or bytes"));
@@ -231,7 +231,7 @@ pub(crate) fn packed_as(name: Option<&str>) -> PyResult<Loading> {
     Ok(Loading { packing: packing.transpose()?, ..Loading::default() })
 }
 
-/// Bytes of slots: an integer, or one each.
+/// Bytes of slots: one integer, or one value per slot.
 pub(crate) fn sizes(values: &Bound<'_, PyAny>) -> PyResult<Sizes> {
     match values.extract::<u32>() {
         Ok(size) => Ok(Bytes(size).into()),
@@ -248,7 +248,7 @@ fn runs_dict<'py>(py: Python<'py>, runs: &Runs) -> PyResult<Bound<'py, PyDict>> 
     Ok(dict)
 }
 
-/// The name of the format that a path's suffix stands for.
+/// The name of the format for a path's suffix.
 #[pyfunction]
 pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
     let format = Format::of(&path);
@@ -256,7 +256,8 @@ pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
     format.map(Format::name).map_err(fault)
 }
 
-/// The formats of trace files: name, suffixes, one line about it, whether it is read, and written.
+/// The formats of trace files: name, suffixes, one-line description, whether it can be read, and
+/// written.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static str, bool, bool)> {
@@ -267,7 +268,7 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static 
     Format::all().map(row).collect()
 }
 
-/// Reads a trace file; the suffix says the format unless `format` does.
+/// Reads a trace file; `format` defaults to that of the suffix.
 #[pyfunction]
 #[pyo3(signature = (path, format=None, unit=None, lldu_bytes=None, direction=None, losses=None,
                     interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None,
@@ -303,7 +304,7 @@ pub(crate) fn read_trace(
     read(py, file)
 }
 
-/// Reads the trace that a description of a file says, which has the keys of `[trace]`.
+/// Reads the trace that a dictionary with the keys of `[trace]` describes.
 #[pyfunction]
 pub(crate) fn import_trace(described: &Bound<'_, PyDict>) -> PyResult<PyPhyTrace> {
     let tree = value(described.as_any(), &mut Objects::new())?;
@@ -315,7 +316,7 @@ fn read(py: Python<'_>, file: TraceFile) -> PyResult<PyPhyTrace> {
     files(py, move |budget| file.read_within(&Folder::default(), budget)).map(PyPhyTrace)
 }
 
-/// Replaces the content of a file, whole or not at all.
+/// Replaces the content of a file atomically.
 #[pyfunction]
 pub(crate) fn replace_file(py: Python<'_>, path: PathBuf, content: PyBackedBytes) -> PyResult<()> {
     let write = move |budget: &Budget<'_>| {
@@ -327,7 +328,7 @@ pub(crate) fn replace_file(py: Python<'_>, path: PathBuf, content: PyBackedBytes
     })
 }
 
-/// `OSError` with the number and the words of the system.
+/// `OSError` with the system's number and message.
 fn os_error(error: &io::Error) -> PyErr {
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default().to_owned();
@@ -337,7 +338,7 @@ fn os_error(error: &io::Error) -> PyErr {
     }
 }
 
-/// What work on files makes.
+/// Runs work on files and converts its errors.
 pub(crate) fn files<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce(&Budget<'_>) -> Result<T, FileError> + Send + 'static,
@@ -364,7 +365,7 @@ fn keyword(field: &str) -> &str {
     }
 }
 
-/// What a keyword's text stands for; `path` is for messages.
+/// Parses the text of a keyword argument; `path` is for messages.
 fn parsed<T: FromStr<Err: Display>>(path: &Path, text: Option<&str>) -> PyResult<Option<T>> {
     let fault = |error| trace_error(format!("{}: {error}", path.display()));
     text.map(|text| text.parse().map_err(fault)).transpose()

@@ -1,4 +1,4 @@
-//! Values of Python as a tree of values, in which objects in memory stand in the place of files.
+//! Converts Python values to a tree, in which objects in memory replace files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::information::PyMiTrace;
 use crate::scheme::LinkTrace;
 use crate::trace::PyPhyTrace;
 
-/// Objects of a tree by name. A name is never given twice, since what is made of objects is kept by
-/// their names.
+/// Objects of a tree by name. A name is used only once per process, because results made from
+/// objects are cached by name.
 pub(crate) type Objects = Vec<(PathBuf, MemoryObject)>;
 
-/// The tree that a value of Python is; `objects` takes what it holds beside plain values.
+/// Converts a Python value to a tree; `objects` collects the objects in it.
 pub(crate) fn value(any: &Bound<'_, PyAny>, objects: &mut Objects) -> PyResult<Value> {
     let node = if let Ok(text) = any.cast::<PyString>() {
         Node::Text(text.to_str()?.to_owned())
     } else if let Ok(on) = any.cast::<PyBool>() {
         Node::Bool(on.is_true())
     } else if any.is_instance_of::<PyInt>() {
-        // What is larger is no number of a scenario, and is refused as so large a float.
+        // A larger integer is not valid in a scenario; as a float it is rejected with a message.
         any.extract().map(Node::Integer).or_else(|_| any.extract().map(Node::Float))?
     } else if let Ok(number) = any.cast::<PyFloat>() {
         Node::Float(number.value())
@@ -64,7 +64,7 @@ fn name(held: MemoryObject, objects: &mut Objects) -> String {
     name
 }
 
-/// An object of this module, or one of the package that holds such an object.
+/// An object of this module, or an object of the package that wraps one.
 fn held(any: &Bound<'_, PyAny>) -> PyResult<MemoryObject> {
     if let Ok(trace) = any.cast::<LinkTrace>() {
         return Ok(MemoryObject::Link(Arc::clone(&trace.get().0)));
@@ -81,6 +81,6 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<MemoryObject> {
     }
     match any.getattr_opt(pyo3::intern!(any.py(), "core"))? {
         Some(inner) => held(&inner),
-        None => Err(scenario_error(format!("{any}: no value of a scenario"))),
+        None => Err(scenario_error(format!("{any}: not a valid value in a scenario"))),
     }
 }

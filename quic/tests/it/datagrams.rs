@@ -33,7 +33,7 @@ fn for_seconds(seconds: u64) -> Path {
 
 /// 250 ms and the packet's own time; only what the handshake made wait came later.
 #[test]
-fn a_message_takes_the_way_and_no_more() {
+fn a_message_arrives_after_one_propagation_delay() {
     let flow = of(&for_seconds(20), quic("cubic"), messages(40_000, 100));
     let own = flow.messages.unwrap();
     assert_eq!((own.sent, flow.retransmissions), (1001, 0));
@@ -50,7 +50,7 @@ fn a_message_takes_the_way_and_no_more() {
 
 /// What is lost stays lost, and holds nothing back: as over UDP, and not as over a stream.
 #[test]
-fn a_loss_is_a_loss() {
+fn a_lost_message_is_not_retransmitted() {
     let lost: Arc<[u64]> = [50, 51, 200].into();
     let path = Path { loss: Loss::Data { lost, held: Arc::new([]) }, ..for_seconds(20) };
     for congestion in ["newreno", "cubic", "bbr", "hybla"] {
@@ -67,7 +67,7 @@ fn a_loss_is_a_loss() {
 /// More than the path bears: the window bounds what is under way, the oldest that wait are dropped, and
 /// the queue of the path does not overflow for ever, as UDP has it.
 #[test]
-fn messages_beyond_the_path_wait_at_the_sender() {
+fn messages_above_the_path_rate_wait_at_the_sender() {
     let limited = QuicConfig { cwnd_max: Packets::new(50), ..quic("cubic") };
     let flow = of(&for_seconds(60), limited, messages(20_000_000, 1000));
     // At most 50 packets of 1472 bytes each round trip.
@@ -105,7 +105,7 @@ fn no_message_arrives_twice() {
 
 /// A call sounds as over UDP, whose delay it has; the first packets wait for the handshake.
 #[test]
-fn a_call_goes_over_quic_too() {
+fn a_call_runs_over_quic() {
     let call = |transport: Arc<dyn Protocol>| {
         let own =
             Voice { codec: Codec::G711, length: Some(Duration::from_secs(30)), ..Voice::default() };
@@ -123,7 +123,7 @@ fn a_call_goes_over_quic_too() {
 }
 
 #[test]
-fn what_no_datagram_holds_is_refused() {
+fn messages_too_large_for_a_datagram_are_rejected() {
     let told = |own: &dyn Application, transport: QuicConfig| {
         own.check_over(&transport).map_err(|fault| fault.to_string())
     };

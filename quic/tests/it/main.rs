@@ -63,7 +63,7 @@ fn the_first_window_arrives_after_one_and_a_half_round_trips() {
 /// leave in the fourth round. The pace spreads each window over 4/5 of a round trip, and the burst
 /// that goes before is 10 packets, so that some of a round leaves in the round after.
 #[test]
-fn slow_start_needs_its_rounds() {
+fn slow_start_takes_the_expected_rounds() {
     for scheme in ["newreno", "cubic", "clift-newreno"] {
         let flow = &run(&GEO, quic(scheme), 100_000, 1).flows[0];
         let rounds = (seconds(flow) - 0.75) / 0.5;
@@ -81,7 +81,7 @@ fn a_larger_first_window_saves_rounds() {
 }
 
 #[test]
-fn a_limit_of_the_window_limits_the_rate() {
+fn the_window_limit_limits_the_rate() {
     for scheme in ["newreno", "cubic", "bbr", "clift-cubic"] {
         let limited = QuicConfig { cwnd_max: Packets::new(50), ..quic(scheme) };
         let flow = &run(&GEO, limited, 2_000_000, 1).flows[0];
@@ -116,7 +116,7 @@ fn one_loss_is_repaired_once() {
 /// The last packet is lost: nothing but a timeout tells. (Probes of the path's MTU and new
 /// connection ids, which go after the first data, would tell too.)
 #[test]
-fn a_lost_tail_is_a_timeout() {
+fn a_lost_tail_causes_a_timeout() {
     let options = QuicOptions { mtu_discovery: false, ..QuicOptions::default() };
     let config = QuicConfig { options, ..quic("newreno") };
     let whole = run(&GEO, config.clone(), 30_000, 1).flows[0].clone();
@@ -155,7 +155,7 @@ fn long_certificates_cost_a_round_trip() {
 /// Mathis et al. 1997: the rate is 1.22 packets / (RTT sqrt(p)), without a queue, and once the first
 /// slow start is paid for.
 #[test]
-fn newreno_keeps_the_law_of_mathis() {
+fn newreno_follows_the_law_of_mathis() {
     let p = 0.01;
     let path = Path { delay: Duration::from_millis(25), rate: 1_000_000_000, ..GEO };
     let path = Path { loss: lossy(p), ..path };
@@ -171,7 +171,7 @@ fn newreno_keeps_the_law_of_mathis() {
 /// first slow start, which grows until a first packet of some 500 is lost, to many times the law's
 /// window of 27. Ten times as many bytes come down to it.
 #[test]
-fn the_first_slow_start_goes_beyond_the_law_of_mathis() {
+fn the_first_slow_start_exceeds_the_law_of_mathis() {
     let p = 0.002;
     let path = Path { delay: Duration::from_millis(25), rate: 1_000_000_000, ..GEO };
     let path = Path { loss: lossy(p), ..path };
@@ -188,7 +188,7 @@ fn the_first_slow_start_goes_beyond_the_law_of_mathis() {
 /// Over a loss-free path both fill, QUIC's headers and handshake cost it a little; under loss
 /// beyond congestion BBR goes before CUBIC, as it does over TCP.
 #[test]
-fn it_stands_beside_tcp() {
+fn quic_and_tcp_share_a_link() {
     let path = Path { delay: Duration::from_millis(25), ..GEO };
     let tcp = run(&path, TcpConfig::default(), 5_000_000, 1).goodput();
     let udp = run(&path, quic("cubic"), 5_000_000, 1).goodput();
@@ -199,14 +199,14 @@ fn it_stands_beside_tcp() {
 }
 
 #[test]
-fn a_flow_without_end_goes_on() {
+fn an_unlimited_flow_lasts_until_the_run_ends() {
     let path = Path { duration: Duration::from_secs(60), ..GEO };
     let outcome = path.run(Arc::new(quic("cubic")), Arc::new(Bulk), 1, &mut ());
     assert!(outcome.goodput() > 7e6, "{}", outcome.goodput());
 }
 
 #[test]
-fn acknowledgements_are_fewer_if_asked() {
+fn the_acknowledgement_option_reduces_acknowledgements() {
     let count = |threshold| {
         let options = QuicOptions {
             ack_eliciting_threshold: threshold,
@@ -223,7 +223,7 @@ fn acknowledgements_are_fewer_if_asked() {
 }
 
 #[test]
-fn the_same_setup_gives_the_same_events_and_another_seed_others() {
+fn events_depend_on_the_setup_and_the_seed() {
     let path = Path { loss: lossy(0.01), ..GEO };
     let print = |scheme: &str, seed| {
         let mut print = Fingerprint::default();
@@ -263,7 +263,7 @@ fn other_processes_give_the_same_events() {
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn invalid_options_are_rejected_with_the_reason() {
     let fault = |config: QuicConfig| config.check().map_err(|fault: Fault| fault.to_string());
     assert_eq!(fault(quic("cubic")), Ok(()));
     assert_eq!(
@@ -282,7 +282,7 @@ fn what_cannot_be_is_told() {
 }
 
 #[test]
-fn it_is_chosen_by_name() {
+fn quic_is_selected_by_name() {
     let _ = clift_quic::register();
     let chosen = Choice::named("quic").unwrap().make(&Options::default());
     assert_eq!((chosen.name(), chosen.packet()), ("quic", Bytes(1500)));

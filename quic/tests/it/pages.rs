@@ -56,7 +56,7 @@ fn two_hundred_objects_arrive() {
 /// A packet of answers is lost: over TCP all that was sent later waits for it, over QUIC not
 /// the objects that are whole.
 #[test]
-fn a_loss_holds_back_one_stream_alone() {
+fn a_loss_delays_only_its_own_stream() {
     let text = siblings(8, 1100);
     let delays = |http, transport: Arc<dyn clift::transport::Protocol>, lost: u64| {
         let loss = Loss::Data { lost: [lost].into(), held: [].into() };
@@ -76,7 +76,7 @@ fn a_loss_holds_back_one_stream_alone() {
 }
 
 #[test]
-fn requests_go_over_quic_too() {
+fn requests_run_over_quic() {
     let own = Requests {
         request: Bytes(200),
         response: Size(1000),
@@ -95,7 +95,7 @@ fn requests_go_over_quic_too() {
 
 /// Pages, losses and seeds as they are drawn.
 #[test]
-fn all_objects_arrive_whatever_is_lost() {
+fn all_objects_arrive_despite_losses() {
     let mut rng = Seed(7).rng(Stream::Flow(0));
     let mut draw = |most: u64| rng.next_u64() % most;
     for _ in 0..12 {

@@ -43,7 +43,7 @@ fn a_resumed_connection_saves_the_round_trips_of_slow_start() {
 
 /// A tenth of the round-trip time, or twice of it: the path is another one, and nothing differs.
 #[test]
-fn another_path_is_left_alone() {
+fn a_different_path_does_not_cause_a_jump() {
     let outcome = |careful| run(&GEO, wide("cubic", careful), 700_000, 1);
     let plain = outcome(None);
     assert_eq!(outcome(saved(420, 5_011)).flows, plain.flows);
@@ -55,7 +55,7 @@ fn another_path_is_left_alone() {
 /// Ten times as much as the path bears and its queue holds: the retreat leaves no more than the path,
 /// and the connection lives.
 #[test]
-fn a_jump_that_was_too_far_is_taken_back() {
+fn a_jump_that_was_too_far_is_reverted() {
     let path = Path { duration: Duration::from_secs(30), ..GEO };
     for congestion in ["newreno", "cubic", "clift-cubic"] {
         let of = |careful| {
@@ -72,7 +72,7 @@ fn a_jump_that_was_too_far_is_taken_back() {
 
 /// A file that a first window holds has nothing to jump for.
 #[test]
-fn a_short_file_is_as_it_was() {
+fn a_short_file_is_not_affected() {
     let file = |careful| {
         let transport = Arc::new(wide("cubic", careful));
         GEO.run(transport, Arc::new(File { size: Size(8000) }), 1, &mut ())
@@ -81,9 +81,9 @@ fn a_short_file_is_as_it_was() {
 }
 
 #[test]
-fn a_control_with_a_model_is_refused() {
+fn a_model_based_control_is_rejected() {
     let fault = wide("bbr", saved(420, 500)).check().unwrap_err().to_string();
-    assert!(fault.starts_with("careful_resume: bbr sets its window by a model"), "{fault}");
+    assert!(fault.starts_with("careful_resume: bbr sets its window from a model"), "{fault}");
     let options = QuicOptions::default();
     assert_eq!(QuicConfig { options, ..wide("cubic", saved(420, 500)) }.check(), Ok(()));
 }

@@ -19,10 +19,10 @@ use crate::errors::scenario_error;
 
 /// More than any run can send.
 const MOST: u64 = 1 << 60;
-/// As much as datagrams may carry at once, which leave as soon as they are handed over.
+/// Maximum size of one hand-over to datagrams, which leave as soon as they are handed over.
 const MOST_DATAGRAMS: u64 = 100_000_000;
 
-/// Registers an application; `make(seed, start_ns, payload_bytes, parameters)` makes one.
+/// Registers an application; `make(seed, start_ns, payload_bytes, parameters)` makes an instance.
 #[pyfunction]
 pub(crate) fn register_application(
     name: &str,
@@ -93,15 +93,15 @@ struct Methods {
 struct OwnTraffic {
     kind: &'static Kind,
     methods: Option<Methods>,
-    /// Bytes of a stream that arrived in order.
+    /// In-order bytes of a stream.
     stream: u64,
 }
 
-/// What a part counts of its messages: sent, received, in time, and delays in ns.
+/// Message counters of an application: sent, received, in time, and delays in ns.
 type Counted = (u64, u64, u64, Vec<u64>);
 
 impl OwnTraffic {
-    /// What `send` returned: bytes, and when it is to be asked again.
+    /// Checks the return value of `send`: bytes, and the time of the next call.
     fn sent(
         &self,
         now: Instant,
@@ -111,7 +111,7 @@ impl OwnTraffic {
         let wrong = |fault: &str| self.kind.wrong(format!("send returned {returned}; {fault}"));
         let pair = returned.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>();
         let (bytes, next) = pair.map_err(|_| {
-            wrong("give bytes to hand over, and when to be asked again in ns (None: never)")
+            wrong("give bytes to hand over, and the time of the next call in ns (None: never)")
         })?;
         let bytes = match bytes.extract::<u64>() {
             Ok(bytes) if bytes <= most => bytes,
@@ -129,7 +129,7 @@ impl OwnTraffic {
         match next.extract::<u64>() {
             Ok(next) if next > now.as_nanos() => Ok((bytes, Some(next))),
             _ => Err(wrong(&format!(
-                "the time to be asked again is a whole number of ns after now ({})",
+                "the time of the next call is a whole number of ns after now ({})",
                 now.as_nanos()
             ))),
         }
@@ -147,7 +147,7 @@ impl Traffic for OwnTraffic {
         if bytes > 0 {
             connection.supply(bytes);
         }
-        // Of data without end, what was sent would be the end.
+        // For unlimited data, closing would end the stream at what was sent so far.
         if next.is_none() && bytes < u64::MAX {
             connection.close();
         }

@@ -11,10 +11,10 @@ use super::raised::ask;
 use super::{Kind, leaked, seed};
 use crate::errors::{own_error, scenario_error};
 
-/// The largest window, segments: more than any path holds.
+/// Maximum window in segments: more than any path holds.
 const MOST: u32 = 1 << 30;
 
-/// Registers a congestion control; `make(seed, mss_bytes)` makes one.
+/// Registers a congestion control; `make(seed, mss_bytes)` makes an instance.
 #[pyfunction]
 pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
     let kind = Kind::new("congestion control", name, Vec::new(), make);
@@ -34,24 +34,25 @@ pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) ->
     .map_err(scenario_error)
 }
 
-/// An ACK that brought something new, outside fast recovery.
+/// An ACK that acknowledges new data, outside fast recovery.
 #[pyclass(frozen, get_all, name = "Ack", module = "clift._clift")]
 pub(crate) struct PyAck {
-    /// When it came, ns.
+    /// Arrival time, ns.
     now_ns: u64,
-    /// Segments that it acknowledges for the first time.
+    /// Number of newly acknowledged segments.
     segments: u32,
-    /// Segments believed to be on their way before it.
+    /// Segments estimated in flight before the ACK.
     in_flight: u64,
-    /// Whether the window, and not the application, limited what was sent: only then it may grow.
+    /// Whether the window limited the sending rate, rather than the application; the window may
+    /// grow only then.
     fills_window: bool,
-    /// The first segment not acknowledged; they are numbered from 0.
+    /// First unacknowledged segment; segments are numbered from 0.
     first: u64,
-    /// The segment to be sent next for the first time.
+    /// Next segment to be sent for the first time.
     next: u64,
-    /// Round-trip time of the newest segment that it acknowledges, ns; None where not known.
+    /// Round-trip time of the newest acknowledged segment, ns; None if unknown.
     rtt_ns: Option<u64>,
-    /// Smoothed round-trip time, ns; None before there is one.
+    /// Smoothed round-trip time, ns; None before the first sample.
     srtt_ns: Option<u64>,
 }
 
@@ -61,7 +62,7 @@ pub(crate) struct PyWindow(Window);
 
 #[pymethods]
 impl PyWindow {
-    /// Congestion window, segments.
+    /// Congestion window in segments.
     #[getter]
     fn cwnd(&self) -> u32 {
         self.0.cwnd()
@@ -73,7 +74,7 @@ impl PyWindow {
         Ok(())
     }
 
-    /// Slow-start threshold, segments; None before the first loss.
+    /// Slow-start threshold in segments; None before the first loss.
     #[getter]
     fn ssthresh(&self) -> Option<u32> {
         Some(self.0.ssthresh()).filter(|ssthresh| *ssthresh < u32::MAX)
@@ -85,18 +86,18 @@ impl PyWindow {
         Ok(())
     }
 
-    /// Whether the window is below the threshold.
+    /// Whether the window is below the slow-start threshold.
     #[getter]
     fn in_slow_start(&self) -> bool {
         self.0.in_slow_start()
     }
 
-    /// Grows by what was acknowledged, up to the threshold; the segments left over.
+    /// Grows by the acknowledged segments, up to the threshold; returns the segments left over.
     fn slow_start(&mut self, segments: u32) -> u32 {
         self.0.slow_start(segments)
     }
 
-    /// A segment more for every `count` acknowledged.
+    /// Grows by one segment for every `count` acknowledged segments.
     fn increase(&mut self, count: u32, segments: u32) {
         self.0.increase(count, segments);
     }
@@ -106,7 +107,9 @@ impl PyWindow {
 fn segments(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     match value.extract::<u32>() {
         Ok(segments) if (1..=MOST).contains(&segments) => Ok(segments),
-        _ => Err(own_error(format!("{name} = {value}: give whole segments, 1 or more"))),
+        _ => {
+            Err(own_error(format!("{name} = {value}: give a whole number of segments, 1 or more")))
+        }
     }
 }
 
@@ -137,7 +140,7 @@ impl Methods {
 #[derive(Debug)]
 struct OwnControl {
     kind: &'static Kind,
-    /// `None` if there is none, since making it raised.
+    /// `None` if making the instance raised an exception.
     methods: Option<Methods>,
 }
 
@@ -180,7 +183,7 @@ impl CongestionControl for OwnControl {
                 match returned.extract::<u32>() {
                     Ok(reduced) if (1..=MOST).contains(&reduced) => Ok(reduced),
                     _ => Err(self.kind.wrong(format!(
-                        "{name} returned {returned}; give whole segments, 1 or more"
+                        "{name} returned {returned}; give a whole number of segments, 1 or more"
                     ))),
                 }
             })

@@ -1,10 +1,10 @@
-//! What stands in parentheses behind the name of a part, by the names of its parameters.
+//! Arguments in parentheses after the name of a part, by the names of its parameters.
 
 use clift::application::Parameter;
 
 use super::{Given, leaked};
 
-/// The parameters of a part, in order, and whether each must be given.
+/// The parameters of a part, in order, and whether each is required.
 #[derive(Debug)]
 pub(super) struct Signature(Vec<(&'static str, bool)>);
 
@@ -18,25 +18,26 @@ impl Signature {
         Box::leak(self.0.iter().map(|(name, _)| *name).collect())
     }
 
-    /// What must be given, as it is written behind the name; nothing if all may be left out.
+    /// The required arguments, as written after the name; empty if there are none.
     pub(super) fn shown(&self) -> String {
         let needed: Vec<_> = self.0.iter().filter(|(_, needed)| *needed).map(|it| it.0).collect();
         if needed.is_empty() { String::new() } else { format!("({})", needed.join(", ")) }
     }
 
-    /// Whether anything can be given.
+    /// Whether the part has parameters.
     pub(super) fn takes_any(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// What arguments give: each a value for the next parameter, or a name and its value.
+    /// Binds arguments to parameters: each is a value for the next parameter, or a name and its
+    /// value.
     pub(super) fn bind(&self, arguments: &[&str]) -> Result<Given, String> {
         let mut given: Given = Vec::new();
         for (place, argument) in arguments.iter().enumerate() {
             let known = |name: &str| {
                 self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|it| it.0)
             };
-            // What begins with a letter and has a blank is a name and a value: "times 3", not "6 ms".
+            // A letter first and then a blank means a name and a value: "times 3", but not "6 ms".
             let named = argument.split_once(char::is_whitespace);
             let named = named.filter(|(name, _)| !name.starts_with(|c: char| !c.is_alphabetic()));
             let (name, value) = match (named, self.0.get(place)) {
@@ -58,7 +59,7 @@ impl Signature {
         Ok(given)
     }
 
-    /// Whether nothing is missing.
+    /// Checks that no required argument is missing.
     pub(super) fn check(&self, given: &Given) -> Result<(), String> {
         let is_given = |name: &str| given.iter().any(|(other, _)| *other == name);
         match self.0.iter().find(|(name, needed)| *needed && !is_given(name)) {
@@ -76,7 +77,7 @@ impl Signature {
     }
 }
 
-/// A number, true or false where that is what is written, else the text.
+/// Parses a number, true or false; anything else is text.
 fn value_of(text: &str) -> Parameter {
     let number = || text.parse().ok().filter(|number: &f64| number.is_finite());
     match text {

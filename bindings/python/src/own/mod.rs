@@ -1,7 +1,7 @@
 //! Parts written in Python: schemes, congestion controls, queues and applications.
 //!
-//! The engine runs without the interpreter and attaches to it for each call. An exception ends the
-//! run: it is kept ([`raised`]) while the engine comes to its end, and handed on as it is.
+//! The engine runs without holding the interpreter and attaches to it for each call. An exception
+//! ends the run: it is kept ([`raised`]) until the engine has ended, and is then raised unchanged.
 
 pub(crate) mod application;
 pub(crate) mod congestion;
@@ -20,18 +20,18 @@ use rand_chacha::ChaCha8Rng;
 use self::given::Signature;
 use crate::errors::own_error;
 
-/// What is known of a part.
+/// Properties of a registered part.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// What it is: "scheme", "queue".
+    /// The type of part: "scheme", "queue".
     what: &'static str,
     name: &'static str,
     signature: Signature,
-    /// Makes one, of a seed and of what is given.
+    /// Makes an instance from a seed and the given arguments.
     make: Py<PyAny>,
 }
 
-/// What is given of the parameters of a part.
+/// Given arguments of a part, by parameter.
 type Given = Vec<(&'static str, Parameter)>;
 
 impl Kind {
@@ -46,34 +46,34 @@ impl Kind {
         Box::leak(Box::new(Self { what, name: leaked(name), signature, make }))
     }
 
-    /// A text that shows its form.
+    /// An example of its text form.
     fn text(&self) -> String {
         format!("{}{}", self.name, self.signature.shown())
     }
 
-    /// The error of what a part did wrong.
+    /// The error for a fault of the part.
     fn wrong(&self, fault: impl std::fmt::Display) -> PyErr {
         own_error(format!("{} `{}`: {fault}", self.what, self.name))
     }
 
-    /// A method of what a part is, if it has it.
+    /// A method of an instance, if it has it.
     fn method(&self, part: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Option<Py<PyAny>>> {
         Ok(part.getattr_opt(name)?.map(Bound::unbind))
     }
 
-    /// A method that a part must have.
+    /// A required method.
     fn needed(&self, part: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Py<PyAny>> {
         let found = self.method(part, name)?;
-        found.ok_or_else(|| self.wrong(format!("has no method {name}")))
+        found.ok_or_else(|| self.wrong(format!("the method {name} is missing")))
     }
 }
 
-/// A text for as long as the process lasts.
+/// A text that lives as long as the process.
 fn leaked(text: &str) -> &'static str {
     Box::leak(Box::<str>::from(text))
 }
 
-/// What is given, for Python.
+/// The given arguments, for Python.
 fn dict<'py>(py: Python<'py>, given: &Given) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in given {
@@ -87,7 +87,7 @@ fn dict<'py>(py: Python<'py>, given: &Given) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-/// The seed of what a part draws.
+/// A seed for the part's random draws.
 fn seed(rng: ChaCha8Rng) -> u64 {
     Seed::drawn(rng).0
 }

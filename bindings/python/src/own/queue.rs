@@ -14,7 +14,7 @@ use super::raised::ask;
 use super::{Given, Kind, dict, leaked, seed};
 use crate::errors::scenario_error;
 
-/// Registers a queue; `make(seed, parameters)` makes one.
+/// Registers a queue; `make(seed, parameters)` makes an instance.
 #[pyfunction]
 pub(crate) fn register_queue(
     name: &str,
@@ -31,7 +31,7 @@ pub(crate) fn register_queue(
             kind.signature.bind(arguments).map(drop)
         })),
         build: Box::leak(Box::new(move |arguments: &[&'static str], rng| {
-            // They were looked at when the text was read.
+            // The arguments were checked when the text was read.
             let given = kind.signature.bind(arguments).unwrap_or_default();
             let seed = seed(rng);
             let drops = Arc::default();
@@ -49,16 +49,16 @@ type Drops = Arc<Mutex<Vec<u64>>>;
 /// A packet before a link.
 #[pyclass(frozen, name = "QueuedPacket", module = "clift._clift")]
 pub(crate) struct PyQueuedPacket {
-    /// How many came before it and found room.
+    /// Number of the packet: packets admitted before it.
     #[pyo3(get)]
     number: u64,
-    /// Its flow.
+    /// The packet's flow.
     #[pyo3(get)]
     flow: u32,
-    /// IP packet, headers included.
+    /// Size of the IP packet in bytes, including headers.
     #[pyo3(get)]
     size_bytes: u32,
-    /// When it came, ns.
+    /// Arrival time, ns.
     #[pyo3(get)]
     arrived_ns: u64,
     drops: Drops,
@@ -66,7 +66,7 @@ pub(crate) struct PyQueuedPacket {
 
 #[pymethods]
 impl PyQueuedPacket {
-    /// Drops it, if it waits.
+    /// Drops the packet, if it is still waiting.
     fn drop(&self) {
         lock(&self.drops).push(self.number);
     }
@@ -98,12 +98,12 @@ struct OwnQueue {
     kind: &'static Kind,
     methods: Option<Methods>,
     drops: Drops,
-    /// The packets that wait.
+    /// The waiting packets.
     waits: BTreeSet<u64>,
 }
 
 impl OwnQueue {
-    /// What was dropped since the last call.
+    /// Takes the packets dropped since the last call.
     fn take_drops(&mut self, dropped: &mut Vec<u64>) {
         dropped.extend(lock(&self.drops).drain(..).filter(|number| self.waits.remove(number)));
     }
@@ -152,7 +152,7 @@ impl QueueDiscipline for OwnQueue {
             Some(number) if self.waits.remove(&number) => return next,
             None if self.waits.is_empty() => return None,
             Some(number) => {
-                format!("dequeue returned packet {number}, which does not wait any more")
+                format!("dequeue returned packet {number}, which is no longer waiting")
             }
             None => format!(
                 "dequeue returned None while {}; give one, or drop them",

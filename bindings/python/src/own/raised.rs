@@ -1,6 +1,7 @@
-//! Exceptions of parts written in Python, kept until the work that they ended can hand them on.
+//! Keeps exceptions of parts written in Python until the work that they ended can raise them.
 //!
-//! A run, and whatever else calls such parts, stays on one thread, so that is where they are kept.
+//! Exceptions are kept per thread, because a run, like any other work that calls such parts, stays
+//! on one thread.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,16 +12,16 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Whether there is anything written in Python.
+/// Whether a part written in Python is registered.
 static EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on threads are made ready for calls.
+/// From now on, threads are prepared for calls to Python.
 pub(super) fn expect_calls() {
     EXPECTED.store(true, Ordering::Relaxed);
 }
 
-/// Does work that may call Python on a thread that Python does not know. Attached once, a thread is
-/// attached again in a tenth of the time.
+/// Runs work that may call Python on a thread that Python did not create. Attaching the thread once
+/// makes each later attachment ten times faster.
 pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
     if !EXPECTED.load(Ordering::Relaxed) {
         return job();
@@ -35,29 +36,29 @@ pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Keeps an exception, unless one came before.
+/// Keeps an exception, unless one is kept already.
 pub(crate) fn raise(error: PyErr) {
     RAISED.with_borrow_mut(|raised| {
         raised.get_or_insert(error);
     });
 }
 
-/// Whether work on this thread is to end.
+/// Whether work on this thread must end.
 pub(crate) fn is_raised() -> bool {
     RAISED.with_borrow(Option::is_some)
 }
 
-/// The exception that ended the work on this thread.
+/// Takes the exception that ended the work on this thread.
 pub(crate) fn take() -> Option<PyErr> {
     RAISED.take()
 }
 
-/// The same as an error.
+/// As `take`, but returns the exception as an error.
 pub(crate) fn check() -> PyResult<()> {
     take().map_or(Ok(()), Err)
 }
 
-/// What a call gives; `None` once an exception was raised.
+/// Calls Python; returns `None` once an exception was raised.
 #[inline]
 pub(super) fn ask<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
     if is_raised() {

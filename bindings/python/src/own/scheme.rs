@@ -21,7 +21,7 @@ use crate::columns::column;
 use crate::errors::scenario_error;
 use crate::trace::PyPhyTrace;
 
-/// A scheme, and which of the two it is.
+/// A registered scheme, and whether it is called slot by slot.
 #[derive(Clone, Copy)]
 struct Row {
     kind: &'static Kind,
@@ -30,9 +30,9 @@ struct Row {
 
 static ADDED: Mutex<Vec<Row>> = Mutex::new(Vec::new());
 
-/// Registers a scheme. A function over arrays: `make(seed, (rtt, feedback, decode), parameters, phy)`
-/// gives the columns of a link trace. Slot by slot (`live`): `make(seed, times, parameters, None)`
-/// makes one.
+/// Registers a scheme. A function over arrays: `make(seed, (rtt, feedback, decode), parameters,
+/// phy)` returns the columns of a link trace. A class called slot by slot (`live`): `make(seed,
+/// times, parameters, None)` makes an instance.
 #[pyfunction]
 pub(crate) fn register_scheme(
     name: &str,
@@ -47,7 +47,7 @@ pub(crate) fn register_scheme(
     if kind.signature.takes_any() && !bare.contains('(') {
         texts.push(leaked(&format!("{bare}({} ...)", kind.signature.names()[0])));
     }
-    // The row first: once the name is known, somebody may ask for it.
+    // Add the row first: as soon as the name is registered, another thread may look it up.
     let row = Row { kind, live };
     let mut added = lock(&ADDED);
     register_scheme_kind(SchemeKind {
@@ -92,14 +92,14 @@ impl fmt::Display for OwnScheme {
     }
 }
 
-/// Data LLDUs as Python gives them: t, d, lost and transmissions, and slots used.
+/// Data LLDUs from Python: t, d, lost and transmissions, and slots used.
 type Columns<'py> =
     (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<u64>);
 
 impl OwnScheme {
-    /// The seed of what the open-loop form draws: always the same for the same text.
+    /// Seed of the random draws of the open-loop form: the same for the same text.
     fn seed(&self) -> u64 {
-        // FNV-1a.
+        // FNV-1a hash.
         let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         self.text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
     }
@@ -139,7 +139,7 @@ impl OwnScheme {
         Ok(link.finish())
     }
 
-    /// Puts the columns together, and says what cannot be.
+    /// Assembles the columns and checks them.
     fn fill(
         &self,
         link: &mut LinkTraceBuilder,
@@ -165,7 +165,9 @@ impl OwnScheme {
             let before = slot;
             slot += phy.t()[slot..].iter().take_while(|start| **start < t).count();
             if phy.t().get(slot) != Some(&t) || (index > 0 && slot == before) {
-                let fault = format!("t_ns = {t} is not the start of a later slot than before");
+                let fault = format!(
+                    "t_ns = {t} is not the start of a later slot than that of the LLDU before"
+                );
                 return Err(wrong(&fault));
             }
             let times = match u32::try_from(times) {
@@ -188,7 +190,7 @@ impl OwnScheme {
         let slots = phy.len() as u64;
         let used = used.unwrap_or(slots);
         if used < t.len() as u64 || used > slots {
-            let fault = format!("slots_used = {used}: give {} to {slots}, all there are", t.len());
+            let fault = format!("slots_used = {used}: give {} to {slots} (all slots)", t.len());
             return Err(self.row.kind.wrong(fault));
         }
         link.slots_used(used);
@@ -197,7 +199,8 @@ impl OwnScheme {
 }
 
 impl SchemeForms for OwnScheme {
-    /// An empty link trace where it fails; who can tell of it asks [`SchemeForms::try_apply`].
+    /// Returns an empty link trace on failure. A caller that can report errors uses
+    /// [`SchemeForms::try_apply`].
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
         let made = ask(|py| self.link(py, phy, timing));
         made.unwrap_or_else(|| LinkTraceBuilder::new(phy, timing.rtt).finish())
@@ -228,7 +231,7 @@ impl SchemeForms for OwnScheme {
             Some(methods) => builder.link(OwnLive::new(self.row.kind, methods, builder.feedback())),
             None => Err(LinkError::Scheme(match raised::is_raised() {
                 true => format!("{self} raised an exception"),
-                false => format!("{self}: Python is at its end"),
+                false => format!("{self}: Python is shutting down"),
             })),
         }
     }

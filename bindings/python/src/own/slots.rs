@@ -13,33 +13,33 @@ use super::Kind;
 use super::raised::ask;
 use crate::errors::own_error;
 
-/// So many units before the newest one keep what they are called, for the log of repair.
+/// Number of latest units whose packets are remembered, for the log of repairs.
 const REMEMBERED: usize = 1 << 16;
-/// So often a slot may be wanted in which nothing is sent.
+/// Number of times that a slot may be requested without sending anything in it.
 const PATIENCE: u32 = 3;
 
-/// No time of a trace is later, ns: 73 years.
+/// Latest time of a trace, ns: 73 years.
 const LATEST: i64 = 1 << 61;
 
-/// When reports on slots come.
+/// Arrival of reports on slots.
 #[derive(Clone)]
 pub(super) enum Reports {
-    /// Always so long after them, ns.
+    /// Always this long after the slot, ns.
     After(i64),
-    /// As a live link has them.
+    /// As on a live link.
     Link(Arc<Mutex<Feedback>>),
 }
 
-/// A slot of a live link, which carries one unit or none.
+/// A slot of a live link. It carries one unit or none.
 #[pyclass(name = "LiveSlot", module = "clift._clift")]
 pub(crate) struct LiveSlot {
-    /// When it starts, ns.
+    /// Start time, ns.
     #[pyo3(get)]
     t_ns: i64,
-    /// Its decoding time, ns; 0: it is erased. A scheme must not act on it before `report_ns`.
+    /// Decoding time, ns; 0 if the slot is erased. A scheme must not use it before `report_ns`.
     #[pyo3(get)]
     d_ns: i64,
-    /// Whether new data wait.
+    /// Whether new data is waiting.
     #[pyo3(get)]
     data_waits: bool,
     reports: Reports,
@@ -49,7 +49,7 @@ pub(crate) struct LiveSlot {
     ends: Vec<(u64, Option<i64>)>,
 }
 
-/// What a slot carries.
+/// The unit that a slot carries.
 #[derive(Clone, Copy)]
 pub(super) enum Sent {
     New,
@@ -59,23 +59,23 @@ pub(super) enum Sent {
 
 #[pymethods]
 impl LiveSlot {
-    /// Sends the next new data unit; its number.
+    /// Sends the next new data unit and returns its number.
     fn send_new(&mut self) -> PyResult<u64> {
         if !self.data_waits {
-            return Err(own_error("send_new: no new data wait; look at slot.data_waits"));
+            return Err(own_error("send_new: no new data is waiting; check slot.data_waits"));
         }
         self.send(Sent::New)?;
         Ok(self.next)
     }
 
-    /// Sends a data unit that was sent `times` before.
+    /// Sends a data unit again that was sent `times` times before.
     fn send_again(&mut self, unit: u64, times: u32) -> PyResult<()> {
         self.check("send_again", unit)?;
         self.send(Sent::Again(unit, times))
     }
 
-    /// Sends repair of the block number `block`, of the data units `first` to `last`; `round` is 0 for
-    /// what is sent unasked.
+    /// Sends a repair unit of block number `block`, which covers the data units `first` to `last`.
+    /// `round` is 0 for repair units sent without a request.
     #[pyo3(signature = (block, first, last, round=0))]
     fn send_repair(&mut self, block: u64, first: u64, last: u64, round: u32) -> PyResult<()> {
         self.check("send_repair", first)?;
@@ -83,7 +83,8 @@ impl LiveSlot {
         self.send(Sent::Repair { block, round, units: (first, last) })
     }
 
-    /// When the sender hears of what became of this slot, ns; draws whether reports are lost.
+    /// The time at which the sender receives the report on this slot, ns; draws whether reports are
+    /// lost.
     fn report_ns(&self) -> i64 {
         match &self.reports {
             Reports::After(delay) => self.t_ns.saturating_add(*delay),
@@ -91,19 +92,19 @@ impl LiveSlot {
         }
     }
 
-    /// A data unit is at the far end, propagation not counted: when this slot has been decoded, unless
-    /// `at_ns` says when.
+    /// Marks a data unit as received at the far end, without propagation delay: at the end of
+    /// decoding this slot, or at `at_ns` if given.
     #[pyo3(signature = (unit, at_ns=None))]
     fn arrived(&mut self, unit: u64, at_ns: Option<i64>) -> PyResult<()> {
         let at = match at_ns {
             None if self.d_ns == 0 => {
-                return Err(own_error("arrived: this slot is erased; say when with at_ns"));
+                return Err(own_error("arrived: this slot is erased; give the time as at_ns"));
             }
             None => self.t_ns + self.d_ns,
             Some(at) if at > self.t_ns && at <= LATEST => at,
             Some(at) => {
                 let fault = format!(
-                    "arrived: at_ns = {at} is not after the slot ({}), or over 73 years",
+                    "arrived: at_ns = {at} must be after the slot ({}) and below 73 years",
                     self.t_ns
                 );
                 return Err(own_error(fault));
@@ -113,7 +114,7 @@ impl LiveSlot {
         Ok(())
     }
 
-    /// A data unit is given up, a decoding time after this slot.
+    /// Gives a data unit up, one decoding time after this slot.
     fn give_up(&mut self, unit: u64) {
         self.ends.push((unit, None));
     }
@@ -122,7 +123,7 @@ impl LiveSlot {
 impl LiveSlot {
     fn send(&mut self, what: Sent) -> PyResult<()> {
         if self.sent.replace(what).is_some() {
-            return Err(own_error("a slot carries one unit; send the other in another"));
+            return Err(own_error("a slot carries one unit; send the second unit in another slot"));
         }
         Ok(())
     }
@@ -131,11 +132,11 @@ impl LiveSlot {
         if unit < self.next {
             return Ok(());
         }
-        Err(own_error(format!("{what}: no data unit {unit} was sent; they count from 0")))
+        Err(own_error(format!("{what}: data unit {unit} was not sent; units are numbered from 0")))
     }
 }
 
-/// What a slot carried, and the data units that came to their end.
+/// The unit that a slot carried, and the data units that were received or given up.
 type Carried = (Option<Sent>, Vec<(u64, Option<i64>)>);
 
 /// The methods of a scheme.
@@ -154,7 +155,7 @@ impl Methods {
         let returned = self.wants.bind(py).call1((data_waits,))?;
         returned.extract().map_err(|_| {
             kind.wrong(format!(
-                "wants returned {returned}; give the ns from which on it wants a slot, or None"
+                "wants returned {returned}; give the time in ns from which the scheme wants a slot, or None"
             ))
         })
     }
@@ -173,11 +174,11 @@ pub(super) struct OwnLive {
     methods: Methods,
     feedback: Arc<Mutex<Feedback>>,
     next: u64,
-    /// Data units that have come to no end.
+    /// Data units neither received nor given up.
     open: BTreeMap<u64, Unit>,
-    /// Packets of the data units sent last.
+    /// Packets of the latest data units.
     packets: VecDeque<u64>,
-    /// The slot that carried nothing last, and how often.
+    /// The last slot that carried nothing, and how often.
     idle: (i64, u32),
 }
 
@@ -194,7 +195,7 @@ impl OwnLive {
         }
     }
 
-    /// What the link calls the packet of a data unit that was sent.
+    /// The packet number of a data unit that was sent.
     fn packet(&self, unit: u64) -> u64 {
         let oldest = self.next - self.packets.len() as u64;
         let place = unit.saturating_sub(oldest) as usize;
@@ -232,7 +233,7 @@ impl OwnLive {
         Ok(())
     }
 
-    /// Whether a slot in which nothing is sent is wanted again and again.
+    /// Whether the scheme keeps requesting a slot without sending anything in it.
     fn is_stuck(&mut self, t: i64) -> bool {
         self.idle = if self.idle.0 == t { (t, self.idle.1 + 1) } else { (t, 1) };
         self.idle.1 > PATIENCE
@@ -245,7 +246,7 @@ fn ended(kind: &Kind, number: u64) -> PyErr {
 
 fn stuck(kind: &Kind, t: i64) -> PyErr {
     kind.wrong(format!(
-        "wants the slot at {t} ns and sends nothing in it; have wants return a later time, or None"
+        "the scheme requests the slot at {t} ns but sends nothing in it; let wants return a later time, or None"
     ))
 }
 
@@ -281,12 +282,12 @@ impl LiveScheme for OwnLive {
     }
 }
 
-/// What a scheme that is called slot by slot makes of a PHY trace if data always wait.
+/// Result of a scheme that is called slot by slot over a PHY trace, with data always waiting.
 #[derive(Default)]
 pub(super) struct Open {
     /// Slots used.
     pub(super) used: u64,
-    /// Each data unit: slot of its first transmission, transmissions, and fate.
+    /// For each data unit: slot of its first transmission, transmissions, and fate.
     pub(super) units: Vec<(usize, u32, Fate)>,
 }
 
@@ -304,7 +305,7 @@ impl Open {
             if place.is_multiple_of(4096) {
                 py.check_signals()?;
             }
-            // As in a live link, it may want the slot for something else.
+            // As on a live link, the scheme may request the slot for other purposes.
             for round in 0.. {
                 if methods.wants(py, kind, true)?.unwrap_or(i64::MAX) > t_ns {
                     break;
@@ -345,7 +346,7 @@ impl Open {
         Ok(open)
     }
 
-    /// A data unit that has come to no end.
+    /// A data unit that was neither received nor given up.
     fn unit(&mut self, kind: &Kind, number: u64) -> PyResult<&mut (usize, u32, Fate)> {
         let unit = usize::try_from(number).ok().and_then(|number| self.units.get_mut(number));
         unit.filter(|unit| unit.2 == Fate::Pending).ok_or_else(|| ended(kind, number))
