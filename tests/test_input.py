@@ -109,7 +109,7 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
         (adaptive, {"channel": LandMobile("its"), "snr_db": 3}, "snr_db: `channel` says what"),
         (adaptive, {"every_ms": 2}, "every_ms: is for `information`; give that beside it"),
         (clift.HybridLink, {"losses": "x"}, "losses = 'x': give a PHY trace; clift.channel make"),
-        (clift.HybridLink, {"losses": PHY, "p": 0.5}, "p = 0.5: the trace or channel beside it"),
+        (clift.HybridLink, {"losses": PHY, "p": 0.5}, "p = 0.5: the trace or channel already"),
         (clift.HybridLink, {"p": "1 %"}, "p = '1 %' is not a probability; give a number from 0"),
         (clift.HybridLink, {"p": 2}, "p = 2 is not a probability; give a number from 0 to 1"),
         (clift.HybridLink, {"k": -1}, "k = -1: give a whole number from 0 to"),
