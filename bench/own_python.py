@@ -49,7 +49,7 @@ def counting(names: tuple[str, ...], part: type, counted: list[int]) -> type:
     return type("Counting", (part,), {name: counter(name) for name in names})
 
 
-class Nothing:
+class Noop:
     """A congestion control that does next to nothing, so that a call is the binding's cost."""
 
     def on_ack(self, ack: Any, window: Any) -> None:
@@ -63,14 +63,14 @@ class Nothing:
 def main() -> None:
     """Prints the costs."""
     counted = [0]
-    clift.register_congestion("counted")(counting(("on_ack", "on_loss"), Nothing, counted))
-    clift.register_congestion("nothing")(Nothing)
+    clift.register_congestion("counted")(counting(("on_ack", "on_loss"), Noop, counted))
+    clift.register_congestion("nothing")(Noop)
     # The same window all the time, so that both runs are the same but for the calls.
     same = {"transport": "newreno", "cwnd_max_packets": 10, "initial_window": 10}
     usual = seconds(lambda: clift.simulate(LINK, duration_s=60, **same))
     own = seconds(lambda: clift.simulate(LINK, duration_s=60, **(same | {"transport": "nothing"})))
     clift.simulate(LINK, duration_s=60, **(same | {"transport": "counted"}))
-    calls, here = counted[0], Nothing()
+    calls, here = counted[0], Noop()
     of_python = seconds(lambda: [here.on_ack(None, None) for _ in range(calls)])
     print(
         f"binding of a congestion control: {(own - usual) / calls * 1e6:.2f} us a call, of which ",

@@ -140,7 +140,7 @@ def _default(value: Any, scale: float) -> str:
     if unit in UNITS:
         scaled = float(number) * UNITS[unit] * scale
         return str(int(scaled) if scaled == int(scaled) else scaled)
-    if isinstance(value, str) and value.startswith("Usual("):
+    if isinstance(value, str) and value.startswith("TraceDefault("):
         return value
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
@@ -155,7 +155,7 @@ def links(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "from __future__ import annotations\n\n"
         + "from collections.abc import Sequence\nfrom dataclasses import dataclass, field\n"
         + "from typing import Any, ClassVar, Literal\n\nfrom numpy.typing import ArrayLike\n\n"
-        + "import clift._values as to\nfrom clift._parse import Usual\n"
+        + "import clift._values as to\nfrom clift._parse import TraceDefault\n"
         + "from clift.delays import Delay\nfrom clift.land_mobile import LandMobile\n"
         + f"from clift.live.base import {', '.join(bases)}\n"
         + "from clift.reorder import Reorder\nfrom clift.scheme import Scheme\n"

@@ -10,7 +10,7 @@ import pytest
 
 import clift
 from clift.cli.main import run
-from clift.crosscheck import depart
+from clift.model_check import depart
 
 
 @pytest.fixture

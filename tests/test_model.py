@@ -12,7 +12,7 @@ import pytest
 import clift
 from clift import model
 from clift.cli.main import run
-from clift.crosscheck import check, depart
+from clift.model_check import check, depart
 
 
 def brute_force(n, alpha, beta, p_good, p_bad):
@@ -160,7 +160,7 @@ def test_a_check_notices_another_channel(monkeypatch):
     def other(*slots, beta, **more):
         return made(*slots, beta=beta - 0.1, **more)
 
-    monkeypatch.setattr("clift.crosscheck.channel.gilbert_elliott", other)
+    monkeypatch.setattr("clift.model_check.channel.gilbert_elliott", other)
     rows = check("FEC(10/12)", p=0.05, burst=3.0, slots=2_000_000)
     assert [row.metric for row in rows if not row.agrees]
 

@@ -144,7 +144,7 @@ def test_a_page_says_under_the_conclusion_what_that_rests_on(
     assert "<script>alert" not in text
     assert "<li>12 more in record.json.</li>" in text
     changed(folder, caveats="none")
-    assert "caveats in record.json is no list" in refused(["report", folder], capsys)
+    assert "caveats in record.json is not a list" in refused(["report", folder], capsys)
 
 
 def test_the_same_folder_gives_the_same_page(copy: Path, folder: Path) -> None:

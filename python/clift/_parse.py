@@ -38,11 +38,11 @@ class Fixed:
         return self
 
 
-class Usual(int):
+class TraceDefault(int):
     """A default that yields to the trace's value; the same number, given explicitly, does not.
 
     Example:
-        >>> Usual(500), isinstance(500, Usual)
+        >>> TraceDefault(500), isinstance(500, TraceDefault)
         (500, False)
     """
 

@@ -56,7 +56,7 @@ def entries(keywords: Mapping[str, Keyword], given: Mapping[str, Any]) -> dict[s
     found = {}
     for name, value in given.items():
         keyword = keywords[name]
-        if value is keyword.usual or isinstance(value, _parse.Usual):
+        if value is keyword.usual or isinstance(value, _parse.TraceDefault):
             continue
         node = keyword.convert(name, value)
         if keyword.held and isinstance(node, _HELD):
@@ -67,8 +67,8 @@ def entries(keywords: Mapping[str, Keyword], given: Mapping[str, Any]) -> dict[s
 
 
 def _is_usual(value: Any, usual: Any) -> bool:
-    if isinstance(usual, _parse.Usual):
-        return isinstance(value, _parse.Usual)
+    if isinstance(usual, _parse.TraceDefault):
+        return isinstance(value, _parse.TraceDefault)
     return type(value) in (int, float, str, bool) and bool(value == usual)
 
 

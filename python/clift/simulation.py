@@ -39,7 +39,7 @@ _SHOWN = (
 _CHUNK = 4096
 
 
-class Kept(NamedTuple):
+class StoredOutcome(NamedTuple):
     """Results of a run that is sent to another process."""
 
     goodput_kbps: float
@@ -74,7 +74,7 @@ class Run(Fixed):
 
     scenario: Scenario
 
-    def __init__(self, scenario: Scenario, outcome: _clift.Outcome | Kept) -> None:
+    def __init__(self, scenario: Scenario, outcome: _clift.Outcome | StoredOutcome) -> None:
         self.scenario = scenario
         self._outcome = outcome
 
@@ -88,7 +88,7 @@ class Run(Fixed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         text = json.dumps(self.summary())
-        kept = Kept(self.goodput_kbps, self.completion_s, text, self.numbers())
+        kept = StoredOutcome(self.goodput_kbps, self.completion_s, text, self.numbers())
         return type(self), (self.scenario, kept)
 
     @property
@@ -131,7 +131,7 @@ class Run(Fixed):
             >>> found == {int(n): share for n, share in link.stats()["retransmissions"].items()}
             True
         """
-        if isinstance(self._outcome, Kept):
+        if isinstance(self._outcome, StoredOutcome):
             trace = self.scenario.setup().link_trace()
             shares = {} if trace is None else trace.stats()["retransmissions"]
             return None if trace is None else {int(n): share for n, share in shares.items()}

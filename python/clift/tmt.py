@@ -12,7 +12,7 @@ from clift.trace import PhyTrace
 def apply(
     phy: PhyTrace,
     scheme: Scheme | str,
-    rtt_ms: float = _parse.Usual(500),
+    rtt_ms: float = _parse.TraceDefault(500),
     feedback_ms: float | None = None,
 ) -> LinkTrace:
     """Apply a scheme to a PHY trace in open loop, with every slot in use.
@@ -38,7 +38,7 @@ def apply(
     0
     """
     trace = _parse.of_type("phy", phy, PhyTrace, "give a PHY trace; clift.channel makes one")
-    if isinstance(rtt_ms, _parse.Usual) and trace.rtt_ns is not None:
+    if isinstance(rtt_ms, _parse.TraceDefault) and trace.rtt_ns is not None:
         rtt_ns = trace.rtt_ns
     else:
         rtt_ns = _parse.nanoseconds("rtt_ms", rtt_ms, "ms")

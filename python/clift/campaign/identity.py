@@ -44,7 +44,7 @@ def cell_keys(scenario: Scenario) -> list[str]:
         >>> cell_keys(one) == cell_keys(one.replace(duration_s=6))
         False
     """
-    known = _Known(Path(scenario.file).parent if scenario.file else Path())
+    known = _FileHashes(Path(scenario.file).parent if scenario.file else Path())
     cells = scenario.cells()
     # A million configurations are a gigabyte, so that they are looked at one by one.
     named = next(_held(scenario.nodes), None) is not None
@@ -86,7 +86,7 @@ def files_of(scenario: Scenario) -> dict[str, Path]:
         scenario: A scenario; what it names elsewhere (`/data/x.csv`, `../x.csv`) is left out.
     """
     folder = Path(scenario.file).parent if scenario.file else Path()
-    known = _Known(folder)
+    known = _FileHashes(folder)
     found = {}
     for cell in scenario.cells():
         for name in known.names(cell.config_text):
@@ -117,7 +117,7 @@ def _held(value: Any) -> Iterator[Any]:
         yield value
 
 
-class _Known:
+class _FileHashes:
     """What files hold, each read once."""
 
     def __init__(self, folder: Path) -> None:

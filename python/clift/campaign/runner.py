@@ -218,7 +218,7 @@ class Study:
         self._plan, self._store, self._watch = plan, store, watch
         self._stop = threading.Event()
         self._batches: queue.SimpleQueue[Batch | BaseException | None] = queue.SimpleQueue()
-        self._glimpses: dict[int, Glimpse] = {}
+        self._glimpses: dict[int, RunningMean] = {}
         self._transfers: dict[int, bool] = {}
         self._todo, self._done = plan.missing, 0
         self._begun = monotonic()
@@ -362,7 +362,7 @@ class Study:
         if len(self._glimpses) > MOST_LISTED:
             self._glimpses.clear()
         for row in rows:
-            seen = self._glimpses.setdefault(row.cell, Glimpse())
+            seen = self._glimpses.setdefault(row.cell, RunningMean())
             seen.take(row.values.get(self._primary(row)))
         last = rows[-1]
         return note(self._results.cells[last.cell], self._primary(last), self._glimpses[last.cell])
@@ -405,11 +405,11 @@ def load(results: Results, found: pa.Table) -> bool:
     return bool(wanted.all())
 
 
-class Glimpse:
+class RunningMean:
     """Mean and spread of a metric as runs come in, without the runs (Welford).
 
     Example:
-        >>> seen = Glimpse()
+        >>> seen = RunningMean()
         >>> for value in (1.0, 2.0, 3.0):
         ...     seen.take(value)
         >>> seen.mean, round(seen.half_width, 3)
@@ -438,7 +438,7 @@ class Glimpse:
         return quantile(self.count - 1) * sqrt(self._squares / (self.count - 1) / self.count)
 
 
-def note(cell: Cell, primary: str, seen: Glimpse) -> str:
+def note(cell: Cell, primary: str, seen: RunningMean) -> str:
     """What is known so far of what a cell is judged by."""
     from clift.report.text import with_interval
 

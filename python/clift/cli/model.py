@@ -131,7 +131,7 @@ def _predict(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -
 
 
 def _check(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> None:
-    from clift.crosscheck import check
+    from clift.model_check import check
     from clift.report.model_text import checked
 
     if _swept(options):

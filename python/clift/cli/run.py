@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clift.cli.options import change, show_as, shown
-from clift.cli.study import Wishes, conduct, is_capture, is_log
+from clift.cli.study import StudyOptions, run_study, is_capture, is_log
 from clift.scenario import Scenario
 
 
@@ -97,7 +97,7 @@ def run(
         is_log(qlog)
     show = show_as(as_json, as_csv)
     plots = not no_plots
-    wishes = Wishes(
+    wishes = StudyOptions(
         path.stem,
         output,
         threads,
@@ -109,4 +109,4 @@ def run(
         snap=snap,
         qlog=qlog,
     )
-    conduct(scenario, wishes)
+    run_study(scenario, wishes)

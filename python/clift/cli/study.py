@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class StudyOptions:
     """Options of a campaign on the command line.
 
     Args:
@@ -58,7 +58,7 @@ class Wishes:
     snap: int = 80
 
 
-def conduct(scenario: Scenario, wishes: Wishes) -> None:
+def run_study(scenario: Scenario, options: StudyOptions) -> None:
     """Run the missing runs of a campaign, print the results, and write its folder.
 
     Results are printed first, so that a folder that is not writable does not lose them.
@@ -71,16 +71,16 @@ def conduct(scenario: Scenario, wishes: Wishes) -> None:
     from clift.campaign.store import open_store
 
     with stoppable():
-        if wishes.output is None:
-            _conduct(scenario, wishes, None)
+        if options.output is None:
+            _run_study(scenario, options, None)
             return
-        with open_store(wishes.output, scenario, wishes.force) as store:
-            if not wishes.force:
-                refuse_foreign(wishes.output, wishes.plots)
-            _conduct(scenario, wishes, store)
+        with open_store(options.output, scenario, options.force) as store:
+            if not options.force:
+                refuse_foreign(options.output, options.plots)
+            _run_study(scenario, options, store)
 
 
-def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
+def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -> None:
     from clift._bar import bar
     from clift.campaign.comma import rows_text
     from clift.campaign.record import TOLD_CELLS, as_dict
@@ -89,13 +89,13 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
 
     failure = None
     results = planned(scenario, scenario.cells())
-    wanted = 0 if wishes.quiet else results.wanted
-    with bar(wishes.title, wanted) as watch, warnings.catch_warnings():
+    wanted = 0 if options.quiet else results.wanted
+    with bar(options.title, wanted) as watch, warnings.catch_warnings():
         # The notes of runs are printed below, without their place in the code.
         warnings.simplefilter("ignore", UserWarning)
         try:
             run_campaign(
-                scenario, watch, wishes.threads, store, wishes.until, results, wishes.scheduler
+                scenario, watch, options.threads, store, options.until, results, options.scheduler
             )
         except CliftError as error:
             failure = error
@@ -105,23 +105,23 @@ def _conduct(scenario: Scenario, wishes: Wishes, store: Store | None) -> None:
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario, TOLD_CELLS)
     _tell_taken(record)
-    tell_notes(further_notes(results, told=wishes.show == "text"))
-    if wishes.show == "csv":
+    tell_notes(further_notes(results, told=options.show == "text"))
+    if options.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)
     else:
-        is_json = wishes.show == "json"
+        is_json = options.show == "json"
         click.echo(_json(results, scenario, record) if is_json else report(results))
     missing = ""
     if store is not None:
-        _tell_of_more(results, scenario, store, wishes)
+        _tell_of_more(results, scenario, store, options)
         with store.deriving():
             was_stopped = failure is None and not results.is_complete
-            missing = _fill(results, scenario, store, record, wishes, was_stopped)
+            missing = _fill(results, scenario, store, record, options, was_stopped)
     if failure is not None:
         raise failure
     if missing:
         raise Interrupted(missing, [])
-    _watched(results, wishes)
+    _watched(results, options)
     if not results.is_complete:
         raise Interrupted(f"stopped after {results.done} of {counted(results.wanted, 'run')}", [])
 
@@ -138,7 +138,7 @@ def _fill(
     scenario: Scenario,
     store: Store,
     record: dict[str, Any],
-    wishes: Wishes,
+    options: StudyOptions,
     was_stopped: bool,
 ) -> str:
     """Write the folder unless it is up to date; return a message if Ctrl-C left it incomplete.
@@ -151,7 +151,7 @@ def _fill(
 
     folder = store.folder
     # An interrupted user waits for the prompt; the next command writes the rest.
-    plots = wishes.plots and not was_stopped
+    plots = options.plots and not was_stopped
     told = [store.study, record, scenario.text, plots, caveats(results)]
     made = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     if made_of(folder) == made:
@@ -159,7 +159,7 @@ def _fill(
     files = write(results, scenario, folder, record, brief=was_stopped)
     missing = _written(folder, files, "tables")
     if plots and not missing:
-        missing = _written(folder, draw(results, scenario, folder, wishes.force), "plots")
+        missing = _written(folder, draw(results, scenario, folder, options.force), "plots")
     if not missing:
         try:
             note(folder, [], made)
@@ -195,19 +195,19 @@ def is_log(path: Path) -> None:
         raise ScenarioError(f"{path}: folder {path.parent} does not exist")
 
 
-def _watched(results: Results, wishes: Wishes) -> None:
+def _watched(results: Results, options: StudyOptions) -> None:
     """Write the capture and the qlog of the first run, and print which run it is."""
     cell = next((cell for cell in results.cells if cell.first is not None), None)
     if cell is None or cell.first is None:
         return
     point = ", ".join(f"{name} {value}" for name, value in cell.labels.items())
     told = f"run 1 of {point}" if point else "run 1"
-    if wishes.capture is not None:
-        packets = cell.first.capture(wishes.capture, wishes.snap)
-        click.echo(f"wrote {wishes.capture}: {counted(packets, 'packet')}, {told}", err=True)
-    if wishes.qlog is not None:
-        written = cell.first.qlog(wishes.qlog)
-        click.echo(f"wrote {wishes.qlog}: {written / 1e6:.1f} MB, {told}", err=True)
+    if options.capture is not None:
+        packets = cell.first.capture(options.capture, options.snap)
+        click.echo(f"wrote {options.capture}: {counted(packets, 'packet')}, {told}", err=True)
+    if options.qlog is not None:
+        written = cell.first.qlog(options.qlog)
+        click.echo(f"wrote {options.qlog}: {written / 1e6:.1f} MB, {told}", err=True)
 
 
 def further_notes(results: Results, told: bool) -> list[str]:
@@ -232,11 +232,13 @@ def tell_notes(notes: list[str]) -> None:
         click.echo(f"note: {note}", err=True)
 
 
-def _tell_of_more(results: Results, scenario: Scenario, store: Store, wishes: Wishes) -> None:
+def _tell_of_more(
+    results: Results, scenario: Scenario, store: Store, options: StudyOptions
+) -> None:
     """Print a note if the folder holds runs of the study that this command did not ask for."""
     import numpy as np
 
-    if wishes.until is not None:  # each cell stops at its precision, whatever the folder holds
+    if options.until is not None:  # each cell stops at its precision, whatever the folder holds
         return
     count = len(store.keys)
     there = np.flatnonzero(store.done)

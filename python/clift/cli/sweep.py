@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from clift.cli.options import change, show_as, shown
-from clift.cli.study import Wishes, conduct, stoppable
+from clift.cli.study import StudyOptions, run_study, stoppable
 from clift.scenario import Scenario
 
 
@@ -99,10 +99,10 @@ def sweep(
             _foretell(scenario, output, threads, as_json)
         return
     plots = not no_plots
-    wishes = Wishes(
+    wishes = StudyOptions(
         path.stem, output, threads, show, plots, quiet, force, until=until, scheduler=scheduler
     )
-    conduct(scenario, wishes)
+    run_study(scenario, wishes)
 
 
 def _foretell(scenario: Scenario, output: Path, threads: int | None, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import click
 
 from clift.cli.options import TIME, busy, reading
 from clift.cli.trace import _options
-from clift.crosscheck import Departure, depart
+from clift.model_check import Departure, depart
 from clift.trace import PhyTrace, read_trace
 
 USUAL_RTT_NS = 500_000_000

@@ -18,7 +18,7 @@ from clift._parse import COUNT, number, whole
 from clift.campaign.metrics import measured_by
 from clift.campaign.parts import Row
 from clift.design.axes import split
-from clift.design.kept import Kept
+from clift.design.cache import RunCache
 from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
 from clift.design.race import Race, Window
 from clift.design.result import LEVEL, Contest, Design
@@ -143,7 +143,7 @@ class _Search:
         budget: int | None,
     ) -> None:
         met, keys, axes = split(scenario.varied)
-        self._kept: Kept | None = None
+        self._kept: RunCache | None = None
         self.tried = _candidates(scenario, space, keys, axes)
         self.cells = self._cells(scenario, met)
         labels = _axes(self.cells)
@@ -199,7 +199,7 @@ class _Search:
         """Has a folder keep the runs, if there is one."""
         if folder is None:
             return nullcontext()
-        self._kept = Kept(Path(folder), self._campaign, self.cells, force)
+        self._kept = RunCache(Path(folder), self._campaign, self.cells, force)
         return self._kept
 
     def run(self, watch: Watcher, threads: int | None) -> None:

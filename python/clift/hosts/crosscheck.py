@@ -105,7 +105,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Ran:
+class HostResult:
     """What a host did: its numbers, and what came to the link and became of it, if it logs that."""
 
     numbers: dict[str, float | None]
@@ -166,7 +166,7 @@ def crosscheck(
 # --- the hosts ---
 
 
-def _engine(cell: Scenario, tell: Callable[[str], None]) -> Ran:
+def _engine(cell: Scenario, tell: Callable[[str], None]) -> HostResult:
     # What the run says of itself is told once, not as warnings.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -194,7 +194,7 @@ def _engine(cell: Scenario, tell: Callable[[str], None]) -> Ran:
     }
     numbers |= {name: summary[name] for name in ("retransmissions", "timeouts")}
     numbers["delay_ms"] = _delay(links)
-    return Ran(numbers, Log(arrivals, []))
+    return HostResult(numbers, Log(arrivals, []))
 
 
 _NS2 = {"newreno": "reno", **{name: name for name in ("cubic", "hybla", "westwood", "compound")}}
@@ -237,7 +237,7 @@ $ns run
 """
 
 
-def _ns2(cell: Scenario, flow: Flow, _: Ran, __: Callable[[str], None]) -> Ran:
+def _ns2(cell: Scenario, flow: Flow, _: HostResult, __: Callable[[str], None]) -> HostResult:
     plugin = _built("target/ns2/clift.so", "CLIFT_NS2", "make ns2")
     program = shutil.which("ns")
     if program is None:
@@ -293,10 +293,10 @@ def _ns2(cell: Scenario, flow: Flow, _: Ran, __: Callable[[str], None]) -> Ran:
         "timeouts": int(timeouts),
         "delay_ms": _mean(there),
     }
-    return Ran(numbers, there, back)
+    return HostResult(numbers, there, back)
 
 
-def _ns3(cell: Scenario, flow: Flow, engine: Ran, _: Callable[[str], None]) -> Ran:
+def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None]) -> HostResult:
     program = _ns3_program("clift-bulk")
     known = {"newreno", "cubic", "hybla", "westwood", "bbr"}
     if not flow.timestamps:
@@ -325,10 +325,10 @@ def _ns3(cell: Scenario, flow: Flow, engine: Ran, _: Callable[[str], None]) -> R
     numbers = {name: printed.get(name) for name in ("goodput_kbps", "completion_s")}
     numbers |= {name: printed.get(name) for name in ("retransmissions", "timeouts")}
     numbers["delay_ms"] = printed.get("packet_delay_ms")
-    return Ran(numbers, log)
+    return HostResult(numbers, log)
 
 
-def _ns3_fates(engine: Ran, link: list[str]) -> Log:
+def _ns3_fates(engine: HostResult, link: list[str]) -> Log:
     """What ns-3's device makes of the packets that our engine sends."""
     arrivals = engine.there.arrivals if engine.there else []
     text = "".join(f"{a.at_ns} {a.size} {a.first} {a.end}\n" for a in arrivals)
@@ -342,7 +342,7 @@ def _ns3_fates(engine: Ran, link: list[str]) -> Log:
     return Log(arrivals, sorted(events, key=lambda event: event[2]), tells_departures=False)
 
 
-def _live(cell: Scenario, flow: Flow, _: Ran, tell: Callable[[str], None]) -> Ran:
+def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]) -> HostResult:
     if lines := hindrances():
         raise MissingHostError(lines[0])
     if not flow.timestamps:
@@ -374,13 +374,13 @@ def _live(cell: Scenario, flow: Flow, _: Ran, tell: Callable[[str], None]) -> Ra
         numbers = json.loads(output.read_text())
         there, back = Log.read(log), Log.read(log.with_name("log.back"))
     numbers = {"completion_s": None} | numbers | {"delay_ms": _mean(there)}
-    return Ran(numbers, there, back)
+    return HostResult(numbers, there, back)
 
 
 # --- comparing ---
 
 
-def _fates(cell: Scenario, ran: Ran) -> dict[str, Any] | None:
+def _fates(cell: Scenario, ran: HostResult) -> dict[str, Any] | None:
     """Whether the link gave every packet the fate that it gives it alone."""
     wrong: list[str] = []
     packets = 0
@@ -392,7 +392,7 @@ def _fates(cell: Scenario, ran: Ran) -> dict[str, Any] | None:
     return {"packets": packets, "agree": not wrong, "first": wrong[0] if wrong else None}
 
 
-def _parts(engine: Ran, ran: Ran) -> dict[str, Any] | None:
+def _parts(engine: HostResult, ran: HostResult) -> dict[str, Any] | None:
     """The first data packet at which a host and the engine part, and why that may be."""
     if engine.there is None or ran.there is None or ran.back is None:
         return None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import clift._clift as _clift
-from clift._parse import Fixed, Usual, fault, nanoseconds, of_type, same
+from clift._parse import Fixed, TraceDefault, fault, nanoseconds, of_type, same
 from clift._values import Keyword, entries, milliseconds, nested, only_with, respelled
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile
@@ -111,8 +111,8 @@ class Live(Fixed):
 
     def _is_given(self, name: str) -> bool:
         value, usual = getattr(self, name), self.keywords[name].usual
-        if isinstance(usual, Usual):
-            return not isinstance(value, Usual)
+        if isinstance(usual, TraceDefault):
+            return not isinstance(value, TraceDefault)
         return not same(value, usual)
 
 
@@ -127,7 +127,7 @@ class OverSlots(Live):
     def _beyond(self) -> dict[str, Any]:
         # Omitted from the tree, the key would have another default than the argument.
         said = isinstance(self.phy, PhyTrace) and self.phy.rtt_ns is not None
-        usual = isinstance(self.rtt_ms, Usual) and not said
+        usual = isinstance(self.rtt_ms, TraceDefault) and not said
         return {"link.rtt": milliseconds("rtt_ms", int(self.rtt_ms))} if usual else {}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import clift.model as model
-from clift.crosscheck import Row, check
+from clift.model_check import Row, check
 from clift.errors import ScenarioError
 from clift.papers.registry import parameters
 

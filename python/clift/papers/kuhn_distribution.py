@@ -17,7 +17,7 @@ from clift.campaign.statistics import Estimate
 from clift.land_mobile import LandMobile
 from clift.link_trace import LinkTrace
 from clift.papers.artefact import Effort, Outcome, Row, Rows
-from clift.papers.kept import kept
+from clift.papers.cache import shared_cache
 from clift.papers.registry import described, parameters
 from clift.papers.verdict import Verdict, at_least, averaged, every, over, times, within
 from clift.scenario import Scenario
@@ -182,19 +182,19 @@ def _rate(scheme: str) -> float:
     return data / total
 
 
-@kept
+@shared_cache
 def _links(preset: str, scheme: str, duration_s: float, seeds: range) -> list[LinkTrace]:
     return [tmt.apply(phy, scheme, rtt_ms=500) for phy in _traces(preset, duration_s, seeds)]
 
 
-@kept
+@shared_cache
 def _traces(preset: str, duration_s: float, seeds: range) -> list[PhyTrace]:
     # Two full queues of 1000 packets take up to 20 s more than the run.
     with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda seed: LandMobile(preset).trace(duration_s + 30, seed), seeds))
 
 
-@kept
+@shared_cache
 def _measured(
     effort: Effort, profile: str, preset: str, transport: str, scheme: str
 ) -> tuple[Measured, ...]:
@@ -237,7 +237,7 @@ def _numbers(run: Run) -> Measured:
     )
 
 
-@kept
+@shared_cache
 def _window(effort: Effort, profile: str) -> tuple[Estimate, Estimate]:
     """What Hybla's window exceeds 95 % and 5 % of the time, over ARQ."""
     runs = run_many(_scenarios(effort, profile, "distribution", "hybla", "ARQ"), progress=False)

@@ -16,7 +16,7 @@ from clift.campaign.statistics import Estimate, worth
 from clift.land_mobile import LandMobile
 from clift.link_trace import LinkTrace
 from clift.papers.artefact import Effort, Outcome, Row, Rows
-from clift.papers.kept import kept
+from clift.papers.cache import shared_cache
 from clift.papers.registry import described, parameters
 from clift.papers.verdict import Verdict, at_least, averaged, every, over, within
 from clift.scenario import Scenario
@@ -220,7 +220,7 @@ def interleaving_claims(rows: Rows) -> dict[str, Verdict]:
     return verdicts
 
 
-@kept
+@shared_cache
 def _traces(
     levels: tuple[float, ...], interleaving: float, duration_s: float, seeds: range
 ) -> list[list[PhyTrace]]:
@@ -290,7 +290,7 @@ def _page(link: LinkTrace, transport: str, profile: str, effort: Effort) -> Scen
     )
 
 
-@kept
+@shared_cache
 def _bulk(
     effort: Effort,
     profile: str,

@@ -16,7 +16,7 @@ import clift.papers.leo as leo
 from clift.campaign.statistics import Estimate
 from clift.live import AdaptiveHarqLink
 from clift.papers.artefact import Curve, Effort, Label, Outcome, Row, Rows
-from clift.papers.kept import kept
+from clift.papers.cache import shared_cache
 from clift.papers.leo import Cell
 from clift.papers.registry import parameters
 from clift.papers.verdict import Verdict, at_least, at_most, averaged, every, over, within
@@ -262,7 +262,7 @@ def _order(cell: Cell) -> tuple[bool, int]:
     return cell.transport != "newreno", cell.snr_db
 
 
-@kept
+@shared_cache
 def _cells(effort: Effort, profile: str, table: int, delayed_ack: bool = False) -> tuple[Cell, ...]:
     """The cells of a table; its figures share them."""
     return tuple(
@@ -278,13 +278,13 @@ def _cells(effort: Effort, profile: str, table: int, delayed_ack: bool = False) 
     )
 
 
-@kept
+@shared_cache
 def _link(duration_s: float, seed: int, snr_db: float) -> AdaptiveHarqLink:
     """A link for each duration, seed and SNR, which the tables and figures share."""
     return leo.paper_link(duration_s)(seed, snr_db)
 
 
-@kept
+@shared_cache
 def _runs(effort: Effort, profile: str, table: int) -> list[Run]:
     """CUBIC at 13 dB."""
     todo: list[Scenario] = [

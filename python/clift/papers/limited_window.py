@@ -10,7 +10,7 @@ import clift.channel as channel
 import clift.tmt as tmt
 from clift.link_trace import LinkTrace
 from clift.papers.artefact import Curve, Effort, Outcome, Row, Rows
-from clift.papers.kept import kept
+from clift.papers.cache import shared_cache
 from clift.papers.registry import described, parameters
 from clift.papers.verdict import Verdict, at_least, averaged, every
 from clift.scenario import Scenario
@@ -131,7 +131,7 @@ def measured(summary: Mapping[str, Any], stats: Mapping[str, Any]) -> dict[str, 
     }
 
 
-@kept
+@shared_cache
 def _links(effort: Effort, scheme: str) -> list[LinkTrace]:
     setup = parameters(PAPER)["scenario"]
     return [
@@ -153,7 +153,7 @@ def _links(effort: Effort, scheme: str) -> list[LinkTrace]:
     ]
 
 
-@kept
+@shared_cache
 def _runs(effort: Effort, profile: str, scheme: str) -> list[Run]:
     setup = parameters(PAPER)["scenario"]
     return run_many(

@@ -17,7 +17,7 @@ from typing import Any
 from clift.errors import ScenarioError
 from clift.papers import ALIASES
 from clift.papers.artefact import PROFILES, Artefact, Claim, Effort, Paper, Result
-from clift.papers.kept import forget_all_but
+from clift.papers.cache import clear_other_caches
 
 NAMES = ("ijscn2014", "clift2013", "clift2014", "wiopt2003", "tauran2017")
 """The papers, in the order of their mention in docs/evidence/papers.md."""
@@ -158,7 +158,7 @@ def run(
         39
     """
     measure = artefact.function()
-    forget_all_but(f"clift.papers.{artefact.measure.rpartition('.')[0]}")
+    clear_other_caches(f"clift.papers.{artefact.measure.rpartition('.')[0]}")
     outcomes = {}
     for profile in artefact.profiles:
         if profile in tuple(profiles) or len(artefact.profiles) == 1:

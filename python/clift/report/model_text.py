@@ -11,7 +11,7 @@ import numpy as np
 from clift.report.text import aligned
 
 if TYPE_CHECKING:
-    from clift.crosscheck import Departure, Row
+    from clift.model_check import Departure, Row
     from clift.model import Prediction
 
 _TITLES = (

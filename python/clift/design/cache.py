@@ -20,7 +20,7 @@ from clift.simulation import simulate
 _WRITTEN_S = 0.5
 
 
-class Kept:
+class RunCache:
     """The runs of the cells of a search that a folder has. `with` writes what is left.
 
     The folder keeps whole runs: another objective, limit or budget takes them as they are.
