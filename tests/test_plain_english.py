@@ -8,10 +8,20 @@ ROOT = Path(__file__).parent.parent
 PAGES = ("*.md", "*.rs", "python/clift/*.py", "docs/*.py", "docs/*.toml", "*.pyi")
 # Each pattern with the plain form. Add a phrase once the last place with it is rewritten.
 PHRASES = {
-    r"\bthat there is not\b": "missing",
     r"\bwhat it is by\b": "key",
+    r"\bno value for\b": "is not valid; give",
+    r"\bas the paper prints it\b": "as printed in the paper",
+    r"\bfeels of it\b": "name the effect",
+    r"\bis no good\b": "name the result",
+    r"\bwhich is told\b": "which it prints",
+    r"\bis told on stderr\b": "it prints to stderr",
+    r"\bwhat to do about\b": "hint for",
+    r"\bhow far .{0,20} has come\b": "state of",
+    r"\ba fault of ours\b": "an internal error",
+    r"\bnothing can be told\b": "too few runs for a conclusion",
+    r"\bwhat to call\b": "name of",
+    r"\bis for more\b": "needs more",
 }
-COMMENT = re.compile(r"\s*///?!?|\"")
 
 
 def text_of(path: Path) -> list[str]:

@@ -162,8 +162,14 @@ def test_a_file_is_read_once_and_an_edit_is_seen_by_the_next_reading(folder: Pat
         (b"", "delays.csv: has no rows; give columns time_s and delay_ms and at least one row"),
         (b"time_s,delay_ms\n", "delays.csv: has no rows"),
         (b"t,d\n0,1\n", "delays.csv: line 1: no column time_s"),
-        (b"time_s,delay_ms\n0,80\n0,70\n", "delays.csv: line 3: time_s = 0 does not increase; sort it"),
-        (b"time_s,delay_ms\n1,80\n0,70\n", "delays.csv: line 3: time_s = 0 does not increase; sort it"),
+        (
+            b"time_s,delay_ms\n0,80\n0,70\n",
+            "delays.csv: line 3: time_s = 0 does not increase; sort it",
+        ),
+        (
+            b"time_s,delay_ms\n1,80\n0,70\n",
+            "delays.csv: line 3: time_s = 0 does not increase; sort it",
+        ),
         (b"time_s,delay_ms\n0,nan\n", "delays.csv: line 2: delay_ms = nan; give a number above 0"),
         (b"time_s,delay_ms\n0,-5\n", "delays.csv: line 2: delay_ms = -5; give a number above 0"),
         (b"time_s,delay_ms\n-1,5\n", "delays.csv: line 2: time_s = -1; give a number, 0 or more"),
@@ -195,7 +201,10 @@ def test_the_command_ends_with_2_and_one_line(folder: Path) -> None:
     command = [sys.executable, "-m", "clift", "run", str(folder / "x.toml"), "--json"]
     for changes, expected in (
         ([], f"{folder}/delays.csv: line 3: time_s = 0 does not increase; sort it"),
-        (["--set", "ntn.delay=1 ms"], "ntn.delays: `delay` and `delays` are alternatives; give one of them"),
+        (
+            ["--set", "ntn.delay=1 ms"],
+            "ntn.delays: `delay` and `delays` are alternatives; give one of them",
+        ),
         (
             ["--set", "ntn.delays=gone.csv"],
             f"{folder}/gone.csv: cannot be opened: No such",

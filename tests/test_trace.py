@@ -279,7 +279,10 @@ def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
             {"p": 0.02, "burst": 2, "alpha": 0.9},
             "alpha = 0.9: give either `p` and `burst`, or `alpha` and",
         ),
-        ({"p": 0.02, "burst": 0.5}, "burst = 0.5: a burst of 0.5 slots is too short; give 1 slot or more"),
+        (
+            {"p": 0.02, "burst": 0.5},
+            "burst = 0.5: a burst of 0.5 slots is too short; give 1 slot or more",
+        ),
         ({"p": 0.9, "burst": 2}, "burst = 2: this share of erasures needs bursts of at least 9"),
         (
             {"p": 0.5, "burst": 2, "p_bad": 0.4},

@@ -134,7 +134,10 @@ def test_faults_are_one_line_with_exit_code_2(
         ("back.csv --time 1:s --rate 2:kbit/s", "back.csv: line 3: time `1` comes before"),
         ("back.csv --time 1:s --rate 2", "rate: column `2` has no unit; write `2:Mbit/s`"),
         ("back.csv --time 1:s --rate down:kbit/s", "back.csv: line 1: no column `down`; the head"),
-        ("back.csv --time 1:s", "back.csv: a series needs more than times; give rate, delay or loss"),
+        (
+            "back.csv --time 1:s",
+            "back.csv: a series needs more than times; give rate, delay or loss",
+        ),
         ("none.csv --time 1:s --rate 2:kbit/s", "none.csv: cannot be opened: No such file"),
     ]
     for arguments, expected in cases:

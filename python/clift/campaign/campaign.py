@@ -1,4 +1,4 @@
-"""A campaign as one object: run it, look at it, take its tables along."""
+"""A campaign as one object: its runs, estimates, tables and plots."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Campaign:
     def cells(self) -> Sequence[Cell]:
         """The cells, each with its labels and the numbers of its runs.
 
-        Of more than 10,000 each is made when it is asked for.
+        Beyond 10,000 cells, each is created on access.
         """
         return self.results.cells
 
@@ -69,7 +69,7 @@ class Campaign:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """What the conclusion says, condition by condition."""
+        """The conclusion as one verdict per condition."""
         return verdicts(self.results)
 
     def estimates(self, metric: str) -> list[Estimate | None]:
@@ -79,7 +79,7 @@ class Campaign:
             metric: Its name, e.g. `goodput_kbps` or `links.0.share_used`.
 
         Returns:
-            One a cell; None where no run has the metric.
+            One estimate per cell; None if no run has the metric.
 
         Raises:
             ScenarioError: If there is no such metric.
@@ -148,10 +148,10 @@ class Campaign:
         yield from figures.draw(self.results, self.scenario, self.table("series"))
 
     def save(self, folder: str | os.PathLike[str], plots: bool = True) -> list[Path]:
-        """Writes tables, a record and plots, as `clift run -o` does.
+        """Write tables, a record and plots, as `clift run -o` does.
 
         Args:
-            folder: Made if it is not there; what a campaign before left in it is removed.
+            folder: Output folder; created if missing. Files of an earlier campaign are removed.
             plots: Whether to draw.
 
         Returns:
@@ -172,11 +172,11 @@ class Campaign:
     def report(
         self, path: str | os.PathLike[str], force: bool = False, figures: bool = False
     ) -> list[Path]:
-        """Writes one page with everything that a reader asks, as `clift report` does.
+        """Write the report page, as `clift report` does.
 
         Args:
-            path: The page, HTML that opens from disk and asks for nothing from anywhere.
-            force: Whether to write over files that are not of this method.
+            path: The page, a self-contained HTML file.
+            force: Whether to overwrite files that this method did not write.
             figures: Whether to write every figure as SVG and PDF beside it, in a folder of the
                 page's name without its suffix.
 
@@ -211,7 +211,7 @@ class Campaign:
         return [page, *drawn]
 
     def as_dict(self) -> dict[str, Any]:
-        """What `clift run --json` prints."""
+        """The JSON object of `clift run --json`, as a dict."""
         from clift.campaign.record import as_dict
 
         return as_dict(self.results, self.scenario)
@@ -239,12 +239,12 @@ def run(
     progress: bool = True,
     **options: Any,
 ) -> Campaign:
-    """Runs every replication of every cell of a scenario.
+    """Run every replication of every cell of a scenario.
 
     Args:
         scenario: What `clift.simulate` takes: a `clift.Scenario`, the path of a scenario file, a
             dict with its sections and keys, or links.
-        threads: How many runs at a time; all cores unless given.
+        threads: Number of parallel runs; default: all cores.
         progress: Whether to show a bar on a terminal.
         options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file; with
             a scenario they change it: `runs=20`, `**{"link.rtt": "600 ms"}`.

@@ -1,4 +1,4 @@
-"""A study that a folder keeps, from Python."""
+"""Studies in results folders, from Python."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def sweep(
     force: bool = False,
     **options: Any,
 ) -> Campaign:
-    """Runs what a folder does not have yet of a study; every batch of runs is kept as it is done.
+    """Run the missing runs of a study, and save every batch of runs when it ends.
 
-    Called again it goes on where it was, whatever ended it; with more runs, or further points of an
-    axis, it does what is new. Several processes may call it at a time with one folder.
+    A repeated call continues an interrupted study; with more runs or further points of an axis, it
+    runs the new ones. Several processes may work in one folder at a time.
 
     Args:
         scenario: What `clift.simulate` takes: a `clift.Scenario`, the path of a scenario file, a
             dict with its sections and keys, or links.
         folder: The results folder. `Campaign.save` writes tables and plots into it.
-        threads: How many runs at a time; all cores unless given.
+        threads: Number of parallel runs; default: all cores.
         progress: Whether to show a bar on a terminal.
         until_halfwidth: A cell stops when half its 95 % interval is within this share of its mean,
-            e.g. 0.02, corrected for looking often; `runs` is the most that it gets.
+            e.g. 0.02, corrected for repeated looks; `runs` is the maximum.
         scheduler: Address of a Dask scheduler whose workers do the runs, e.g. `tcp://host:8786`.
         force: Whether runs of another study are removed from the folder.
         options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file.

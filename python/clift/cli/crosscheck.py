@@ -35,7 +35,7 @@ def crosscheck(
 ) -> None:
     """Run the scenario file PATH in CLIFT's engine, ns-2, ns-3 and this machine's kernel.
 
-    The results stand side by side; stderr names the hosts that are not available. The kernel runs
+    The table has one row per host; stderr names the hosts that are not available. The kernel runs
     in real time.
     """
     from clift.hosts.crosscheck import HOSTS

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clift.cli.options import change, show_as, shown
-from clift.cli.study import StudyOptions, run_study, is_capture, is_log
+from clift.cli.study import StudyOptions, is_capture, is_log, run_study
 from clift.scenario import Scenario
 
 

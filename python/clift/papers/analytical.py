@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import clift.model as model
-from clift.model_check import Row, check
 from clift.errors import ScenarioError
+from clift.model_check import Row, check
 from clift.papers.registry import parameters
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from clift.report.text import aligned
 
 if TYPE_CHECKING:
-    from clift.model_check import Departure, Row
     from clift.model import Prediction
+    from clift.model_check import Departure, Row
 
 _TITLES = (
     ("efficiency", "efficiency", 6),
