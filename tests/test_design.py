@@ -481,7 +481,7 @@ def test_the_folder_holds_all_that_was_tried(
         ("--space n_d=10", "give them too"),
         ("--space scheme=HARQ --space n_d=x", "give whole numbers"),
         ("--space buffer=some,none", "none, in order"),
-        ("--space scheme=ARQ,none --space scheme=none", "is there twice"),
+        ("--space scheme=ARQ,none --space scheme=none", "given twice"),
         ("--space link.speed=1,2", "speed"),
         ("--runs-budget 1 --space scheme=ARQ,none", "--runs-budget 1: give"),
         ("--objective completion --space speed=1,2", "speed"),

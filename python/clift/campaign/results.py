@@ -84,7 +84,7 @@ class Cell:
         self._first, self._first_of = run, 0
 
     def name(self, axis: str) -> str:
-        """What to call the cell on an axis: a label that says little has its axis before it.
+        """Name of the cell on an axis; an ambiguous label has its axis before it.
 
         Example:
             >>> cell = Cell({"scheme": "ARQ", "n": "12", "sack": "false"}, False, 1)
@@ -152,7 +152,7 @@ class Cell:
 
 
 def label_name(axis: str, label: str) -> str:
-    """What to call a label where its axis does not stand beside it.
+    """Name of a label for places without the name of its axis.
 
     Example:
         >>> label_name("scheme", "ARQ"), label_name("n", "12")
