@@ -203,7 +203,7 @@ def test_a_folder_without_results_says_so(copy: Path, capsys: pytest.CaptureFixt
     (copy / "summary.parquet").write_text("PAR1 not")
     assert "summary.parquet: not readable" in refused(["report", copy], capsys)
     (copy / "summary.parquet").unlink()
-    assert "summary.parquet: is missing" in refused(["report", copy], capsys)
+    assert "summary.parquet: missing" in refused(["report", copy], capsys)
 
 
 def test_tables_of_another_study_are_refused(
