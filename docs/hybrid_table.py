@@ -1,4 +1,4 @@
-"""Writes the tables of docs/concepts/hybrid.md from the kept results, ours beside ns-2's.
+"""Writes the tables of docs/evidence/hybrid.md from the kept results, ours beside ns-2's.
 
 `python docs/hybrid_table.py` writes them; `--check` only says whether they are up to date, and
 `--pictures` draws the figures of the page anew. `validation/wiopt2003.py --write` keeps results.
@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "concepts" / "hybrid.md"
+PAGE = ROOT / "docs" / "evidence" / "hybrid.md"
 DATA = ROOT / "validation"
 NS2 = ROOT / "python" / "clift" / "papers"
 KEYS = ("sack", "flows", "n", "delta", "delay_ms", "p", "in_order")

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/concepts/ntn.md: what K_offset, grants and handovers do, and BBR.
+"""Writes the tables of docs/evidence/ntn.md: what K_offset, grants and handovers do, and BBR.
 
 `python docs/ntn_table.py` runs the simulations (half a minute) and writes them; `--check` only says
 whether they are up to date.
@@ -13,7 +13,7 @@ from typing import Any
 
 import clift
 
-PAGE = Path(__file__).parent.parent / "docs" / "concepts" / "ntn.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "ntn.md"
 SEEDS = range(1, 6)
 LEO, GEO = "nr-ntn-leo600", "nr-ntn-geo"
 GRANTS: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
 """Figures 3 to 8 of Al Fawal 2003, cell by cell beside real ns-2 agents, within bounds.
 
     python validation/wiopt2003.py            # 10 runs of 2000 s: about five minutes on two cores
-    python validation/wiopt2003.py --write    # and takes the results for docs/concepts/hybrid.md
+    python validation/wiopt2003.py --write    # and takes the results for docs/evidence/hybrid.md
 
 `python/clift/papers/wiopt2003_ns2.csv` holds what ns-2's own agents did over the same link layer
 written for ns-2 (1000 s, one connection 2000 s; four seeds agree within 0.013): without SACK
