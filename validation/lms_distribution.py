@@ -1,7 +1,7 @@
 """Fits the `distribution` channel on table 1 of Kuhn 2014, and predicts what can be predicted.
 
     python validation/lms_distribution.py fit       # prints every set tried, best last
-    python validation/lms_distribution.py predict   # the preset: tables for docs/evidence/lms-presets.md
+    python validation/lms_distribution.py predict   # tables for docs/evidence/lms-presets.md
     python validation/lms_distribution.py fit qpsk  # with QPSK 1/3, which the CLIFT papers print
     python validation/lms_distribution.py predict qpsk 65,40,15.35,0,-45
 

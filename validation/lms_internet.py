@@ -1,7 +1,7 @@
 """Fits the `internet` channel on the New Reno rows of table 3 of Kuhn 2014, and predicts the rest.
 
     python validation/lms_internet.py fit       # search; prints every set tried, best last
-    python validation/lms_internet.py predict   # the preset: tables for docs/evidence/lms-presets.md
+    python validation/lms_internet.py predict   # tables for docs/evidence/lms-presets.md
     python validation/lms_internet.py cell hybla ARQ 5   # one cell of table 3 with 4,000 transfers
 
 Four numbers, the same for every Es/N0 and for both interleavings: spread of the direct path,
