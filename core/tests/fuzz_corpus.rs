@@ -1,23 +1,36 @@
-//! Replays what fuzzing found worth keeping: `core/fuzz/corpus/<target>/`.
+//! Replays what fuzzing found worth keeping: `core/fuzz/corpus.tar`.
 
 #[path = "../fuzz/src/lib.rs"]
 #[allow(unreachable_pub)] // public to the fuzz targets
 mod checks;
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+/// The inputs kept for a fuzz target, in the order of the archive.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus.tar");
+    let mut archive = tar::Archive::new(File::open(archive).unwrap());
+    let mut inputs = Vec::new();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if entry.path().unwrap().parent() == Some(&Path::new("corpus").join(target)) {
+            let mut input = Vec::new();
+            entry.read_to_end(&mut input).unwrap();
+            inputs.push(input);
+        }
+    }
+    inputs
+}
+
 /// Inputs of the corpus, hurt in a few places; `PROPTEST_CASES` says how many of them are tried.
 fn hurt(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
-    let mut paths: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let inputs: Vec<_> = paths.iter().map(|path| fs::read(path).unwrap()).collect();
+    let inputs = corpus(target);
     let wound = (any::<Index>(), 0u8..6, any::<u8>(), 1usize..9);
     (any::<Index>(), vec(wound, 1..6)).prop_map(move |(which, wounds)| {
         let mut input = which.get(&inputs).clone();
@@ -72,12 +85,10 @@ proptest! {
 }
 
 fn replay(target: &str, check: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
-    let inputs: Vec<_> =
-        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert!(inputs.len() > 10, "{} holds {} inputs", folder.display(), inputs.len());
+    let inputs = corpus(target);
+    assert!(inputs.len() > 10, "the corpus of {target} holds {} inputs", inputs.len());
     for input in inputs {
-        check(&fs::read(input).unwrap());
+        check(&input);
     }
 }
 
