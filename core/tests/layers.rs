@@ -118,5 +118,5 @@ fn files_of(stage: &str) -> Vec<PathBuf> {
 }
 
 fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
 }

@@ -1,5 +1,5 @@
 //! Tests of the core from outside, a module a subject: one program, so that the core is linked
-//! once. `cargo test -p clift --test it live::` runs the tests of one subject.
+//! once. `cargo test -p clift-tests live::` runs the tests of one subject.
 
 mod adaptive_harq;
 mod applications;
@@ -42,8 +42,7 @@ mod way;
 /// A file without a `mod` line above would not run.
 #[test]
 fn every_file_here_is_a_module() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else {
             continue;

@@ -123,7 +123,7 @@ fn shares(aqm: &str, arrivals: &[Arrival], classic: Ecn) -> [f64; 3] {
 /// is marked, the number is chance.
 #[test]
 fn queues_do_what_those_of_a_kernel_do() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/kernel/queues.csv");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/kernel/queues.csv");
     let rows = std::fs::read_to_string(file).unwrap();
     let mut compared = 0;
     for row in rows.lines().skip(1) {

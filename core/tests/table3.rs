@@ -74,9 +74,9 @@ fn table_3() {
     }
     assert!(deviation / cells < 0.035, "mean deviation {}", deviation / cells);
     if std::env::var_os("CLIFT_UPDATE").is_some() {
-        std::fs::write("tests/data/table3.csv", &table).unwrap();
+        std::fs::write("data/table3.csv", &table).unwrap();
     }
-    let snapshot = std::fs::read_to_string("tests/data/table3.csv").unwrap();
+    let snapshot = std::fs::read_to_string("data/table3.csv").unwrap();
     assert_eq!(table, snapshot, "the table changed; CLIFT_UPDATE=1 takes the new one");
 }
 

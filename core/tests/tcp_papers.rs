@@ -138,9 +138,9 @@ fn matrix_of_losses() {
         "variant,rate,rtt_ms,loss,clift_kbps,clift_error,ns2_kbps,ns2_error,runs,identical\n";
     let table = head.to_owned() + &table;
     if std::env::var_os("CLIFT_UPDATE").is_some() {
-        std::fs::write("tests/data/tcp_matrix.csv", &table).unwrap();
+        std::fs::write("data/tcp_matrix.csv", &table).unwrap();
     }
-    let snapshot = std::fs::read_to_string("tests/data/tcp_matrix.csv").unwrap();
+    let snapshot = std::fs::read_to_string("data/tcp_matrix.csv").unwrap();
     assert_eq!(table, snapshot, "the table changed; CLIFT_UPDATE=1 takes the new one");
 }
 

@@ -4,7 +4,6 @@ mod datagrams;
 mod pages;
 mod resume;
 mod support;
-mod tls;
 mod zero_rtt;
 
 use std::ops::ControlFlow;
