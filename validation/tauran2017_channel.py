@@ -2,12 +2,13 @@
 
     python validation/tauran2017_channel.py [SEEDS]
 
-Is what is off in tables 1 and 2 (docs/evidence/papers.md) due to how our channel is made? This one is made
-of other parts: states walked through sample by sample, multipath as a sum of 64 sinusoids, a
-millisecond's mutual information averaged over four samples, power and mean taken from the
-realisation. Goodput and failures of every cell must agree within what the runs scatter; exits with
-1 if they do not. Beside it, reported only: states that change at once, and thresholds drawn for
-each attempt.
+Some cells of tables 1 and 2 (docs/evidence/papers.md) differ from the print. This program tests
+whether the way in which CLIFT makes the channel is the cause. Its channel has other parts: it walks
+through the states sample by sample, adds 64 sinusoids for the multipath, averages the mutual
+information of a millisecond over four samples, and takes power and mean from the realisation.
+Goodput and failures of every cell must agree within the scatter of the runs; otherwise the program
+exits with 1. It also reports, without a verdict, two variants: states that change at once, and
+thresholds drawn for each attempt.
 """
 
 from __future__ import annotations
