@@ -104,7 +104,7 @@ fn what_has_no_meaning_is_refused_in_one_line() {
         (&|f| f.modcod_table = Some("none.csv".to_owned()), "none.csv: cannot be opened"),
         (
             &|f| (f.modcod, f.margin) = (Some("High".to_owned()), Some(Decibels(1.0))),
-            "margin: belongs to adaptive",
+            "margin: applies to adaptive coding only",
         ),
         (&|f| f.loss = Some("3".parse().unwrap()), "loss: frame errors are those of the MODCODs"),
         (

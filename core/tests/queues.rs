@@ -400,7 +400,7 @@ fn queue_management_is_read_and_written() {
         ("codel(quantum 300 B)", "`quantum` is unknown"),
         ("codel(target 5 ms, target 6 ms)", "`target` is unknown or given twice"),
         ("fq-codel(quantum 0 B)", "is not a valid packet size"),
-        ("dualpi2(marks odd)", "marks are \"even\" or \"drawn\", not `odd`"),
+        ("dualpi2(marks odd)", "marks must be \"even\" or \"drawn\", not `odd`"),
         ("none(target 5 ms)", "`target` is unknown"),
     ] {
         let error = text.parse::<Aqm>().unwrap_err();

@@ -122,7 +122,7 @@ fn an_invalid_adaptive_harq_link_is_rejected_with_the_reason() {
         ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB is out of range; give"),
         ("delays = \"\"", "line 2: adaptive_harq.delays: is empty"),
         ("delay = \"1 ms\"\ndelays = \"x\"", "line 3: adaptive_harq.delays: `delay` and"),
-        ("keep_order = true", "line 2: adaptive_harq.keep_order: is for `delays`"),
+        ("keep_order = true", "line 2: adaptive_harq.keep_order: needs varying `delays`"),
         ("first = 0", "line 2: adaptive_harq.first: give a number above 0"),
         ("increment = -1", "line 2: adaptive_harq.increment: give a number above 0"),
         ("first = 1\ntargets = [1, 1, 1, 1]", "line 2: adaptive_harq.first: `targets` say"),
@@ -132,8 +132,8 @@ fn an_invalid_adaptive_harq_link_is_rejected_with_the_reason() {
         ("step = \"0 s\"", "line 2: adaptive_harq.step: 0 ns is out of range"),
         ("length = \"1 us\"", "line 2: adaptive_harq.length: "),
         ("retries = 3", "line 2: adaptive_harq.retries: unknown key"),
-        ("[trace]\nfile = \"x\"", "line 2: trace: [adaptive_harq] makes its channel"),
-        ("[channel]\nmodel = \"lms\"", "line 2: channel: [adaptive_harq] makes its channel"),
+        ("[trace]\nfile = \"x\"", "line 2: trace: [adaptive_harq] makes its own channel"),
+        ("[channel]\nmodel = \"lms\"", "line 2: channel: [adaptive_harq] makes its own channel"),
         (
             "[hybrid]",
             "line 1: adaptive_harq: a link has one kind; leave [adaptive_harq] or [hybrid]",
@@ -141,7 +141,10 @@ fn an_invalid_adaptive_harq_link_is_rejected_with_the_reason() {
         ("[ntn]", "line 1: adaptive_harq: a link has one kind"),
         ("[link]\nrtt = \"1 s\"", "line 3: link.rtt: does not apply to [adaptive_harq]"),
         ("[link]\nlive = true", "line 3: link.live: does not apply to [adaptive_harq]"),
-        ("[link]\nlldu_header = \"2 B\"", "line 3: link.lldu_header: is not for"),
+        (
+            "[link]\nlldu_header = \"2 B\"",
+            "line 3: link.lldu_header: does not apply to [adaptive_harq]",
+        ),
         ("repairs = \"beside it\"", "line 2: adaptive_harq.repairs: "),
         ("[[path]]", "line 1: adaptive_harq: [[path]] gives"),
     ] {

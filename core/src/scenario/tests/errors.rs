@@ -156,11 +156,11 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\nspeed = \"60 knots\"",
-            "geo.toml line 3: channel.speed: `60 knots`: a speed is in km/h, m/s",
+            "geo.toml line 3: channel.speed: unknown unit in `60 knots`; a speed is in km/h, m/s",
         ),
         (
             "[channel]\nmodel = \"lms\"\nenvironment = \"urban\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
-            "geo.toml line 1: channel: environment, loo and trees each say",
+            "geo.toml line 1: channel: environment, loo and trees are alternatives",
         ),
         (
             "[channel]\nmodel = \"lms\"\n[channel.loo]\ndirect = \"0 dB\"\npsi = \"-1 dB\"\nmultipath = \"-11 dB\"\ncorrelation = \"1.7 m\"",
@@ -222,7 +222,7 @@ fn every_error_names_line_key_and_cure() {
             "[trace]\nfile = \"x.csv\"\n[channel]\nmodel = \"lms\"",
             "geo.toml line 4: channel.model: \"lms\" generates its own slots",
         ),
-        ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: keeps no slot"),
+        ("[trace]\nfile = \"x.csv\"\nshare = 0", "geo.toml line 3: trace.share: must be 1 or more"),
         ("[trace]\nunit = \"ms\"", "geo.toml line 1: trace: missing key `file`"),
         ("seed = 1", "geo.toml: the scenario has no link; give [trace]"),
         (

@@ -120,7 +120,7 @@ fn invalid_feedback_is_rejected_with_the_reason() {
         ),
         (
             &format!("link.live = true\nlink.feedback_loss = 0\n{model}"),
-            "line 2: link.feedback_loss: `feedback_channel` says",
+            "line 2: link.feedback_loss: `feedback_channel` already says",
         ),
         (
             "link.live = true\nlink.feedback_trace.file = \"\"",
@@ -132,7 +132,7 @@ fn invalid_feedback_is_rejected_with_the_reason() {
         ),
         (
             "link.live = true\nlink.feedback_trace = { file = \"x\", share = 0 }",
-            "line 2: link.feedback_trace.share: keeps no slot",
+            "line 2: link.feedback_trace.share: must be 1 or more",
         ),
         (
             &format!("link.live = true\n{model}"),

@@ -120,11 +120,11 @@ fn a_3gpp_link_follows_its_keys() {
         ),
         (
             "[ntn]\nsr_period = \"5 ms\"\n",
-            "geo.toml line 2: ntn.sr_period: is for grants = \"requested\"; leave it out",
+            "geo.toml line 2: ntn.sr_period: is for grants = \"requested\"; remove it",
         ),
         (
             "[ntn]\ngrants = \"configured\"\nretx_bsr = \"5 ms\"\n",
-            "geo.toml line 3: ntn.retx_bsr: is for grants = \"requested\"; leave it out",
+            "geo.toml line 3: ntn.retx_bsr: is for grants = \"requested\"; remove it",
         ),
         (
             "[ntn]\ngrants = \"requested\"\nsr_period = \"0 ms\"\n",

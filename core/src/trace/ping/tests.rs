@@ -137,7 +137,10 @@ fn faults_have_a_line_and_a_cure() {
         (format!("{one}64 bytes from 192.0.2.1: icmp_seq=2 ttl=52 time=2"), "line 2: `64 bytes"),
         (format!("{one}64 bytes from x: icmp_seq=2 time=x ms\n"), "line 2: `x` is not a time"),
         (format!("{one}64 bytes from x: icmp_seq=2 time=1e30 ms\n"), "line 2: `1e30` is over 2^61"),
-        (format!("{one}PING x\n"), "line 2: a second run of ping begins; give each run a file"),
+        (
+            format!("{one}PING x\n"),
+            "line 2: a second run of ping begins; put each run in its own file",
+        ),
         (answers(&[(65_536, "1")]), "line 1: `64 bytes"),
     ];
     for (text, expected) in cases {
