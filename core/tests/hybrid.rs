@@ -158,7 +158,7 @@ fn drive<L: InstrumentedLink>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn every_packet_meets_the_fate_that_the_reference_gives_it(

@@ -23,7 +23,7 @@ use proptest::prelude::*;
 const LLDU: u32 = 33;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn with_data_always_waiting_it_gives_what_tmt_gives(

@@ -84,7 +84,7 @@ fn at(now: i64) -> Instant {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_500))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn a_second_implementation_agrees_to_the_nanosecond(case in case()) {

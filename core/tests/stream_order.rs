@@ -12,7 +12,7 @@ use clift::units::{Bytes, Instant};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn it_does_what_an_obvious_buffer_does(

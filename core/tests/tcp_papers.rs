@@ -107,8 +107,23 @@ fn counts(run: &Run) -> [u64; 5] {
     ]
 }
 
-/// Goodput over independent loss, window limited to BDP + buffer: 24 cells each, 10 seeds.
+/// Goodput over independent loss, window limited to BDP + buffer: 24 cells each, two of ten seeds.
 #[test]
+fn random_losses() {
+    for row in Row::all(include_str!("data/ns2_matrix.csv")) {
+        let (seed, loss) = (row.number("seed"), row.real("loss"));
+        if seed <= 2 {
+            row.check(
+                &row.run(|at| if lost(seed, at, loss) { Fate::Lost } else { Fate::Delivered }),
+                10,
+            );
+        }
+    }
+}
+
+/// The same cells with all seeds, and their means beside ns-2's.
+#[test]
+#[ignore = "long"]
 fn matrix_of_losses() {
     let (mut cells, mut table) = (Vec::<Cell>::new(), String::new());
     for row in Row::all(include_str!("data/ns2_matrix.csv")) {
@@ -187,6 +202,9 @@ fn cubic_by_the_table() {
     let cubic = |row: &Row<'_>| row.congestion() == CongestionAlgorithm::CUBIC;
     for row in Row::all(include_str!("data/ns2_matrix.csv")).filter(cubic) {
         let (seed, loss) = (row.number("seed"), row.real("loss"));
+        if seed > 3 {
+            continue;
+        }
         let fate = |at| if lost(seed, at, loss) { Fate::Lost } else { Fate::Delivered };
         let run = row.run_with(CubeRoot::Table, fate);
         assert_eq!(counts(&run), row.expected(), "{:?}", row.fields);

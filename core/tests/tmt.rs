@@ -11,7 +11,7 @@ use clift::units::Duration;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
     fn every_scheme_gives_what_the_reference_gives(case in case()) {
