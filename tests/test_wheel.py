@@ -18,8 +18,9 @@ ROOT = Path(__file__).parent.parent
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo builds the wheel"),
-    # What `make test` has built is taken; after a change of Rust this is a build of its own.
-    pytest.mark.timeout(900),
+    # A release build takes minutes.
+    pytest.mark.long,
+    pytest.mark.timeout(1800),
 ]
 
 
