@@ -562,6 +562,7 @@ impl Scoreboard {
                 let last = self.order.last_overtaken().unwrap_or(number);
                 return Some(self.rack.expiry(self.order.transmission(last).sent, window));
             }
+            self.order.remove(number);
             self.declare_lost(number);
         }
         None
@@ -575,6 +576,7 @@ impl Scoreboard {
         let mut from = self.flight.first().max(self.examined);
         while let Some(number) = self.flight.next_not_sacked(from, limit) {
             if self.flight.state(number) == State::InFlight {
+                self.order.remove(number);
                 self.declare_lost(number);
             }
             from = number + 1;
@@ -583,22 +585,23 @@ impl Scoreboard {
     }
 
     /// After a timeout, declares the lowest segment lost, and every segment not sent within the
-    /// last round trip.
+    /// last round trip, listed for RACK or not (`tcp_timeout_mark_lost`).
     pub(super) fn declare_silent_lost(&mut self, now: Instant) {
-        let first = self.flight.first();
-        self.declare_lost(first);
-        while let Some(number) = self.order.oldest() {
+        let (first, next) = (self.flight.first(), self.flight.next());
+        let mut from = first;
+        while let Some(number) = self.flight.next_not_sacked(from, next) {
+            from = number + 1;
             let sent = self.order.transmission(number).sent;
-            if self.uses_rack && self.rack.expiry(sent, Duration::ZERO) > now {
-                break;
+            let is_recent = self.uses_rack && self.rack.expiry(sent, Duration::ZERO) > now;
+            if number == first || !is_recent {
+                self.order.set_aside(number);
+                self.declare_lost(number);
             }
-            self.declare_lost(number);
         }
         self.examined = first;
     }
 
     fn declare_lost(&mut self, number: u64) {
-        self.order.remove(number);
         if self.flight.state(number) != State::Lost {
             self.flight.mark_lost(number);
             self.declared_lost += 1;
@@ -608,14 +611,17 @@ impl Scoreboard {
         }
     }
 
-    /// Reverts all segments declared lost to in flight.
+    /// Reverts all segments declared lost to in flight. RACK examines those again that a timeout
+    /// declared lost, and never those that it declared lost itself, until they are sent again
+    /// (`tcp_undo_cwnd_reduction` clears the mark and leaves the list as it is).
     pub(super) fn find_lost(&mut self) {
         let mut found = Vec::new();
         while let Some(number) = self.flight.lowest_lost() {
             self.flight.mark_found(number);
             found.push(number);
         }
-        self.order.restore(found);
+        let rack = self.rack;
+        self.order.restore(found, |sent, number| rack.is_overtaken(sent, number));
         if self.flight.retransmitted_count() > 0 {
             for number in self.flight.first()..self.flight.next() {
                 if self.flight.state(number) == State::Retransmitted {

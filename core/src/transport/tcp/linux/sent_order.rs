@@ -1,6 +1,18 @@
 //! Segments in flight in order of their last transmission, as RACK visits them (RFC 8985 section
 //! 7.2). A doubly linked list indexed by segment number, so that SACKed, lost or retransmitted
 //! segments are moved in constant time.
+//!
+//! Membership is that of Linux's `tsorted_sent_queue`:
+//!
+//! | event | the segment |
+//! |---|---|
+//! | sent, or sent again (`tcp_update_skb_after_send`) | is the newest of the list |
+//! | SACKed or acknowledged | leaves it |
+//! | declared lost by RACK (`tcp_rack_detect_loss`) | leaves it until it is sent again |
+//! | declared lost by a timeout (`tcp_timeout_mark_lost`) | keeps its place |
+//!
+//! RACK passes over segments that are lost already. Those that keep their place are therefore set
+//! aside here, and return when they no longer count as lost.
 
 use crate::units::Instant;
 
@@ -21,10 +33,16 @@ struct Node {
     /// Neighbours in transmission order; an unlisted segment is its own neighbour.
     before: u64,
     after: u64,
+    /// A timeout declared the segment lost while it was listed.
+    is_aside: bool,
 }
 
-const EMPTY: Node =
-    Node { transmission: Transmission { sent: Instant::ZERO, delivered: 0 }, before: 0, after: 0 };
+const EMPTY: Node = Node {
+    transmission: Transmission { sent: Instant::ZERO, delivered: 0 },
+    before: 0,
+    after: 0,
+    is_aside: false,
+};
 
 /// Segments `first..` by number; some are listed in order of their last transmission.
 #[derive(Clone, Debug)]
@@ -47,7 +65,7 @@ impl SentOrder {
         if next - first >= self.nodes.len() as u64 {
             self.grow(first, next);
         }
-        *self.node_mut(next) = Node { transmission, before: next, after: next };
+        *self.node_mut(next) = Node { transmission, before: next, after: next, is_aside: false };
         self.append(next);
     }
 
@@ -85,11 +103,12 @@ impl SentOrder {
         }
     }
 
-    /// Removes a segment from the list.
+    /// Removes a segment from the list, or from those set aside.
     #[inline]
     pub(super) fn remove(&mut self, number: u64) {
         let Node { before, after, .. } = *self.node(number);
         if before == number {
+            self.node_mut(number).is_aside = false;
             return;
         }
         if number == self.overtaken {
@@ -107,19 +126,34 @@ impl SentOrder {
         (node.before, node.after) = (number, number);
     }
 
-    /// Puts segments back that were sent before every listed one.
-    pub(super) fn restore(&mut self, mut numbers: Vec<u64>) {
+    /// Sets a segment aside if it is listed: a timeout declared it lost.
+    pub(super) fn set_aside(&mut self, number: u64) {
+        let Node { before, is_aside, .. } = *self.node(number);
+        let is_listed = before != number;
+        self.remove(number);
+        self.node_mut(number).is_aside = is_aside || is_listed;
+    }
+
+    /// Puts those of the segments back that were set aside. They were sent before every listed
+    /// one: a timeout spares what was sent within a round trip, except for the lowest segment,
+    /// which it sends again. `is_overtaken` tells whether a delivered segment was sent later.
+    pub(super) fn restore(
+        &mut self,
+        mut numbers: Vec<u64>,
+        is_overtaken: impl Fn(Instant, u64) -> bool,
+    ) {
+        numbers.retain(|&number| self.node(number).is_aside);
         numbers.sort_unstable_by_key(|&number| (self.transmission(number).sent, number));
         for number in numbers.into_iter().rev() {
-            self.remove(number);
-            let oldest = self.oldest;
-            *self.node_mut(number) = Node { before: NONE, after: oldest, ..*self.node(number) };
+            let (transmission, oldest) = (self.transmission(number), self.oldest);
+            *self.node_mut(number) =
+                Node { transmission, before: NONE, after: oldest, is_aside: false };
             match oldest {
                 NONE => self.newest = number,
                 oldest => self.node_mut(oldest).before = number,
             }
             self.oldest = number;
-            if self.overtaken == NONE {
+            if self.overtaken == NONE && is_overtaken(transmission.sent, number) {
                 self.overtaken = number;
             }
         }
@@ -198,11 +232,29 @@ mod tests {
                 }
                 prop_assert_eq!(listed(&order), reference.clone());
             }
-            // Removes the older half and puts it back.
+            // Sets the older half aside and puts it back, but for what RACK took out.
             let half: Vec<u64> = reference[..reference.len() / 2].to_vec();
-            half.iter().for_each(|&number| order.remove(number));
-            order.restore(half);
+            half.iter().for_each(|&number| order.set_aside(number));
+            let (taken, kept) = half.split_at(half.len() / 2);
+            taken.iter().for_each(|&number| order.remove(number));
+            order.restore(half.clone(), |_, _| true);
+            reference.retain(|number| kept.contains(number) || !half.contains(number));
             prop_assert_eq!(listed(&order), reference);
         }
+    }
+
+    /// A timeout leaves no trace on a segment that is sent again.
+    #[test]
+    fn a_segment_sent_again_is_no_longer_set_aside() {
+        let mut order = SentOrder::new();
+        let at = |nanos| Transmission { sent: Instant::from_nanos(nanos), delivered: 0 };
+        (0..3).for_each(|number| order.push(0, number, at(number)));
+        order.remove(0);
+        (0..2).for_each(|number| order.set_aside(number));
+        assert_eq!(listed(&order), [2]);
+        order.send_again(1, at(3));
+        order.remove(1);
+        order.restore(vec![0, 1], |_, _| true);
+        assert_eq!(listed(&order), [2]);
     }
 }

@@ -1,6 +1,7 @@
 //! Loss recovery over many ACKs, by hand; segments are numbered from 0.
 
 use super::*;
+use crate::transport::tcp::shared::flight::State;
 
 /// A D-SACK of segments `start..end`, with an acknowledgement of all below `ack`.
 fn dsack(sender: &mut LinuxSender, now: u64, ack: u64, start: u64, end: u64, echo: u64) {
@@ -238,6 +239,47 @@ fn a_retransmission_is_timed_in_milliseconds() {
     let sample = Duration::from_millis(110).as_nanos();
     let expected = (sacked.as_nanos() * 7 + sample) / 8;
     assert!(sender.srtt().unwrap().as_nanos().abs_diff(expected) <= 1);
+}
+
+/// 0, 1 and 2 of ten seem lost after three SACKs, and 0 is sent again. Then the original of 0 arrives:
+/// the reduction is undone. RACK took 1 and 2 off its list (`tcp_rack_detect_loss`), so that it does
+/// not declare them lost once more, although a round trip and a quarter have passed. The timeout
+/// does: both are sent again.
+#[test]
+fn what_rack_declared_lost_waits_for_the_timeout_after_an_undo() {
+    let mut sender = with(10, |_| {});
+    for last in 3..6 {
+        ack(&mut sender, 197 + last, 0, &[(3, last + 1)], 100);
+    }
+    assert!(sent(&mut sender, 202).contains(&0));
+    ack(&mut sender, 240, 1, &[(3, 6)], 100);
+    assert_eq!((sender.state(), sender.counters().undo_events), (CongestionState::Disorder, 1));
+    ack(&mut sender, 250, 1, &[(3, 10)], 100);
+    assert!(sent(&mut sender, 250).iter().all(|&number| number >= 10));
+    assert_eq!(sender.counters().retransmissions, 1);
+    let due = sender.poll_timeout().unwrap();
+    sender.handle_timeout(due);
+    let now = due.as_nanos() / 1_000_000;
+    assert_eq!((sender.counters().timeouts, sent(&mut sender, now)[0]), (1, 1));
+    assert_eq!(sender.board.flight().state(2), State::Lost);
+}
+
+/// A timeout declares ten segments lost, and proves spurious. They kept their places on RACK's list
+/// (`tcp_timeout_mark_lost` takes none off): SACKs of later ones make RACK declare 1 to 4 lost.
+#[test]
+fn what_a_timeout_declared_lost_may_be_lost_again_after_an_undo() {
+    let mut sender =
+        with(10, |config| config.linux.get_or_insert_default().tail_loss_probe = false);
+    sender.handle_timeout(ms(400));
+    assert_eq!(sent(&mut sender, 400), [0]);
+    ack(&mut sender, 450, 1, &[], 100);
+    assert_eq!((sender.state(), sender.counters().undo_events), (CongestionState::Open, 1));
+    sent(&mut sender, 450);
+    for last in 5..8 {
+        ack(&mut sender, 450 + last, 1, &[(5, last + 1)], 100);
+    }
+    assert_eq!(sent(&mut sender, 457)[0], 1);
+    assert_eq!(sender.state(), CongestionState::Recovery);
 }
 
 /// After a timeout new segments leave first, to test whether it was spurious (F-RTO). They are not
