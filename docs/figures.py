@@ -132,7 +132,7 @@ def traces() -> Figure:
     axes.text(0, 5.65, "t of slot 0", ha="left")
     arrow(axes, (0.05, 5.5), (0.05, 5.22), INK)
     axes.text(12.0, 3.4, "propagation, RTT/2", color=GREY)
-    axes.text(13.4, 2.0, "decoding, d", color=BLUE, ha="left")
+    axes.text(12.7, 2.0, "decoding, d", color=BLUE, ha="left")
     axes.text(9.6, -0.6, "delivered at t + d + RTT/2;  nothing comes for slot 3", ha="center")
     return figure
 
@@ -339,7 +339,7 @@ def queues() -> Figure:
         series = run.series(100)
         label = f"{name}: {run.goodput_kbps / 1000:.1f} Mbit/s"
         axes.plot(series["time_s"], series["queue_packets"], color=colour, label=label)
-    axes.set(xlabel="time, s", ylabel="packets that wait", xlim=(0, 60), ylim=(0, None))
+    axes.set(xlabel="time, s", ylabel="queue length, packets", xlim=(0, 60), ylim=(0, None))
     axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1), ncols=3, columnspacing=1)
     figure.tight_layout()
     return figure
@@ -349,8 +349,8 @@ def live_links() -> Figure:
     """The same five LLDUs of traffic beforehand and live, under FEC(4/6)."""
     figure, axes = blank(3.1, (-4.6, 24.4), (-1.9, 6.4))
     axes.text(-0.4, 5.35, "traffic", ha="right", va="center", weight="bold")
-    box(axes, (0, 4.95), "packet A: 5 LLDUs", (4.9, 0.8), DATA)
-    box(axes, (15, 4.95), "packet B: 2", (3.2, 0.8), DATA)
+    box(axes, (0, 4.95), "A: 5 LLDUs", (4.9, 0.8), DATA)
+    box(axes, (15, 4.95), "B: 2 LLDUs", (4.9, 0.8), DATA)
     open_loop, taken = [], 0
     for slot in range(24):
         if slot % 6 >= 4:
@@ -487,6 +487,22 @@ def constellation() -> Figure:
     return figure
 
 
+def limits() -> Figure:
+    """Free memory, the limit, and two pieces of work: one fits, the other is refused."""
+    figure, axes = blank(2.3, (-4.6, 22.2), (-1.0, 4.6))
+    axes.text(-0.4, 3.4, "free memory", ha="right", va="center")
+    box(axes, (0, 3.0), "limit: four fifths", (12.0, 0.8), DATA)
+    box(axes, (12.0, 3.0), "kept free", (3.0, 0.8), IDLE)
+    axes.plot([12, 12], [-0.6, 4.1], color=RED, linestyle="--", linewidth=1)
+    axes.text(-0.4, 1.9, "import A", ha="right", va="center")
+    box(axes, (0, 1.5), "upper bound below the limit", (9.0, 0.8), AGAIN)
+    axes.text(12.3, 1.9, "runs", va="center")
+    axes.text(-0.4, 0.4, "import B", ha="right", va="center")
+    box(axes, (0, 0.0), "upper bound above the limit", (16.5, 0.8), "#fbe3e3")
+    axes.text(16.8, 0.4, "refused at once", va="center", color=RED, fontsize=8.8)
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     draw.__name__.replace("_", "-"): draw
     for draw in (
@@ -502,6 +518,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         adaptive_harq,
         ntn,
         constellation,
+        limits,
     )
 }
 
