@@ -19,10 +19,9 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
-demo: $(VENV)/built ## set everything up and run the main job: ARQ and HARQ under the TCP of 2014 and of today on a mobile GEO link
-	@echo "3 schemes, 2 receptions, 2 congestion controls, a page and bulk data: 2880 runs, then 1008 under 7 TCPs; some 10 s" >&2
-	$(BIN)/clift run examples/geo_mobile.toml -o results/demo --force
-	$(BIN)/clift paper ijscn2014 --what-changed -o results/what_changed.png
+demo: $(VENV)/built ## set everything up and run the main job: three schemes on a mobile GEO link, by ns-2's TCP and a Linux kernel's
+	@$(BIN)/clift run examples/demo.toml -o results/demo --force
+	@echo "report, open it in a browser: $$($(BIN)/clift report results/demo --force)"
 
 reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some five minutes)
 	$(BIN)/clift paper run all -o results/papers

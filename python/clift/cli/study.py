@@ -259,12 +259,16 @@ def _tell_of_more(
 
 
 def _written(folder: Path, files: Iterator[Path], what: str) -> str:
-    """Write files and name each on stderr; return a message if Ctrl-C left them incomplete."""
+    """Write files and name them on stderr; return a message if Ctrl-C left them incomplete."""
+    names = []
     try:
         for written in files:
-            click.echo(f"wrote {written}", err=True)
+            names.append(written.name)
     except KeyboardInterrupt:
         return f"stopped while writing {what}: {folder} is incomplete"
+    finally:
+        if names:
+            click.echo(f"wrote {what} into {folder}: {', '.join(names)}", err=True)
     return ""
 
 
