@@ -408,6 +408,10 @@ def test_gates_count_cells_and_shape_and_leave_out_what_was_fitted():
     assert found.left_out == 1
     # What is printed as zero has no ratio.
     assert gate(artefact, Rows([row("ARQ", 5, 1.0, 0.0)])).counts[0].of == 0
+    # Figures 5 and 6 of Kuhn 2014 are compared with closed forms, not with ns-2.
+    model = Row({"scheme": "ARQ", "p": 0.1}, "efficiency", Estimate(0.9, 0.1, 9), beside=0.9)
+    artefact = registry.chosen("ijscn2014", figures=[5])[0]
+    assert gate(artefact, Rows([model])).against == "the closed form"
 
 
 def test_a_success_rate_is_held_against_the_print_by_what_fails():

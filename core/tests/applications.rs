@@ -1,4 +1,4 @@
-//! Applications of today: web pages, requests and answers, voice. Cases whose outcome is known, and laws
+//! Applications: web pages, requests and answers, voice. Cases whose outcome is known, and laws
 //! that hold for every page.
 
 use std::sync::Arc;

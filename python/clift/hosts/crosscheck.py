@@ -348,7 +348,7 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
     if not flow.timestamps:
         raise MissingHostError("the kernel's TCP has timestamps")
     if flow.profile != "linux":
-        tell("live: the scenario's profile is `papers`, a kernel of today is not")
+        tell("live: the scenario has profile `papers`; the kernel's TCP differs from it")
     names = {"newreno": "reno"}
     congestion = names.get(flow.congestion, flow.congestion)
     traffic = [sys.executable, "-m", "clift.hosts.traffic"]

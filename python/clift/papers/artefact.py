@@ -16,7 +16,7 @@ from clift.papers.verdict import Verdict
 Label = str | int | float
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 PROFILES = ("papers", "linux")
-"""Whose TCP: the papers' ns-2, and a kernel of today."""
+"""TCP stacks: that of ns-2, on which the papers built, and a Linux kernel's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Row:
         found: Mean over runs with its 95 % interval.
         printed: What the paper prints; None of a curve without numbers.
         fitted: Whether that was used in a fit, so that it counts for nothing.
-        beside: Instead of the print, e.g. what ns-2's own agents do.
+        beside: Reference value in place of a printed one (`Artefact.reference`).
     """
 
     labels: dict[str, Label]
@@ -203,8 +203,13 @@ class Artefact:
         """Its number in the paper."""
         return int(self.name.split()[1])
 
+    @property
+    def reference(self) -> str:
+        """Source of the values in `Row.beside`."""
+        return "the closed form" if self.measure.startswith("kuhn_model.") else "ns-2"
+
     def function(self) -> Measure:
-        """What runs it.
+        """Function that runs it.
 
         Raises:
             ScenarioError: If there is no such function.

@@ -1,10 +1,10 @@
-"""How close the cells of an artefact are to the print, and whether that is close enough.
+"""Comparison of the cells of a table or figure with the print, and the limits for it.
 
-Two counts. *Cells*: how many are within 20 % of the print; 70 % of them should be. *Shape*: what a
-value is over the first of its line (the first column of a table), and over the first line's at the
-same place (the first scheme); 80 % should be within 15 % of the same ratio in the print. Cells that
-were used in a fit and cells printed as zero are left out. A figure without printed numbers is held
-against what stands beside it instead, e.g. ns-2's own agents.
+There are two counts. *Cells*: 70 % of the values must be within 20 % of the print. *Shape*: each
+value is divided by the first of its line (the first column of a table), and by the value of the
+first line (the first scheme) at the same place; 80 % of these ratios must be within 15 % of the
+printed ratio. Cells that were used in a fit and cells printed as zero do not count. A figure
+without printed numbers is compared with its other reference: ns-2 or a closed form.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ENOUGH_CLOSE, ENOUGH_SHAPE = 0.7, 0.8
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many are close.
+    """Number of close values.
 
     Attributes:
-        what: What is counted.
-        close: How many are close enough.
-        of: Out of how many.
-        enough: Which share of them is asked for.
+        what: Description of the count.
+        close: Number of values within the limit.
+        of: Number of values.
+        enough: Required share of close values.
     """
 
     what: str
@@ -36,7 +36,7 @@ class Count:
 
     @property
     def passes(self) -> bool | None:
-        """Whether enough are; None if there are none."""
+        """True if enough values are close; None without values."""
         return self.close >= self.enough * self.of if self.of else None
 
 
@@ -45,9 +45,9 @@ class Gate:
     """The counts of an artefact.
 
     Attributes:
-        against: What the cells are held against: the print, or what stands beside.
-        counts: Cells, and shape in both directions where there is one.
-        left_out: Cells that were used in a fit.
+        against: The reference: the print, ns-2 or the closed form.
+        counts: Cells, and shape in both directions if it exists.
+        left_out: Number of cells that were used in a fit.
     """
 
     against: str
@@ -56,7 +56,7 @@ class Gate:
 
     @property
     def passes(self) -> bool | None:
-        """Whether every count is enough; None if nothing could be counted."""
+        """True if all counts pass; None if nothing was counted."""
         found = {count.passes for count in self.counts}
         return False if False in found else True if True in found else None
 
@@ -88,7 +88,7 @@ def gate(artefact: Artefact, rows: Rows) -> Gate:
     along = list(_pairs(counted, artefact.x, is_printed))
     across = list(_pairs(counted, artefact.lines[-1], is_printed)) if artefact.lines else []
     return Gate(
-        "the print" if is_printed else "ns-2's own agents",
+        "the print" if is_printed else artefact.reference,
         (
             Count(f"within {CLOSE:.0%}".replace("%", " %"), close, len(counted), ENOUGH_CLOSE),
             Count("within 15 % over the first of the line", sum(along), len(along), ENOUGH_SHAPE),
@@ -99,7 +99,7 @@ def gate(artefact: Artefact, rows: Rows) -> Gate:
 
 
 def _pairs(rows: Iterable[Row], along: str, is_printed: bool) -> Iterable[bool]:
-    """For each value that is not the first along a label: whether its ratio to that is close."""
+    """For each value but the first along a label: True if its ratio to the first is close."""
     first: dict[tuple[object, ...], Row] = {}
     for row in rows:
         others = tuple(value for name, value in row.labels.items() if name != along)
@@ -110,5 +110,5 @@ def _pairs(rows: Iterable[Row], along: str, is_printed: bool) -> Iterable[bool]:
 
 
 def _base(row: Row, is_printed: bool) -> float:
-    """What a row is held against; 0 if there is nothing."""
+    """Reference value of a row; 0 without one."""
     return (row.printed if is_printed else row.beside) or 0.0

@@ -48,7 +48,7 @@ def paper_text(result: Result) -> str:
             who = f"{_NAMES[profile]}: " if len(result.outcomes) > 1 else ""
             lines.append(_filled(f"  {who}{verdict.word}; {verdict.found}", "    "))
         parts.append("\n".join(lines))
-    parts += [_filled(_gate_line(profile, found)) for profile, found in gates(result).items()]
+    parts += [_filled(line) for line in _gate_lines(result)]
     if result.artefact.fitted:
         parts.append(_filled(f"Used in a fit: {result.artefact.fitted}."))
     return "\n\n".join([*parts, _filled(RULE)])
@@ -77,7 +77,7 @@ def paper_markdown(result: Result) -> str:
     claims = _claims(result)
     if len(claims) > 1:
         parts.append(_markdown(claims))
-    parts += [f"{_gate_line(profile, found)}." for profile, found in gates(result).items()]
+    parts += [f"{line}." for line in _gate_lines(result)]
     return "\n\n".join(parts)
 
 
@@ -210,7 +210,7 @@ def _table(result: Result) -> list[list[str]]:
     has_beside = any(row.beside is not None for row in first)
     several = len(_metrics(first)) > 1
     head = [*first[0].labels, *(["metric"] if several else [])]
-    head += ["printed"] * has_print + [_beside(result)] * has_beside
+    head += ["printed"] * has_print + [result.artefact.reference.removeprefix("the ")] * has_beside
     for profile in result.outcomes:
         head.append(_NAMES[profile] if len(result.outcomes) > 1 else "measured")
         head += ["ratio"] * (has_print or has_beside)
@@ -231,10 +231,6 @@ def _table(result: Result) -> list[list[str]]:
     return lines
 
 
-def _beside(result: Result) -> str:
-    return "closed form" if result.artefact.measure.startswith("kuhn_model") else "ns-2"
-
-
 def _claims(result: Result) -> list[list[str]]:
     head = ["the paper says"]
     for profile in result.outcomes:
@@ -250,14 +246,16 @@ def _claims(result: Result) -> list[list[str]]:
     return lines
 
 
-def _gate_line(profile: str, found: Gate) -> str:
-    counts = "; ".join(
-        f"{count.what}: {count.close} of {count.of} ({_WORDS[count.passes]})"
-        for count in found.counts
-        if count.of
-    )
-    left = f"; {found.left_out} left out, used in a fit" if found.left_out else ""
-    return f"Beside {found.against}, {_NAMES[profile]}: {counts or 'nothing to count'}{left}"
+def _gate_lines(result: Result) -> Iterable[str]:
+    for profile, found in gates(result).items():
+        counts = "; ".join(
+            f"{count.what}: {count.close} of {count.of} ({_WORDS[count.passes]})"
+            for count in found.counts
+            if count.of
+        )
+        left = f"; {found.left_out} left out, used in a fit" if found.left_out else ""
+        who = f", {_NAMES[profile]}" if len(result.outcomes) > 1 else ""
+        yield f"Beside {found.against}{who}: {counts or 'nothing to count'}{left}"
 
 
 def _gate(found: Gate) -> dict[str, Any]:
