@@ -1,4 +1,4 @@
-"""What the papers print, as parameter files, and what regenerates it."""
+"""Printed results of the papers, as parameter files, and the code that repeats them."""
 
 ALIASES = {"leo2014": "tauran2017"}
-"""Earlier names of a paper; they stay valid, and the help leaves them out."""
+"""Earlier names of papers. They remain valid; the help omits them."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clift.model import Prediction
 
 DECODE_NS = 1
-"""The paper leaves decoding out; a trace holds no less."""
+"""The paper ignores decoding time; this is the minimum that a trace can hold."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ def curves(
 
     Args:
         number: 5 or 6.
-        points: how many points of the sweep are simulated.
-        slots: slots simulated at each, for each scheme; the paper's 500 s unless given.
-        seed: names the draws.
-        progress: told what is simulated.
+        points: number of simulated points of the sweep.
+        slots: slots simulated at each, for each scheme; default: the paper's 500 s.
+        seed: seed of the random draws.
+        progress: called with the name of each simulation.
 
     >>> [curve.scheme for curve in curves(6, points=0)]
     ['FEC(38/51)', 'ARQ', 'HARQ(38/51, rounds 2)']

@@ -1,4 +1,4 @@
-"""A table or figure of a paper: what describes it, what it measures, what came out."""
+"""A table or figure of a paper: description, measurement and results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PROFILES = ("papers", "linux")
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is simulated.
+    """Amount of simulation.
 
     Attributes:
         runs: Runs of each cell.
         duration_s: Simulated time of each.
-        seed: Of the first run.
+        seed: Seed of the first run.
     """
 
     runs: int
@@ -48,11 +48,11 @@ class Row:
     """A number of a table, or a point of a figure.
 
     Attributes:
-        labels: What tells it apart, e.g. the scheme.
-        metric: What it is, its unit in the name.
+        labels: Labels that identify it, e.g. the scheme.
+        metric: Name of the metric, with its unit.
         found: Mean over runs with its 95 % interval.
-        printed: What the paper prints; None of a curve without numbers.
-        fitted: Whether that was used in a fit, so that it counts for nothing.
+        printed: Printed value; None for a curve without numbers.
+        fitted: True if a fit used the printed value; it then does not count.
         beside: Reference value in place of a printed one (`Artefact.reference`).
     """
 
@@ -65,22 +65,22 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Mean over the print, or over what stands in its place; None without either."""
+        """Mean divided by the printed value or the reference; None without either."""
         base = self.beside if self.printed is None else self.printed
         if base is None or base == 0:
             return None
-        if self.metric == "success_percent":  # what matters is what fails
+        if self.metric == "success_percent":  # Success rates near 100 % differ by their failures.
             return (100 - self.found.mean) / (100 - base)
         return self.found.mean / base
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Something over time, of one run.
+    """A quantity over time in one run.
 
     Attributes:
-        label: Which.
-        panel: What is upwards, with its unit.
+        label: Name of the curve.
+        panel: Quantity on the vertical axis, with its unit.
         time_s: Times in s.
         values: Values at them.
     """
@@ -98,7 +98,7 @@ class Rows(list[Row]):
         """The mean of the one row with these labels.
 
         Raises:
-            ScenarioError: If there is none, or more than one.
+            ScenarioError: Unless exactly one row matches.
 
         Example:
             >>> rows = Rows([Row({"scheme": "ARQ"}, "completion_s", Estimate(5.0, 0.1, 9))])
@@ -125,12 +125,12 @@ class Rows(list[Row]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an artefact's function gives, for one TCP profile.
+    """Results of an artefact under one TCP profile.
 
     Attributes:
-        rows: What was measured.
-        claims: What became of each claim, by its key.
-        curves: Of an artefact over time.
+        rows: The measured values.
+        claims: Verdict on each claim, by its key.
+        curves: Curves of an artefact over time.
     """
 
     rows: Rows
@@ -143,12 +143,12 @@ Measure = Callable[[Effort, str], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a paper says of an artefact.
+    """A statement of a paper about an artefact.
 
     Attributes:
-        key: Its name.
-        says: What it says.
-        where: Where the paper says so.
+        key: Short name.
+        says: The statement.
+        where: Section of the paper.
     """
 
     key: str
@@ -163,18 +163,17 @@ class Artefact:
     Attributes:
         paper: Name of the paper.
         name: `table 3`, `figure 5`.
-        title: What it shows.
-        where: Where the paper has it.
-        claims: What the paper says of it.
-        full: As much as the paper did, or enough for the intervals.
-        reduced: Enough to see that it works.
-        paper_s: Simulated time of the paper's runs; claims that fail in runs of less than half of
-            it stay open.
-        profiles: The TCP profiles it is run with; one, "papers", where there is no TCP.
-        fitted: What of it was used in a fit, in words; empty if nothing was.
-        gated: Whether it has to meet the gate on printed cells.
+        title: Description.
+        where: Section of the paper.
+        claims: Statements of the paper about it.
+        full: As many runs as in the paper, or enough for the intervals.
+        reduced: Enough runs to see that it works.
+        paper_s: Simulated time of the paper's runs. In runs shorter than half of it no claim fails.
+        profiles: The TCP profiles to run; only "papers" for an artefact without TCP.
+        fitted: Values that a fit used, in words; empty without a fit.
+        gated: True if it must meet the gate on printed cells.
         x: Label on the axis of its plot.
-        lines: Labels that tell lines of its plot apart.
+        lines: Labels that identify a line of its plot.
         measure: Module and function that run it.
     """
 
@@ -212,7 +211,7 @@ class Artefact:
         """Function that runs it.
 
         Raises:
-            ScenarioError: If there is no such function.
+            ScenarioError: If the function does not exist.
         """
         module, _, name = self.measure.rpartition(".")
         found = getattr(import_module(f"clift.papers.{module}"), name, None)
@@ -224,12 +223,12 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Result:
-    """An artefact, run.
+    """Results of an artefact.
 
     Attributes:
-        artefact: Which.
-        effort: How much was simulated.
-        outcomes: What came out, by TCP profile.
+        artefact: The table or figure.
+        effort: Amount of simulation.
+        outcomes: Results by TCP profile.
     """
 
     artefact: Artefact
@@ -237,10 +236,9 @@ class Result:
     outcomes: Mapping[str, Outcome]
 
     def claims(self, profile: str) -> list[tuple[Claim, Verdict]]:
-        """Each claim and what became of it.
+        """Each claim with its verdict.
 
-        In runs of less than half the paper's length, which have not settled, a claim is not said to
-        fail.
+        Runs shorter than half the paper's have not settled, so no claim fails in them.
         """
         found = []
         settled = 2 * self.effort.duration_s >= self.artefact.paper_s
@@ -260,7 +258,7 @@ class Paper:
         name: Its name on the command line.
         title: Its title.
         source: Authors, where it was published, and where to find it.
-        about: What it is about, in a sentence or two.
+        about: Summary in a sentence or two.
         artefacts: Tables and figures of its evaluation.
     """
 

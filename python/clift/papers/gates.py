@@ -65,8 +65,8 @@ def gate(artefact: Artefact, rows: Rows) -> Gate:
     """Counts the cells of an artefact.
 
     Args:
-        artefact: Which, for its axis and lines.
-        rows: What was measured.
+        artefact: The table or figure, for its axis and lines.
+        rows: The measured values.
 
     Example:
         >>> from clift.campaign.statistics import Estimate

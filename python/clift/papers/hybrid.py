@@ -26,11 +26,11 @@ class Cell:
 
     Args:
         n: N, units of a frame; K is 10.
-        delta: How often a frame is sent again.
+        delta: Number of retransmissions of a frame.
         delay_ms: D, one way over the wireless link.
         p: Probability that a unit is lost.
         flows: Connections.
-        in_order: Whether the link delivers in order.
+        in_order: True if the link delivers in order.
         sack: TCP with SACK (ns-2's `TCP/Linux` reno towards `Sack1/DelAck`), or without
             (`TCP/Newreno` towards `TCPSink/DelAck`, as the paper).
     """
@@ -48,7 +48,7 @@ class Cell:
 
         Args:
             seed: Of the run.
-            duration_s: Simulated time; the paper's 2000 s unless given.
+            duration_s: Simulated time; default: the paper's 2000 s.
         """
         paper = parameters(PAPER)
         network = paper["network"]
@@ -86,8 +86,8 @@ class Cell:
         return float(run.goodput_kbps * packet / (packet - headers) / rate)
 
     def ceiling(self) -> float:
-        """What an always busy link carries: K/N over the transmissions of a frame, times the share
-        of packets that get through."""  # noqa: D205, D209
+        """Capacity of a link that is always busy: K/N over the transmissions of a frame, times the
+        share of delivered packets."""  # noqa: D205, D209
         link = parameters(PAPER)["link"]
         found = model.hybrid(link["k"], self.n, link["frames"], self.delta, self.p)
         return float(found.useful_share)
@@ -98,7 +98,7 @@ class Line:
     """A line of a figure.
 
     Attributes:
-        label: What tells it apart.
+        label: Name of the line.
         cells: Its points, from left to right.
         found: Utilisation at each, with its 95 % interval over the runs.
     """
@@ -114,12 +114,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure, regenerated.
+    """A figure with simulated values.
 
     Attributes:
         number: 3 to 8.
-        title: What it shows.
-        says: What the paper says of it.
+        title: Description.
+        says: Statements of the paper about it.
         swept: "n" or "delta".
         lines: The lines, those without SACK first.
         runs: Runs of each point.
@@ -151,7 +151,7 @@ def measure(
     Args:
         cells: The cells.
         runs: Runs of each; run i has seed + i, in every cell.
-        duration_s: Simulated time; the paper's 2000 s unless given.
+        duration_s: Simulated time; default: the paper's 2000 s.
         seed: Of the first run.
         progress: As for `clift.run_many`.
 
@@ -179,18 +179,18 @@ def figure(
     seed: int = 1,
     progress: bool | Progress = False,
 ) -> Figure:
-    """Regenerates a figure.
+    """Simulates a figure.
 
     Args:
         number: 3 to 8.
         runs: Runs of each point.
-        duration_s: Simulated time; the paper's 2000 s unless given.
+        duration_s: Simulated time; default: the paper's 2000 s.
         sack: TCP without and with SACK.
         seed: Of the first run of each point.
         progress: As for `clift.run_many`.
 
     Raises:
-        ScenarioError: If there is no such figure.
+        ScenarioError: If the paper does not have this figure.
 
     Example:
         >>> found = figure(3, runs=1, duration_s=20, sack=[False])

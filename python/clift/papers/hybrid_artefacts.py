@@ -1,8 +1,8 @@
 """Figures 3 to 8 of Al Fawal 2003 as artefacts.
 
-The figures are curves without numbers: printed are only the 80 % at N = 12 and the decay K/N beyond
-(figure 3). Beside every other point stands what ns-2's own agents do over the same link layer
-written for ns-2 (1000 s; `TCP/Newreno` towards `TCPSink/DelAck`), where that was run.
+The figures are curves without numbers. The paper prints only the 80 % at N = 12 and the decay K/N
+beyond (figure 3). The reference of the other points is ns-2 with the same link layer (1000 s;
+`TCP/Newreno` towards `TCPSink/DelAck`), where it was run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from clift.scenario import Scenario
 from clift.simulation import run_many
 
 EIGHTY = 0.8
-"""What figure 3 has at N = 12, about, as the text says."""
-# The claims of a figure, by how what they say begins (after the delay).
+"""Approximate value of figure 3 at N = 12, from the text."""
+# The claims of a figure, by the first words of their text (after the delay).
 KEYS: dict[int, list[tuple[str, str]]] = {
     3: [("peak at", "peak"), ("about 80", "eighty"), ("beyond N", "decay")],
     4: [("never falls", "rises"), ("in-order", "order"), ("above the best", "beats")],
@@ -71,7 +71,7 @@ def draw(number: int, effort: Effort, profile: str) -> Outcome:
 
 
 def scenario(cell: Cell, seed: int, duration_s: float, profile: str) -> Scenario:
-    """A run of a cell with the TCP of a profile; a kernel's brings its own SACK and delayed ACK."""
+    """A run of a cell with the TCP of a profile; a kernel's has its own SACK and delayed ACK."""
     made = cell.scenario(seed, duration_s)
     if profile == "papers":
         return made
@@ -87,7 +87,7 @@ def utilisation(cell: Cell, goodput_kbps: float, profile: str) -> float:
 
 
 def _rows(figure: Figure, spec: dict[str, list[float]], profile: str) -> Rows:
-    """A row a point; in Mbit/s where the paper has a throughput."""
+    """One row per point, in Mbit/s if the paper shows a throughput."""
     rows = Rows()
     is_rate = figure.number in (7, 8)
     metric, scale = ("throughput_mbps", 2.0) if is_rate else ("utilisation", 1.0)
@@ -118,7 +118,7 @@ def _printed(number: int, cell: Cell) -> float | None:
 
 
 def _verdicts(figure: Figure) -> dict[str, Verdict]:
-    """The claims by key: where a claim is made for several delays, all of them together."""
+    """The claims by key; a claim about several delays is one claim."""
     grouped: dict[str, list[tuple[bool | None, str]]] = {}
     for claim in claims(figure, sack=False):
         where, _, says = claim.says.rpartition(": ")

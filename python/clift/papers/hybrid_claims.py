@@ -1,4 +1,4 @@
-"""What Al Fawal 2003 says of its figures, held against the figures regenerated."""
+"""Statements of Al Fawal 2003 about its figures, compared with the simulated figures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from clift.papers.registry import parameters
 from clift.papers.verdict import EXACT, at_least, every, times, within
 
 FALL = 0.01
-"""A line may fall by so much of the link's rate: that is noise."""
+"""A line may fall by this share of the link's rate: noise."""
 CLOSE = 0.015
-"""What is closer than this counts as equal."""
+"""Values closer than this count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Claim:
     """A claim of the paper.
 
     Attributes:
-        says: What it says.
-        holds: Whether it does here; None if the 95 % intervals leave that open, or if it does not
-            in runs of less than half the paper's length, which have not settled.
-        found: What was found.
+        says: The statement.
+        holds: True if it holds here. None if the 95 % intervals leave it open, or if it fails in
+            runs shorter than half the paper's, which have not settled.
+        found: The measured values.
     """
 
     says: str
@@ -97,7 +97,7 @@ def _arq(lines: list[Line]) -> list[Claim]:
         share = without.mean / with_order.mean if with_order.mean else 0.0
         found.append(Claim(says, holds, f"{share:.2f} of it without, delta = 5"))
     for delay, line in ordered.items():
-        # No FEC alone can carry more than an always busy link with it.
+        # With FEC alone, an always busy link is the upper bound.
         fec = max(Cell(n, 0, delay, line.cells[0].p).ceiling() for n in range(10, 17))
         best = max(line.found, key=lambda value: value.mean)
         says = f"D = {delay} ms: above the best of FEC alone"
@@ -138,7 +138,7 @@ def _never_falls(line: Line) -> Claim:
     fall = 0.0
     verdicts: list[bool | None] = []
     for place, value in enumerate(line.found):
-        # Runs of one number share their draws, so that means that rise are no chance.
+        # Runs with the same number share their draws, so a rising mean is not due to chance.
         highest = max(line.found[: place + 1], key=_mean)
         fall = max(fall, highest.mean - value.mean)
         verdicts.append(at_least(value, highest, by=-FALL))

@@ -1,7 +1,7 @@
 """Section 5 of Kuhn 2014: bulk data over the distribution scenario, up and down.
 
-The channel is the preset `distribution`, whose fades were chosen on table 1 and the delays of CUBIC
-in table 2 (docs/concepts/lms.md); the rest is a prediction.
+The channel is the preset `distribution`. Its fades are fitted to table 1 and the delays of CUBIC in
+table 2 (docs/evidence/lms-presets.md); all other values are predictions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PAPER = "ijscn2014"
 FAST = ("hybla", "cubic", "westwood")
 SLOW = ("newreno", "compound")
 FULL = 0.9
-"""A TCP reaches the capacity if it gets so much of it."""
+"""A TCP that gets this share reaches the capacity."""
 OPTIMAL = 93
-"""Packets in flight that fill the link, as the text has it."""
+"""Packets in flight that fill the link, from the text."""
 _SAMPLE_MS = 500
 
 
 class Measured(NamedTuple):
-    """What a run is asked for.
+    """Measured values of a run.
 
     Attributes:
         throughput_mbps: IP packets received.
@@ -74,7 +74,7 @@ def table_1(effort: Effort, profile: str) -> Outcome:
 
 
 def fewer(rows: Rows) -> dict[str, Verdict]:
-    """What section 5.1 says of table 1."""
+    """Claims of section 5.1 about table 1."""
     arq, *harq = (rows.at("retransmitted_share", scheme=one) for one in rows.values("scheme"))
     found = ", ".join(f"{one.mean:.2%}" for one in (arq, *harq))
     return {"fewer": Verdict(every(at_least(arq, one) for one in harq), found)}
@@ -99,7 +99,7 @@ def table_2(effort: Effort, profile: str) -> Outcome:
 
 
 def delay_claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 5.1 says of delays."""
+    """Claims of section 5.1 about delays."""
 
     def p99(transport: str, scheme: str) -> Estimate:
         return rows.at("delay_p99_s", transport=transport, scheme=scheme)
@@ -136,11 +136,11 @@ def _throughput(effort: Effort, profile: str, preset: str, capacity: str) -> Out
 
 
 def capacity_claims(rows: Rows, capacity_mbps: float) -> dict[str, Verdict]:
-    """What section 5.1 says of throughput.
+    """Claims of section 5.1 about throughput.
 
     Args:
         rows: Throughput by transport and scheme.
-        capacity_mbps: What IP packets can have of the link.
+        capacity_mbps: Rate of IP packets that fills the link.
     """
 
     def at(transport: str, scheme: str) -> Estimate:
@@ -189,7 +189,7 @@ def _links(preset: str, scheme: str, duration_s: float, seeds: range) -> list[Li
 
 @shared_cache
 def _traces(preset: str, duration_s: float, seeds: range) -> list[PhyTrace]:
-    # Two full queues of 1000 packets take up to 20 s more than the run.
+    # Two full queues of 1000 packets drain up to 20 s after the run.
     with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda seed: LandMobile(preset).trace(duration_s + 30, seed), seeds))
 
@@ -198,7 +198,7 @@ def _traces(preset: str, duration_s: float, seeds: range) -> list[PhyTrace]:
 def _measured(
     effort: Effort, profile: str, preset: str, transport: str, scheme: str
 ) -> tuple[Measured, ...]:
-    """What the runs of a cell gave; tables 1 and 2 and figure 8 share them."""
+    """Results of the runs of a cell; tables 1 and 2 and figure 8 share them."""
     return tuple(_numbers(run) for run in run_many(
         _scenarios(effort, profile, preset, transport, scheme), progress=False
     ))  # fmt: skip
@@ -239,7 +239,7 @@ def _numbers(run: Run) -> Measured:
 
 @shared_cache
 def _window(effort: Effort, profile: str) -> tuple[Estimate, Estimate]:
-    """What Hybla's window exceeds 95 % and 5 % of the time, over ARQ."""
+    """Values that Hybla's window exceeds 95 % and 5 % of the time, over ARQ."""
     runs = run_many(_scenarios(effort, profile, "distribution", "hybla", "ARQ"), progress=False)
     ends: Sequence[Sequence[float]] = [
         np.quantile(

@@ -49,7 +49,7 @@ def figure_7(effort: Effort, _profile: str) -> Outcome:
 
 
 def claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 4.1 says of the error rates."""
+    """Claims of section 4.1 about the error rates."""
 
     def rate(scenario: str, level: int) -> float:
         return rows.at("erasure_rate", scenario=scenario, esn0_db=level).mean

@@ -1,8 +1,8 @@
 """Sections 6 and 7 of Kuhn 2014: pages and bulk data over the mobile GEO link of 263 kbit/s.
 
-The channel is the preset `internet`, whose four numbers were chosen on New Reno's cells of table 3
-(docs/concepts/lms.md); everything else is a prediction. The extended CLIFT paper prints parts of
-it.
+The channel is the preset `internet`. Its four numbers are fitted to New Reno's cells of table 3
+(docs/evidence/lms-presets.md); all other values are predictions. The extended CLIFT paper prints
+parts of them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ FITTED = "newreno"
 """Table 3's cells of this TCP were used in the fit."""
 THREE = ("ARQ", "HARQ(10/12)", "HARQ(10/15)")
 BOTH = ("ARQ", "HARQ(10/12)")
-"""The schemes of which the text compares interleaving."""
+"""The schemes whose interleaving the text compares."""
 _APART_S = 12.0
 SAME = 0.05
-"""Rates are the same if they differ by less."""
+"""Rates that differ by less count as equal."""
 
 
 def table_3(effort: Effort, profile: str) -> Outcome:
-    """Table 3: seconds until a page of 100 kB is there, from starts spread evenly over drives.
+    """Table 3: load time in s of a page of 100 kB, with starts spread evenly over drives.
 
     Example:
         >>> found = table_3(Effort(runs=4, duration_s=400), "papers")
@@ -88,7 +88,7 @@ def figure_6_of_clift2014(effort: Effort, profile: str) -> Outcome:
         [_rate(rows, transport, scheme, level) for transport in ("cubic", "newreno")]
         for scheme, level in cells
     ]
-    # What fills the link is equal, so that a per cent is granted.
+    # Controls that fill the link are equal, hence the tolerance of a per cent.
     holds = every(at_least(cubic, reno, by=-0.01 * reno.mean) for cubic, reno in pairs)
     gains = [cubic.mean / reno.mean for cubic, reno in pairs]
     told = Verdict(holds, f"CUBIC {min(gains):.2f} to {max(gains):.2f} x New Reno")
@@ -110,7 +110,7 @@ def figure_11(effort: Effort, profile: str) -> Outcome:
 
 
 def page_claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 6 says of pages.
+    """Claims of section 6 about pages.
 
     Example:
         >>> rows = Rows(Row({"transport": "cubic", "scheme": scheme, "esn0_db": level},
@@ -156,7 +156,7 @@ def page_claims(rows: Rows) -> dict[str, Verdict]:
 
 
 def bulk_claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 6 says of bulk data."""
+    """Claims of section 6 about bulk data."""
     transports = rows.values("transport")
     slow = [one for one in transports if one != "hybla"]
     pairs = [
@@ -185,7 +185,7 @@ def bulk_claims(rows: Rows) -> dict[str, Verdict]:
 
 
 def interleaving_claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 7 says of interleaving."""
+    """Claims of section 7 about interleaving."""
 
     def at(transport: str, scheme: str, level: int, interleaving: int) -> Estimate:
         return rows.at(
@@ -224,7 +224,7 @@ def interleaving_claims(rows: Rows) -> dict[str, Verdict]:
 def _traces(
     levels: tuple[float, ...], interleaving: float, duration_s: float, seeds: range
 ) -> list[list[PhyTrace]]:
-    """For each Es/N0 a drive for each seed; the same road at every Es/N0."""
+    """One drive per Es/N0 and seed; the road is the same at every Es/N0."""
     channel = LandMobile("internet", levels[0], interleaving)
     with ThreadPoolExecutor() as pool:
         drives = pool.map(lambda seed: channel.traces(levels, duration_s, seed), seeds)
@@ -236,9 +236,9 @@ def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, 
     levels, traces = setup["esn0_db"], setup["traces"]
     seeds = range(effort.seed, effort.seed + traces)
     keys, todo = [], []
-    # Starts run through the drives in even steps, from a step's middle on.
+    # Starts are evenly spaced over the drives, each in the middle of its step.
     each = -(-effort.runs // traces)
-    # A few transfers need no long drive.
+    # A short drive is enough for a few transfers.
     length = min(setup["trace_s"], _APART_S * each)
     step = length / each
     starts = [(number % traces, (number // traces + 0.5) * step) for number in range(effort.runs)]
@@ -347,7 +347,7 @@ def _bulk_rows(
         if interleaving is not None:
             labels["interleaving_ms"] = interleaving
         paper_value = printed.get(tuple(labels.values()))
-        # Figure 11 was looked at when the instants of a code word were chosen.
+        # The choice of the instants of a code word used figure 11.
         fitted = interleaving is not None and paper_value is not None
         rows.append(Row(labels, "ip_throughput_kbps", value, paper_value, fitted))
     return rows

@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of Kuhn 2014 as artefacts: the closed forms beside TMT."""
+"""Figures 5 and 6 of Kuhn 2014 as artefacts: the closed forms and TMT."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 METRICS = {"efficiency": "efficiency", "recovery delay ms": "recovery_delay_ms"}
 FREQUENT = 0.15
-"""Erasures are frequent from half of the figures' range on; the text gives no border."""
+"""Erasures are frequent in the upper half of the figures' range; the text gives no limit."""
 
 
 def figure_5(effort: Effort, _profile: str) -> Outcome:
@@ -52,9 +52,9 @@ def figure_6(effort: Effort, _profile: str) -> Outcome:
 
 
 def claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 3.6.2 says, of simulated points.
+    """Claims of section 3.6.2, for simulated points.
 
-    The rarest erasures are the first point; frequent is what is from 0.15 on.
+    Erasures are rarest at the first point and frequent from 0.15 on.
     """
     schemes = rows.values("scheme")
     harq = next(scheme for scheme in schemes if str(scheme).startswith("HARQ"))
@@ -81,7 +81,7 @@ def _curves(number: int, effort: Effort) -> list[Curve]:
 
 
 def _rows(drawn: list[Curve]) -> Rows:
-    """A row for each simulated point; beside it the closed form."""
+    """One row per simulated point, with the closed form as its reference."""
     return Rows(
         Row(
             {"scheme": curve.scheme, "p": round(float(p), 4)},

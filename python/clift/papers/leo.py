@@ -29,7 +29,7 @@ class Cell:
         table: 1 or 2.
         snr_db: of the channel.
         transport: `newreno` or `cubic`.
-        values: what each run gave, by name: those of the table's columns, `load_mbps` (coded bits
+        values: results of each run, by name: the table's columns, `load_mbps` (coded bits
             on the air) and `events_per_s` (entries into recovery and timeouts).
         printed: the paper's values by name.
     """
@@ -48,7 +48,7 @@ class Cell:
         return found
 
     def ratio(self, name: str) -> float:
-        """Mean over the print; of the success rate, that of the failures."""
+        """Mean divided by the print; for a success rate, the ratio of the failures."""
         mean, printed = self.estimate(name).mean, self.printed[name]
         return (100 - mean) / (100 - printed) if name == "success_percent" else mean / printed
 
@@ -68,14 +68,14 @@ def table_cells(
     """Runs the cells of the tables.
 
     Args:
-        tables: Which: 1 without, 2 with the re-ordering buffer.
+        tables: 1 without, 2 with the re-ordering buffer.
         seeds: Runs of each cell; run r of every cell has the same channel.
         first_seed: Seed of the first run; the others follow.
-        snr_db: Which rows; all unless given.
-        duration_s: Of each run; the paper's 600 s unless given.
+        snr_db: The rows; default: all.
+        duration_s: Length of each run; default: the paper's 600 s.
         delayed_ack: Acknowledge every second packet, or after 40 ms.
-        profile: Whose TCP, as of `clift.simulate`.
-        link: In the place of the paper's: makes the link of a seed at an Es/N0 in dB.
+        profile: TCP profile, as for `clift.simulate`.
+        link: Function that returns the link for a seed and an Es/N0 in dB; default: the paper's.
         progress: As of `clift.run_many`.
 
     Example:
@@ -112,7 +112,7 @@ def table_cells(
 
 
 def paper_link(duration_s: float = 600) -> Callable[[int, float], AdaptiveHarqLink]:
-    """What makes the paper's link for a seed at an Es/N0 in dB.
+    """Return a function that makes the paper's link for a seed and an Es/N0 in dB.
 
     Example:
         >>> paper_link(duration_s=1)(1, 13).snr_db
@@ -142,13 +142,13 @@ def scenario(
     """A run of a table.
 
     Args:
-        link: What `paper_link` makes.
+        link: Link from the function that `paper_link` returns.
         table: 1 without, 2 with the re-ordering buffer.
         transport: `newreno` or `cubic`.
         seed: Of the run.
         duration_s: Of the run.
         delayed_ack: Acknowledge every second packet, or after 40 ms.
-        profile: Whose TCP; that of a kernel has its own initial window and timestamps.
+        profile: TCP profile; `linux` has its own initial window and timestamps.
 
     Example:
         >>> scenario(paper_link(5)(1, 13), 2, "cubic", 1, 5).seed
@@ -180,7 +180,7 @@ def _values(runs: Sequence[Run]) -> dict[str, list[float]]:
 def _measured(summary: Mapping[str, Any]) -> dict[str, float]:
     flow, link = summary["flows"][0], summary["links"][0]
     ended = link["packets_delivered"] + link["packets_lost"]
-    # What the queue drops never enters the link.
+    # Packets that the queue drops never enter the link.
     sent = max(1, link["packets_offered"] - link["packets_dropped"])
     return {
         "goodput_kbps": summary["goodput_kbps"],

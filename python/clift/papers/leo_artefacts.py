@@ -1,7 +1,7 @@
 """Tables 1 and 2 and figures 4 to 7 of Tauran 2017 as artefacts.
 
-Three numbers of the channel were chosen on the printed tables, at 7, 10 and 13 dB
-(docs/concepts/adaptive-harq.md): those rows are marked and count for nothing.
+Three numbers of the channel are fitted to the printed tables at 7, 10 and 13 dB
+(docs/concepts/adaptive-harq.md). These rows are marked and do not count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from clift.simulation import Run, run_many
 
 BUFFERS = {1: "none", 2: "125 packets"}
 FREE_KBPS = 40_000
-"""What the text expects if no errors occur."""
+"""Rate that the text expects without errors."""
 SPURIOUS = ("dupack_percent", "rto_percent", "spurious_percent")
 _BIN_S = 0.01
 _DRAWN_S = 1.0
@@ -66,7 +66,7 @@ def table_2(effort: Effort, profile: str) -> Outcome:
 
 
 def buffer_claims(rows: Rows, without: Rows) -> dict[str, Verdict]:
-    """What section 4.2 says of table 2 beside table 1."""
+    """Claims of section 4.2 that compare table 2 with table 1."""
 
     def at(of: Rows, metric: str, transport: str, level: int) -> Estimate:
         return of.at(metric, transport=transport, snr_db=level)
@@ -121,7 +121,7 @@ def figure_4(effort: Effort, profile: str) -> Outcome:
 
 
 def delayed_claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 5 says of delayed ACK, of the mean over the SNRs of each TCP."""
+    """Claims of section 5 about delayed ACK, for the mean over the SNRs of each TCP."""
     found: dict[str, Verdict] = {}
     for key, buffer, better in (("with", BUFFERS[2], "off"), ("without", BUFFERS[1], "on")):
         verdicts, changes = [], []
@@ -166,7 +166,7 @@ def figure_5(effort: Effort, profile: str) -> Outcome:
 
 
 def cubic_claims(rows: Rows) -> dict[str, Verdict]:
-    """What the text says of figure 5."""
+    """Claims about figure 5."""
 
     def pairs(metric: str) -> list[list[Estimate]]:
         return [
@@ -188,7 +188,7 @@ def cubic_claims(rows: Rows) -> dict[str, Verdict]:
 
 
 def figure_6(effort: Effort, profile: str) -> Outcome:
-    """Figure 6: what CUBIC puts on the satellite link at 13 dB, over time and on average."""
+    """Figure 6: load of CUBIC on the satellite link at 13 dB, over time and on average."""
     rows, curves = Rows(), []
     printed = parameters(leo.PAPER)["load"]
     for table, buffer in BUFFERS.items():
@@ -210,9 +210,9 @@ def figure_6(effort: Effort, profile: str) -> Outcome:
 
 
 def load_claims(rows: Rows) -> dict[str, Verdict]:
-    """What section 5 says of the load.
+    """Claims of section 5 about the load.
 
-    The most of 10 ms is of the first run alone: reaching the capacity once is all that is said.
+    The maximum of 10 ms comes from the first run: the paper claims one such instant only.
     """
     load = rows.at("load_mbps", buffer=BUFFERS[2])
     most = rows.at("load_most_mbps", buffer=BUFFERS[2]).mean

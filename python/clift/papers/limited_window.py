@@ -22,7 +22,7 @@ _SHOWN_S = 400.0
 
 
 def table_1(effort: Effort, profile: str) -> Outcome:
-    """Table I: what CLIFT measures of link and transport."""
+    """Table I: metrics of link and transport."""
     table = described(PAPER, "table 1")
     schemes = table["columns"][1:]
     fits = [tuple(cell) for cell in table["fits"]]
@@ -50,7 +50,7 @@ def table_1(effort: Effort, profile: str) -> Outcome:
 
 
 def claims(rows: Rows) -> dict[str, Verdict]:
-    """What section V says of table I."""
+    """Claims of section V about table I."""
     schemes = rows.values("scheme")
 
     def line(metric: str) -> list[Any]:
@@ -79,14 +79,14 @@ def claims(rows: Rows) -> dict[str, Verdict]:
 
 
 def figure_5(effort: Effort, profile: str) -> Outcome:
-    """Figure 5: the window over time, and how often it is cut."""
+    """Figure 5: the window over time, and the number of reductions."""
     rows, curves = Rows(), []
     for scheme in parameters(PAPER)["scenario"]["schemes"]:
         runs = _runs(effort, profile, scheme)
         cuts = [float(run.summary()["window_reductions"]) for run in runs]
         rows.append(Row({"scheme": scheme}, "window_reductions", averaged(cuts)))
         series = runs[0].series(_SAMPLE_MS)
-        # Means of the windows say what a figure shows, and the first run is drawn.
+        # The figure draws the first run; the means of all windows are in the rows.
         windows = [run.series(_SAMPLE_MS).column("cwnd_packets").to_numpy() for run in runs]
         means = [float(window.clip(max=64).mean()) for window in windows]
         rows.append(Row({"scheme": scheme}, "cwnd_mean_packets", averaged(means)))
@@ -99,7 +99,7 @@ def figure_5(effort: Effort, profile: str) -> Outcome:
 
 
 def reductions(rows: Rows) -> dict[str, Verdict]:
-    """What figure 5's caption says."""
+    """Claims of the caption of figure 5."""
     cuts = [rows.at("window_reductions", scheme=scheme) for scheme in rows.values("scheme")]
     holds = every(at_least(more, fewer) for more, fewer in pairwise(cuts))
     return {"reductions": Verdict(holds, ", ".join(f"{one.mean:.0f}" for one in cuts))}
@@ -109,8 +109,8 @@ def measured(summary: Mapping[str, Any], stats: Mapping[str, Any]) -> dict[str, 
     """Table I's metrics of a run, in its units.
 
     Args:
-        summary: What `Run.summary` gives.
-        stats: What `LinkTrace.stats` gives.
+        summary: Result of `Run.summary`.
+        stats: Result of `LinkTrace.stats`.
     """
     link, flow = summary["links"][0], summary["flows"][0]
     delay = link["packet_delay_ms"]

@@ -1,8 +1,8 @@
 """The five papers and the 26 tables and figures of their evaluations.
 
-Each paper has a parameter file here, `NAME.toml`; an `[[artefact]]` of it says what a table or
-figure is, what the paper prints and claims, and which function measures it. The list, the commands,
-the tests and the docs follow from that.
+Each paper has a parameter file here, `NAME.toml`. Each `[[artefact]]` of it describes a table or
+figure: printed values, claims, and the function that measures it. The list, the commands, the tests
+and the docs use these files.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from clift.papers.artefact import PROFILES, Artefact, Claim, Effort, Paper, Resu
 from clift.papers.cache import clear_other_caches
 
 NAMES = ("ijscn2014", "clift2013", "clift2014", "wiopt2003", "tauran2017")
-"""The papers, in the order of their mention in docs/evidence/papers.md."""
+"""The papers, in the order of docs/evidence/papers.md."""
 
 
 @cache
 def parameters(paper: str) -> dict[str, Any]:
-    """What a paper prints, from its parameter file.
+    """Printed values of a paper, from its parameter file.
 
     Args:
         paper: Its name, or an earlier one.
 
     Raises:
-        ScenarioError: If there is no such paper.
+        ScenarioError: If the paper is unknown.
 
     Example:
         >>> parameters("ijscn2014")["figure"]["6"]["alpha"]
@@ -39,7 +39,7 @@ def parameters(paper: str) -> dict[str, Any]:
     """
     name = ALIASES.get(paper, paper)
     if name not in NAMES:
-        raise ScenarioError(f"{paper}: no such paper; `clift paper list` has {', '.join(NAMES)}")
+        raise ScenarioError(f"{paper}: unknown paper; `clift paper list` shows {', '.join(NAMES)}")
     file = resources.files("clift.papers") / f"{name}.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
@@ -49,7 +49,7 @@ def paper(name: str) -> Paper:
     """A paper by its name, or an earlier one.
 
     Raises:
-        ScenarioError: If there is no such paper.
+        ScenarioError: If the paper is unknown.
 
     Example:
         >>> [artefact.name for artefact in paper("leo2014").artefacts]
@@ -76,7 +76,7 @@ def papers() -> list[Paper]:
 
 
 def chosen(name: str, tables: Iterable[int] = (), figures: Iterable[int] = ()) -> list[Artefact]:
-    """The artefacts that were asked for: all of a paper, or of `all` papers, unless some are named.
+    """The requested artefacts; default: all of a paper, or of `all` papers.
 
     Args:
         name: A paper's name, or `all`.
@@ -84,7 +84,7 @@ def chosen(name: str, tables: Iterable[int] = (), figures: Iterable[int] = ()) -
         figures: Numbers of figures.
 
     Raises:
-        ScenarioError: If a paper has no such table or figure.
+        ScenarioError: If a paper does not have the table or figure.
 
     Example:
         >>> [artefact.name for artefact in chosen("wiopt2003", figures=[8, 3])]
@@ -115,14 +115,14 @@ def effort(
     seed: int = 1,
     reduced: bool = False,
 ) -> Effort:
-    """How much of an artefact is simulated.
+    """Amount of simulation for an artefact.
 
     Args:
-        artefact: Which.
-        runs: Runs of each cell, in the place of its own.
-        duration_s: Simulated time of each, in the place of its own.
+        artefact: The table or figure.
+        runs: Runs of each cell; default: those of the artefact.
+        duration_s: Simulated time of each; default: that of the artefact.
         seed: Of the first run.
-        reduced: As little as shows that it works.
+        reduced: Use the reduced amount of the artefact.
 
     Example:
         >>> effort(chosen("tauran2017", tables=[1])[0], runs=3)
@@ -146,10 +146,10 @@ def run(
     """Runs an artefact.
 
     Args:
-        artefact: Which.
-        effort: How much is simulated.
-        profiles: With which TCP, of those that it has.
-        tell: Told what is run.
+        artefact: The table or figure.
+        effort: Amount of simulation.
+        profiles: The TCP profiles to run, of those that it has.
+        tell: Called with the name of each run.
 
     Example:
         >>> table = chosen("clift2013", tables=[1])[0]
@@ -189,7 +189,7 @@ def _artefact(name: str, found: dict[str, Any]) -> Artefact:
 
 
 def described(paper: str, name: str) -> dict[str, Any]:
-    """An artefact as its parameter file has it, what is printed of it included.
+    """An artefact as in its parameter file, with its printed values.
 
     Example:
         >>> described("ijscn2014", "table 3")["columns"]

@@ -1,9 +1,9 @@
-"""When a claim of a paper holds: one rule, on 95 % intervals.
+"""The rule by which a claim of a paper holds, from 95 % intervals.
 
 A claim compares means. It *holds* if the joint 95 % interval of what it compares lies on its side
 of the border, it *does not hold* if that lies on the other side, and it is *not decidable* if the
-border is inside, or if a mean has no interval. Of a claim on several cells the worst verdict
-counts: one cell that does not hold is enough, and one that is open leaves it open.
+border is inside, or if a mean has no interval. A claim on several cells has the worst verdict of
+its cells.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from clift.campaign.statistics import Estimate, estimate, quantile
 from clift.errors import ScenarioError
 
 EXACT = Estimate(0.0, 0.0, 2)
-"""A border that is known."""
+"""A limit without uncertainty."""
 WORDS = {True: "holds", False: "does not hold", None: "not decidable"}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a claim.
+    """Verdict on a claim.
 
     Attributes:
-        holds: Whether it holds here; None if that is not decidable.
-        found: What was found, in a few words and numbers.
+        holds: True if it holds here; None if it is not decidable.
+        found: The measured values, in a few words and numbers.
     """
 
     holds: bool | None
@@ -44,17 +44,17 @@ class Verdict:
 
 
 def averaged(values: Sequence[float], independent: float | None = None) -> Estimate:
-    """Mean and 95 % interval of runs, also where most of them come out alike.
+    """Mean and 95 % interval of runs, also if most of them are equal.
 
-    Where `clift.campaign.estimate` gives no interval since too few runs differ, Student's is taken:
-    what a paper's table averages is a sum over thousands of packets.
+    If too few runs differ for `clift.campaign.estimate`, the interval is Student's: the values of a
+    paper's table are sums over thousands of packets.
 
     Args:
-        values: What each run measured, at least one.
-        independent: How many independent runs they are worth; as many unless given.
+        values: Value of each run, at least one.
+        independent: Number of independent runs that they are worth; default: all.
 
     Raises:
-        ScenarioError: If there are none.
+        ScenarioError: Without values.
 
     Example:
         >>> averaged([4.0] * 19 + [5.0]).half_width > 0, averaged([4.0]).half_width
@@ -62,7 +62,7 @@ def averaged(values: Sequence[float], independent: float | None = None) -> Estim
     """
     found = estimate(values, independent)
     if found is None:
-        raise ScenarioError("nothing was measured, so there is no mean; give more runs")
+        raise ScenarioError("no run has a value, so the mean is undefined; give more runs")
     if found.half_width is not None or len(values) < 2:
         return found
     worth = len(values) if independent is None else max(2.0, min(independent, len(values)))
@@ -71,7 +71,7 @@ def averaged(values: Sequence[float], independent: float | None = None) -> Estim
 
 
 def at_least(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool | None:
-    """Whether a mean is above another by so much; None if their intervals leave that open.
+    """True if a mean exceeds another by at least `by`; None if their intervals leave it open.
 
     Example:
         >>> at_least(Estimate(3.0, 0.5, 9), Estimate(2.0, 0.5, 9))
@@ -88,7 +88,7 @@ def at_least(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool 
 
 
 def at_most(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool | None:
-    """Whether a mean is no more than `by` above another; None if that is open.
+    """True if a mean exceeds another by at most `by`; None if their intervals leave it open.
 
     Example:
         >>> at_most(Estimate(3.0, 0.5, 9), by=2.0)
@@ -98,7 +98,7 @@ def at_most(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool |
 
 
 def within(value: Estimate, low: float, high: float) -> bool | None:
-    """Whether a mean is between two borders.
+    """True if a mean is between two limits.
 
     Example:
         >>> within(Estimate(3.0, 0.1, 9), 2.5, 3.05) is None
@@ -108,7 +108,7 @@ def within(value: Estimate, low: float, high: float) -> bool | None:
 
 
 def every(verdicts: Iterable[bool | None]) -> bool | None:
-    """False if one is, None if one is open or there is none.
+    """False if one verdict is; else None if one is open or there are none.
 
     Example:
         >>> every([True, None, False]), every([True, None]), every([True])
@@ -141,7 +141,7 @@ def over(value: Estimate, other: Estimate) -> Estimate:
         0.212
     """
     if other.mean == 0:
-        raise ScenarioError("a mean over one of zero is no ratio")
+        raise ScenarioError("the ratio to a mean of zero is undefined")
     ratio = value.mean / other.mean
     if value.half_width is None or other.half_width is None:
         return Estimate(ratio, None, min(value.runs, other.runs))
