@@ -223,7 +223,7 @@ _ALSO = (
     "not TOML",
     "K of N units",
     "satellites in a plane",
-    "is no place",
+    "is not a place",
     "is for one channel",
 )
 

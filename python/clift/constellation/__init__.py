@@ -1,7 +1,7 @@
 """Delays over constellations of satellites: a source of time-varying propagation.
 
-`walker` makes a constellation, `delays` the one-way delay between two places over it, `write` and
-`read` keep such tables as CSV files. Satellites are numbered plane by plane.
+`walker` returns a constellation, `delays` the one-way delay between two places over it. `write` and
+`read` store such tables as CSV files. Satellites are numbered plane by plane.
 
 >>> from clift import constellation
 >>> table = constellation.delays("leo66", "43.6,1.44", "34.05,-118.2", 60, start_s=2760)

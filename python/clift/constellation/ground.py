@@ -1,4 +1,4 @@
-"""Ground stations: where they are, and which satellite serves them."""
+"""Ground stations: their position and their serving satellite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Station:
         """A place given as a pair or as text.
 
         Raises:
-            ScenarioError: If it is no place on the Earth.
+            ScenarioError: If the place is not valid.
 
         Example:
             >>> Station.of("43.6, 1.44")
@@ -34,11 +34,11 @@ class Station:
             latitude, longitude = (float(part) for part in parts)
         except (TypeError, ValueError):
             raise ScenarioError(
-                f'`{place}` is no place; give latitude and longitude, e.g. "43.6,1.44"'
+                f'`{place}` is not a place; give latitude and longitude, e.g. "43.6,1.44"'
             ) from None
         if not (-90 <= latitude <= 90 and -180 <= longitude <= 360):
             raise ScenarioError(
-                f"`{place}` is no place; latitude goes from -90 to 90, longitude from -180 to 180"
+                f"`{place}` is not a place; give latitude -90 to 90, longitude -180 to 360"
             )
         return cls(latitude, longitude)
 
@@ -69,13 +69,13 @@ def serving(elevation_deg: Array, before: int | None, least_deg: float, keep: bo
     """The satellite that serves a station.
 
     Args:
-        elevation_deg: Of each satellite.
-        before: The one that served it so far.
-        least_deg: Smallest elevation.
-        keep: Whether it stays with that one until it sinks below; else it takes the highest always.
+        elevation_deg: Elevation of each satellite.
+        before: The previous serving satellite.
+        least_deg: Minimum elevation.
+        keep: If True, stay on that satellite down to the minimum; else always use the highest.
 
     Returns:
-        Its number, or None if none is high enough.
+        Number of the satellite, or None if none is high enough.
     """
     if keep and before is not None and elevation_deg[before] >= least_deg:
         return before

@@ -1,4 +1,4 @@
-"""Walker constellations: where each satellite is, and which of them are linked."""
+"""Walker constellations: positions of the satellites and links between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_SATELLITES = 20_000
 class Walker:
     """Circular orbits in evenly spaced planes, with links to the neighbours fore, aft and aside.
 
-    `walker` makes one; see there.
+    `walker` returns one.
     """
 
     planes: int
@@ -44,7 +44,7 @@ class Walker:
 
     @property
     def count(self) -> int:
-        """How many satellites."""
+        """Number of satellites."""
         return self.planes * self.per_plane
 
     @property
@@ -58,7 +58,7 @@ class Walker:
         return 2 * math.pi * math.sqrt(self.radius_km**3 / GRAVITY)
 
     def positions(self, time_s: float) -> Array:
-        """Where the satellites are, in a frame that does not turn with the Earth.
+        """Positions of the satellites in a frame that does not rotate with the Earth.
 
         Args:
             time_s: Since satellite 0 crossed the equator northwards, over longitude 0.
@@ -110,16 +110,16 @@ class Walker:
         return np.array(pairs, np.int64).reshape(-1, 2), np.array(aside, bool)
 
     def _beside(self, plane: int, slot: int) -> int | None:
-        """The satellite of the next plane that is nearest in phase."""
+        """Satellite of the next plane with the nearest phase."""
         after = (plane + 1) % self.planes
         if after == 0 and (self.pattern == "star" or self.planes < 3):
-            return None  # across the seam of a star, satellites fly against each other
+            return None  # across the seam of a star, satellites move in opposite directions
         ahead = float(self._offset(np.array(after)) - self._offset(np.array(plane)))
         shift = -math.floor(ahead + 0.5) if abs(ahead) != 0.5 else 0
         return after * self.per_plane + (slot + shift) % self.per_plane
 
     def _offset(self, plane: NDArray[np.int64]) -> Array:
-        """By how many slots the satellites of a plane are ahead, 0 to 1."""
+        """Phase by which the satellites of a plane are ahead, in slots from 0 to 1."""
         return np.mod(plane * self.phasing / self.planes, 1.0)
 
 
@@ -138,12 +138,12 @@ def walker(
     """A Walker constellation.
 
     Args:
-        planes: How many orbital planes.
+        planes: Number of orbital planes.
         per_plane: Satellites in each.
         altitude_km: Above a spherical Earth of 6371 km.
         inclination_deg: Of the planes.
-        pattern: `delta`: ascending nodes all around; `star`: over half the circle, so that the
-            first and the last plane fly against each other and are not linked.
+        pattern: `delta`: ascending nodes all around; `star`: over half the circle; the first
+            and the last plane then move in opposite directions and are not linked.
         phasing: Walker's F: satellites of the next plane are F / (planes x per_plane) of a turn
             ahead.
         spacing_deg: Between neighbouring ascending nodes; 360 (delta) or 180 (star) degrees over
@@ -152,7 +152,7 @@ def walker(
         min_elevation_deg: Of a satellite over a ground station that it serves.
 
     Raises:
-        ScenarioError: If a number cannot be, or neighbours in a plane have the Earth between them.
+        ScenarioError: If a number is not valid, or the Earth is between neighbours in a plane.
 
     Example:
         >>> from clift import constellation
@@ -180,7 +180,7 @@ def walker(
     if per_plane > 1 and radius * math.cos(math.pi / per_plane) < EARTH_KM:
         enough = math.ceil(math.pi / math.acos(EARTH_KM / radius))
         raise ScenarioError(
-            f"{per_plane} satellites in a plane at {altitude_km:g} km have the Earth between them; "
+            f"{per_plane} satellites in a plane at {altitude_km:g} km do not see each other; "
             f"give {enough} or more (or 1)"
         )
     return Walker(
@@ -200,7 +200,7 @@ def preset(name: str) -> Walker:
     """A constellation by its name.
 
     Raises:
-        ScenarioError: If there is none of that name.
+        ScenarioError: If the name is unknown.
 
     Example:
         >>> from clift import constellation
@@ -215,7 +215,7 @@ def preset(name: str) -> Walker:
 
 
 PRESETS = {
-    # 66 satellites as Iridium flies them (86.4 degrees, planes 31.6 degrees apart, 8.2 degrees
+    # 66 satellites, arranged as Iridium's (86.4 degrees, planes 31.6 degrees apart, 8.2 degrees
     # of elevation), at the 800 km of Tauran 2017.
     "leo66": walker(
         6,

@@ -1,4 +1,4 @@
-"""One-way delay between two places over a constellation, as it changes with time."""
+"""One-way delay between two places over a constellation, over time."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NAMES = ", ".join(map(repr, PRESETS))
 
 @dataclass(frozen=True)
 class Change:
-    """The route is another one than a step before.
+    """A change of route between two steps.
 
     Attributes:
         time_s: The first step on the new route.
-        step_ms: How much longer the delay is than a step before; below 0, packets sent now
-            overtake those sent just before.
+        step_ms: Change of the delay. If negative, packets sent now overtake packets sent just
+            before.
         kind: `handover` if another satellite serves an end, else `route`.
     """
 
@@ -36,13 +36,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Delays:
-    """Delay over time, and the way that it belongs to.
+    """Delay and route over time.
 
     Attributes:
         time_s: Instants, rising.
         delay_ms: One-way propagation delay from the first of them on.
-        routes: Satellites from the first place to the second, for each instant; None where a file
-            does not say.
+        routes: Satellites from the first place to the second, for each instant; None if the file
+            does not have them.
         uplink_ms: Of the delay, from the ground to the first satellite; None likewise.
         downlink_ms: Of the delay, from the last satellite to the ground; None likewise.
     """
@@ -57,7 +57,7 @@ class Delays:
         return len(self.time_s)
 
     def changes(self) -> list[Change]:
-        """Where the route changes; none if the routes are not known."""
+        """Changes of the route; none if the routes are not known."""
         if self.routes is None:
             return []
         found = []
@@ -85,22 +85,22 @@ def delays(
 ) -> Delays:
     """One-way delay from a place on the ground to another: up, from satellite to satellite, down.
 
-    Orbits are circles around a spherical Earth that turns under them; the way between the two
-    serving satellites is the quickest one at each instant. Nothing but propagation is counted.
+    Orbits are circles around a spherical Earth that turns under them; the route between the
+    two serving satellites has the shortest delay at each step. The delay is propagation only.
 
     Args:
         constellation: The satellites, or the name of a preset (`leo66`).
         start: Latitude and longitude in degrees, as a pair or as text ("43.6,1.44").
         end: The other place.
-        duration_s: How long.
-        step_s: From row to row.
+        duration_s: Length of the table.
+        step_s: Time between two rows.
         start_s: Time of the first row on the constellation's clock (`Walker.positions`).
-        min_elevation_deg: Of a serving satellite; the constellation's unless given.
-        keep: Whether a station stays with its satellite until it sinks below that elevation; else
-            it takes the highest at every step.
+        min_elevation_deg: Minimum elevation of a serving satellite; default: the constellation's.
+        keep: If True, a station stays on its satellite down to that elevation; else it uses the
+            highest at every step.
 
     Raises:
-        ScenarioError: If a number cannot be, no satellite is high enough, or no way leads on.
+        ScenarioError: If a number is not valid, no satellite is high enough, or no route exists.
 
     Example:
         >>> from clift import constellation

@@ -1,4 +1,4 @@
-"""The shortest way between two satellites over the links that are up."""
+"""Shortest route between two satellites over the available links."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from clift.constellation.orbits import EARTH_KM, LIGHT_KM_S, Array, Walker
 
-# Where the atmosphere begins to bend and weaken a link between satellites.
+# Below this height the atmosphere bends and weakens a link between satellites.
 _CLEARANCE_KM = 80.0
 
 
 class Grid:
-    """The links of a constellation, whose lengths change while they stay the same.
+    """Links of a constellation. Their lengths change over time; the pairs do not.
 
     Args:
-        constellation: Whose links.
+        constellation: The satellites.
     """
 
     def __init__(self, constellation: Walker) -> None:
@@ -30,10 +30,10 @@ class Grid:
             self._of[other].append((one, number))
 
     def lengths_ms(self, satellites: Array) -> Array:
-        """Time over each link; infinite for one that is down.
+        """Propagation time of each link; infinite if it is down.
 
-        Links of two planes are down where an end is beyond the polar limit; any link is where it
-        would pass through the atmosphere.
+        Links between planes are down if an end is beyond the polar limit. Any link is down if it
+        passes through the atmosphere.
         """
         one, other = satellites[self._pairs[:, 0]], satellites[self._pairs[:, 1]]
         length = np.linalg.norm(other - one, axis=1)
@@ -47,13 +47,13 @@ class Grid:
         return np.where(down, math.inf, length / LIGHT_KM_S * 1e3)
 
     def pairs_up(self, satellites: Array) -> NDArray[np.int64]:
-        """The pairs of satellites whose link is up."""
+        """Pairs of satellites with an available link."""
         return self._pairs[np.isfinite(self.lengths_ms(satellites))]
 
     def shortest(
         self, lengths_ms: Array, start: int, end: int
     ) -> tuple[float, tuple[int, ...]] | None:
-        """Time and satellites of the quickest way (Dijkstra); None if there is none.
+        """Time and satellites of the quickest route (Dijkstra); None without a route.
 
         Example:
             >>> from clift.constellation import preset

@@ -1,4 +1,4 @@
-"""Delay tables as CSV files: `time_s,delay_ms` and, if wanted, the way."""
+"""Delay tables as CSV files: `time_s,delay_ms` and optionally the route."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def write(table: Delays, path: str | os.PathLike[str], detail: bool = False) -> 
     """Writes a table: columns `time_s` and `delay_ms`, to the nanosecond.
 
     Args:
-        table: What to write.
-        path: The file, replaced whole or not at all.
+        table: The table.
+        path: The file; a failed write leaves an existing file unchanged.
         detail: Further columns `uplink_ms`, `downlink_ms` and `route` (satellites joined by `-`).
 
     Raises:
-        TraceError: If it cannot be written, or `detail` is wanted and not known.
+        TraceError: If writing fails, or the table does not have the columns of `detail`.
     """
     path = Path(path)
     columns = ["time_s", "delay_ms"]
     numbers = [table.time_s, table.delay_ms]
     if detail:
         if table.routes is None or table.uplink_ms is None or table.downlink_ms is None:
-            raise TraceError(f"{path}: the way of this table is not known; leave detail out")
+            raise TraceError(f"{path}: the table has no route; omit detail")
         columns += _WAY
         numbers += [table.uplink_ms, table.downlink_ms]
     lines = [",".join(columns)]
@@ -47,7 +47,7 @@ def write(table: Delays, path: str | os.PathLike[str], detail: bool = False) -> 
 
 
 def read(path: str | os.PathLike[str]) -> Delays:
-    """Reads a table: a CSV file with columns `time_s` and `delay_ms`; others are left alone.
+    """Reads a table: a CSV file with columns `time_s` and `delay_ms`; further columns are ignored.
 
     Lines that begin with `#` are comments.
 
@@ -55,7 +55,7 @@ def read(path: str | os.PathLike[str]) -> Delays:
         path: The file.
 
     Raises:
-        TraceError: If it is no such table: file, line, and what is wrong.
+        TraceError: If it is not such a table: file, line and reason.
 
     Example:
         >>> import pathlib, tempfile

@@ -1,8 +1,8 @@
-"""One scenario in every host that is here: our engine, ns-2, ns-3, this machine's kernel.
+"""One scenario in every available host: CLIFT's engine, ns-2, ns-3, this machine's kernel.
 
-Each runs one TCP flow over the scenario's own link. What came out stands side by side; that the
-link gave every packet the fate that it gives it alone is checked; and the first packet is named at
-which a host and the engine part.
+Each host runs one TCP flow over the scenario's link. The results are compared. The module checks
+that the link gives every packet the same fate as it does alone, and reports the first packet at
+which a host differs from the engine.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ TIMESTAMPS = 12
 """Bytes of the option with timestamps."""
 _LONGEST_ACK = 100
 MOST_SEGMENTS = 3_000_000
-"""Segments of the engine beyond which hosts are not compared: logs of more do not fit in memory."""
+"""Maximum number of segments for a comparison: logs of more do not fit in memory."""
 
 
 class MissingHostError(Exception):
-    """A host that is not here, or cannot run the scenario; the text says why."""
+    """A host is not installed or cannot run the scenario; the text has the reason."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Flow:
     """The one flow of a scenario as hosts need it.
 
     Attributes:
-        congestion: Its congestion control, as scenarios call it.
+        congestion: Congestion control, as in scenarios.
         packet: Bytes of a full IP packet.
-        size: Bytes of the file; None: it never ends.
+        size: Bytes of the file; None for bulk data.
         duration_s: Seconds.
-        window: Most packets of the window; None: no bound.
-        initial_window: Packets; None: the profile's own.
-        delayed_ack_ms: How long an acknowledgement waits; None: not at all, in profile `papers`.
+        window: Maximum window in packets; None for no limit.
+        initial_window: Packets; None for the profile's default.
+        delayed_ack_ms: Delay of an acknowledgement; None for no delay, in profile `papers`.
         profile: ``"papers"`` or ``"linux"``.
-        timestamps: Whether segments carry them.
+        timestamps: True if segments carry timestamps.
     """
 
     congestion: str
@@ -106,7 +106,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class HostResult:
-    """What a host did: its numbers, and what came to the link and became of it, if it logs that."""
+    """Results of a host: its metrics, and the link's arrivals and fates if it logs them."""
 
     numbers: dict[str, float | None]
     there: Log | None = None
@@ -118,18 +118,18 @@ def crosscheck(
     hosts: tuple[str, ...] = HOSTS,
     tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, dict[str, Any]]:
-    r"""Runs a scenario in every host that is here.
+    r"""Runs a scenario in every available host.
 
     Args:
         scenario: One cell; its first replication is run.
-        hosts: Which of `HOSTS`.
-        tell: Is told of hosts that are left out, and why.
+        hosts: Names out of `HOSTS`.
+        tell: Called with a line for each omitted host and the reason.
 
     Returns:
         For each host `goodput_kbps`, `completion_s` (None unless a file), `retransmissions`,
         `timeouts` and `delay_ms` (mean one-way delay of data packets over the link); `fates`
         (`packets`, `agree`) where the host logs them, and `parts`: the first packet at which it and
-        the engine part (`packet`, `at_s`, `why`), None if they never do.
+        the engine differ (`packet`, `at_s`, `why`), None if there is none.
 
     Raises:
         ScenarioError: If the scenario has several cells, is wrong, or makes the engine send more
@@ -167,7 +167,7 @@ def crosscheck(
 
 
 def _engine(cell: Scenario, tell: Callable[[str], None]) -> HostResult:
-    # What the run says of itself is told once, not as warnings.
+    # The notes of a run appear once, not as warnings.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         run = simulate(cell)
@@ -198,7 +198,7 @@ def _engine(cell: Scenario, tell: Callable[[str], None]) -> HostResult:
 
 
 _NS2 = {"newreno": "reno", **{name: name for name in ("cubic", "hybla", "westwood", "compound")}}
-# Every packet has all of its bytes. Unless told so, ns-2's first one is a packet of 40 bytes that
+# Every packet is full. ns-2's first packet has 40 bytes by default and
 # counts as data. The control takes its segment size when it is selected: the payload.
 _SCRIPT = """
 load {plugin}
@@ -329,7 +329,7 @@ def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None
 
 
 def _ns3_fates(engine: HostResult, link: list[str]) -> Log:
-    """What ns-3's device makes of the packets that our engine sends."""
+    """ns-3's device under the packets that CLIFT's engine sends."""
     arrivals = engine.there.arrivals if engine.there else []
     text = "".join(f"{a.at_ns} {a.size} {a.first} {a.end}\n" for a in arrivals)
     command = [str(_ns3_program("clift-fates")), *link]
@@ -381,7 +381,7 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
 
 
 def _fates(cell: Scenario, ran: HostResult) -> dict[str, Any] | None:
-    """Whether the link gave every packet the fate that it gives it alone."""
+    """True if the link gave every packet the fate that it gives it alone."""
     wrong: list[str] = []
     packets = 0
     for direction, log in enumerate((ran.there, ran.back)):
@@ -393,7 +393,7 @@ def _fates(cell: Scenario, ran: HostResult) -> dict[str, Any] | None:
 
 
 def _parts(engine: HostResult, ran: HostResult) -> dict[str, Any] | None:
-    """The first data packet at which a host and the engine part, and why that may be."""
+    """The first data packet at which a host and the engine differ, and a possible reason."""
     if engine.there is None or ran.there is None or ran.back is None:
         return None
     ours = [packet for packet in engine.there.arrivals if packet.size > _LONGEST_ACK]
@@ -416,7 +416,7 @@ def _why(number: int, mine: Arrival, other: Arrival) -> str:
 
 
 def _completion(log: Log, packets: int) -> float | None:
-    """When the last of so many segments had been delivered, s."""
+    """Time in s at which this number of segments had been delivered."""
     arrived: dict[int, int] = {}
     for kind, number, at in log.events:
         packet = log.arrivals[number]
@@ -447,10 +447,10 @@ def _mean(log: Log) -> float | None:
 
 
 def _source(cell: Scenario) -> tuple[Path, list[tuple[str, str]]]:
-    """The file of a cell, and the keys to set so that it is that cell.
+    """The file of a cell, and the keys that select the cell in it.
 
     Raises:
-        MissingHostError: If it does not come from a file.
+        MissingHostError: If the scenario was not read from a file.
     """
     if not cell.file or not Path(cell.file).exists():
         raise MissingHostError("hosts read scenarios from files, and this one is not from a file")
@@ -459,7 +459,7 @@ def _source(cell: Scenario) -> tuple[Path, list[tuple[str, str]]]:
 
 
 def _built(path: str, variable: str, target: str) -> Path:
-    """Something that `make` leaves; a variable of the environment may name another place."""
+    """Path of a build result; an environment variable can name another path."""
     named = os.environ.get(variable)
     for place in (named, *(Path(base, path) for base in (Path.cwd(), *Path(__file__).parents))):
         if place is not None and Path(place).exists():

@@ -1,7 +1,7 @@
-"""What happened on a link, as hosts log it: arrivals and fates, in nanoseconds.
+"""Logs of a link in a host: arrivals and fates, in nanoseconds.
 
 A log has a line for each arrival, `arrival PACKET NS BYTES TAKEN FLOW FIRST END` (TAKEN 0: queued),
-and for each thing that happened to a packet, `departed|delivered|lost|ended PACKET NS`.
+and a line for each later event of a packet, `departed|delivered|lost|ended PACKET NS`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clift.scenario import Scenario
 
 
 class Arrival(NamedTuple):
-    """A packet that came to a link: when (ns), its size, and what of a stream it carries."""
+    """Arrival of a packet at a link: time (ns), size, and the byte range of its stream."""
 
     at_ns: int
     size: int
@@ -27,12 +27,12 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """What a host logged of one direction.
+    """Log of one direction of a host.
 
     Attributes:
         arrivals: The packets in order of arrival; the index is a packet's number.
-        events: Kind, packet and time (ns) of all else.
-        tells_departures: Whether departures are among them.
+        events: Kind, packet and time (ns) of all other events.
+        tells_departures: True if the log has departures.
     """
 
     arrivals: list[Arrival]
@@ -41,7 +41,7 @@ class Log:
 
     @classmethod
     def read(cls, path: Path) -> Log:
-        """Reads a log; a last line that was cut short is left out."""
+        """Reads a log; an incomplete last line is ignored."""
         arrivals, events = [], []
         for line in path.read_text().splitlines():
             match line.split():
@@ -52,11 +52,11 @@ class Log:
         return cls(arrivals, events)
 
     def disagreements(self, scenario: Scenario, direction: int) -> list[str]:
-        """What the link alone, given the same arrivals, says otherwise; empty: nothing.
+        """Differences to the link alone with the same arrivals; empty if there are none.
 
         Args:
             scenario: The cell that the host ran.
-            direction: 0 the way there, 1 the way back.
+            direction: 0 for the forward path, 1 for the return path.
         """
         alone = _clift.replay(scenario.setup(), direction, self.arrivals)
         last = max((at for _, _, at in self.events), default=0)
@@ -80,7 +80,7 @@ class Log:
 
 
 def same(one: Sequence[Arrival], other: Sequence[Arrival]) -> int:
-    """How many arrivals two hosts have in common from the first on, to the microsecond.
+    """Number of equal arrivals in two hosts from the first on, to the microsecond.
 
     Example:
         >>> a = [Arrival(0, 40, 0, 0, 0), Arrival(5000, 1500, 0, 0, 1448)]

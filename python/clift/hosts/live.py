@@ -16,7 +16,7 @@ from clift.scenario import Scenario
 from clift.simulation import snap
 
 CAPTURED = 3_000_000
-"""Packets that a capture of a live run has at most: about a gigabyte of memory."""
+"""Maximum number of packets in a capture of a live run: about a gigabyte of memory."""
 LATE_MS = 2.0
 """A run in which one packet in a hundred is later than this does not count, unless another bound is
 given."""
@@ -24,20 +24,20 @@ given."""
 
 @dataclass(frozen=True)
 class LiveRun:
-    """What a live run was.
+    """Result of a live run.
 
     Attributes:
         code: Exit code of the command; 128 + the number of the signal that ended it.
-        seconds: How long it ran.
-        packets: Packets handed over, both ways.
+        seconds: Duration of the run.
+        packets: Delivered packets of both directions.
         late_ns: Lateness of the packets against the instants at which the link delivered them, ns:
             ``p50``, ``p99``, ``p999``, ``max``.
         late_steps: Packets by lateness: (up to ns, packets).
         real_time: Whether the emulator had real-time scheduling.
         processor_s: Processor time of the emulator, seconds.
-        there: Packets ``offered``, ``dropped``, ``delivered``, ``lost``, and those ``refused`` by
-            the receiving host's device.
-        back: The same of the way back.
+        there: Forward packets ``offered``, ``dropped``, ``delivered``, ``lost``, and those
+            ``refused`` by the receiving host's device.
+        back: The same for the return path.
         trace_ended_s: When the trace of a link ended while packets waited, seconds; None: it did
             not.
         captured: Packets in the capture, once for each interface; None: none was asked for.
@@ -66,7 +66,7 @@ class LiveRun:
     first_ns: dict[str, int | None] = field(default_factory=dict)
 
     def faults(self, late_ms: float = LATE_MS) -> list[str]:
-        """Why the run does not count, a line each; empty: it does."""
+        """Reasons why the run is not valid, one per line; empty if it is."""
         faults = []
         p99 = self.late_ns["p99"] / 1e6
         if p99 > late_ms:
@@ -89,7 +89,7 @@ class LiveRun:
 
 
 def hindrances() -> list[str]:
-    """What stands in the way of live links on this machine, a line each; empty: nothing.
+    """Reasons why this machine cannot run live links, one per line; empty if it can.
 
     Example:
         >>> all(isinstance(line, str) for line in hindrances())
@@ -99,7 +99,7 @@ def hindrances() -> list[str]:
 
 
 def caller() -> tuple[int, int]:
-    """Who runs commands: the user behind `sudo`, and that user's group; else this process's own."""
+    """User and group that run commands: those behind `sudo`, else those of this process."""
     name = os.environ.get("SUDO_UID")
     if os.geteuid() != 0 or name is None:
         return os.geteuid(), os.getegid()
@@ -117,14 +117,14 @@ def run_live(
     capture: str | os.PathLike[str] | None = None,
     snap_bytes: int = 80,
 ) -> LiveRun:
-    r"""Runs a command on a host whose way to another host is the scenario's link, in real time.
+    r"""Runs a command on a host that reaches another host over the scenario's link, in real time.
 
     Args:
         scenario: One cell of a scenario; its applications and transports are not used. A channel
             lasts as long as its `duration`.
-        command: What runs on the sending host; the run ends with it. `{peer}` in it is the
+        command: Command on the sending host; the run ends with it. `{peer}` in it is the
             receiving host's address.
-        serve: What runs on the receiving host, there before the command starts.
+        serve: Command on the receiving host, started first.
         congestion: The kernel's congestion control on both hosts, e.g. ``"cubic"``; None: the
             system's own.
         log: A file for arrivals and fates on the way there, and with `.back` behind its name one
@@ -136,7 +136,7 @@ def run_live(
         snap_bytes: Bytes that the capture keeps of each packet.
 
     Returns:
-        What the run was; its exit code is the command's.
+        Result of the run, with the exit code of the command.
 
     Raises:
         ScenarioError: If the scenario has several cells or no such link, or the kernel gives no

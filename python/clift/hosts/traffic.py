@@ -1,11 +1,11 @@
-"""Traffic of this machine's kernel for live links: one TCP connection, and what became of it.
+"""Traffic of this machine's kernel for live links: one TCP connection and its results.
 
     python -m clift.hosts.traffic serve RESULT
     python -m clift.hosts.traffic send RESULT ADDRESS --seconds 60
 
-RESULT is a file that both know: what the receiver counted must not have to cross the link. `send`
-prints one line of JSON: what the receiving host's application got, and what the sending host's
-kernel did for it.
+RESULT is a file of both hosts, so that the receiver's counts need not cross the link. `send` prints
+one line of JSON: the data that the receiving application got, and the counters of the sending
+host's kernel.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def serve(result: Path) -> None:
         with connection:
             end = float(_exactly(connection, _HEAD)) or None
             total, last = 0, time.monotonic()
-            # A sender whose time is over breaks the connection off.
+            # A sender aborts the connection at the end of its time.
             with suppress(ConnectionResetError, TimeoutError):
                 while True:
                     connection.settimeout(None if end is None else max(end - last, 1e-3))
@@ -56,7 +56,7 @@ def serve(result: Path) -> None:
 def send(
     result: Path, address: str, seconds: float, size: int, congestion: str | None
 ) -> dict[str, float]:
-    """Sends for a time, or so many bytes; what became of it.
+    """Sends for a time or a number of bytes and returns the results.
 
     Returns:
         `goodput_kbps` as the receiving application counts it over the time (from the connection's
@@ -90,7 +90,7 @@ def send(
         info = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
         timeouts = _timeouts() - before
         if not size:
-            # What waits in the buffer must not be sent any more.
+            # Data in the send buffer must not be sent any more.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     (again,) = struct.unpack_from("I", info, _RETRANSMISSIONS)
     total, last = _counted(result)
@@ -106,7 +106,7 @@ def _counted(result: Path) -> tuple[int, float]:
     deadline = time.monotonic() + _PATIENCE_S
     while not result.exists():
         if time.monotonic() > deadline:
-            raise OSError("the receiving host told nothing")
+            raise OSError("the receiving host wrote no result")
         time.sleep(0.01)
     total, last = json.loads(result.read_text())
     return total, last
