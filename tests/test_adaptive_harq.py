@@ -299,7 +299,7 @@ def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
         (lambda: clift.AdaptiveHarqLink(information=[0.5], every_ms=0), "every_ms = 0"),
         (
             lambda: clift.AdaptiveHarqLink(information=[0.5], channel=LandMobile("its")),
-            "give one",
+            "give only one",
         ),
         (lambda: clift.AdaptiveHarqLink(repairs="later"), "give 'beside' or 'compete'"),
         (lambda: clift.AdaptiveHarqLink(max_retransmissions=8), "from 0 to 7"),

@@ -152,7 +152,7 @@ def test_wrong_pages_are_refused(tmp_path, capsys):
     both = scenario('type = "page"\npage = "mine.csv"\nshape = "3gpp"')
     assert "application.shape" in failure(tmp_path, capsys, both)
     three = failure(tmp_path, capsys, scenario('type = "page"\nhttp = "3"'))
-    assert "application.http: HTTP/3 goes over QUIC" in three
+    assert "application.http: HTTP/3 needs QUIC" in three
     voice = failure(tmp_path, capsys, scenario('type = "voice"'))
     assert 'give [transport] protocol = "udp"' in voice
 

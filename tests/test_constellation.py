@@ -234,7 +234,7 @@ def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
         ("time_s,delay_ms\n0,80\n2,81\n1,82\n", "line 4: time_s = 1 does not increase; sort it"),
         ("time_s,delay_ms\n0,80\n0,81\n", "line 3: time_s = 0 does not increase"),
         ("time_s,delay_ms\n0,eighty\n", "line 2: delay_ms = `eighty` is not a number"),
-        ("time_s,delay_ms\n0\n", "line 2: 1 value for 2 columns"),
+        ("time_s,delay_ms\n0\n", "line 2: 1 value in a table of 2 columns"),
         (
             "time_s,delay_ms,uplink_ms,downlink_ms,route\n0,8,2,2,a-b\n",
             "row 1: '2, 2, a-b': give",

@@ -4,9 +4,9 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import command
 import pytest
 
 import clift
@@ -79,8 +79,7 @@ def test_ns3_gives_our_packets_the_same_fate(tmp_path: Path) -> None:
 def test_hosts_that_are_left_out_are_named(tmp_path: Path) -> None:
     text = LINK.replace("seed = 4", "seed = 4\nflows = 2")
     (tmp_path / "x.toml").write_text(text)
-    command = [sys.executable, "-m", "clift", "crosscheck", "x.toml", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = command.clift("crosscheck", tmp_path / "x.toml", "--json")
     assert list(json.loads(done.stdout)["hosts"]) == ["engine"]
     told = done.stderr.splitlines()
     assert [line.split()[0] for line in told] == ["ns2", "ns3", "live"]

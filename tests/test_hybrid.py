@@ -132,8 +132,8 @@ def test_losses_of_a_channel_in_a_scenario_file(tmp_path):
         (lambda: clift.HybridLink(rate_kbps=0), "rate_kbps"),
         (lambda: clift.HybridLink(delay_ms=-1), "delay_ms"),
         (lambda: clift.HybridLink(persistency=2.5), "persistency"),
-        (lambda: clift.deliver(clift.HybridLink(), [0], packet_bytes=1501), "at most 1500"),
-        (lambda: clift.simulate(clift.HybridLink(frames=5), duration_s=1), "at most 1250"),
+        (lambda: clift.deliver(clift.HybridLink(), [0], packet_bytes=1501), "maximum of 1500"),
+        (lambda: clift.simulate(clift.HybridLink(frames=5), duration_s=1), "maximum of 1250"),
         (lambda: clift.simulate(clift.HybridLink(), overlap="papers"), "overlap"),
     ],
 )

@@ -86,7 +86,7 @@ def adaptive(**options: Any) -> clift.AdaptiveHarqLink:
     [
         (adaptive, {"information": np.zeros(2)}, "information = array([0., 0.]): a mean mutual i"),
         (adaptive, {"information": [1e-6]}, "information = [1e-06]: a mean mutual information "),
-        (adaptive, {"snr_db": -40, "duration_s": 2}, "snr_db = -40: -40 dB leaves the channel"),
+        (adaptive, {"snr_db": -40, "duration_s": 2}, "snr_db = -40: -40 dB gives the channel"),
         (adaptive, {"channel": LandMobile("its", -40)}, "channel = <clift.land_mobile.LandMobile "),
         (
             adaptive,

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from validation.kills import kill
 
 
-def test_killed_studies_leave_the_undisturbed_tables(tmp_path: Path) -> None:
-    ways = ("KILL", "INT", "two, KILL", "TERM", "INT twice")
-    outcome = kill(tmp_path, 5, 8, seed=3, ways=ways)
+@pytest.mark.parametrize(
+    "ways",
+    [("KILL", "INT"), pytest.param(("two, KILL", "TERM", "INT twice"), marks=pytest.mark.long)],
+)
+def test_killed_studies_leave_the_undisturbed_tables(ways: tuple[str, ...], tmp_path: Path) -> None:
+    outcome = kill(tmp_path, len(ways), 8, seed=3, ways=ways)
     assert outcome.faults == []
-    assert sum(outcome.kills.values()) + outcome.late == 5
+    assert sum(outcome.kills.values()) + outcome.late == len(ways)

@@ -4,13 +4,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import command
 import pytest
 
 import clift
@@ -83,8 +83,7 @@ def test_what_the_message_allows_suffices() -> None:
 
 
 def clift_command(*words: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "clift", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return command.clift(*words)
 
 
 def test_the_command_line_says_what_to_allow(tmp_path: Path) -> None:

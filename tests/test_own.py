@@ -341,7 +341,7 @@ def one_way(**methods: Any) -> type:
         (float("nan"), "on_loss returned nan; give"),
         (2.5, "on_loss returned 2.5; give"),
         (None, "on_loss returned None; give"),
-        (10**30, "give whole segments"),
+        (10**30, "give a whole number of segments"),
     ],
 )
 def test_wrong_windows_are_refused(returned: Any, line: str) -> None:
@@ -364,7 +364,7 @@ def test_other_wrong_answers_are_refused() -> None:
 
     loss = PyNewReno.on_loss
     clift.register_congestion("sets")(one_way(on_ack=set_window, on_loss=loss))
-    refused("window.cwnd = -1: give whole segments", transport="sets")
+    refused("window.cwnd = -1: give a whole number of segments", transport="sets")
     clift.register_congestion("returns")(one_way(on_ack=lambda *_: 7, on_loss=loss))
     refused("on_ack returned 7; set window.cwnd instead", transport="returns")
 

@@ -62,7 +62,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (
             "0,5\n1,5\n",
             "",
-            "no line has `icmp_seq=`; of other logs give --time, the column of times",
+            "no line has `icmp_seq=`; for other logs give --time, the column of times",
         ),
         (answers([1, 2]), "--delay 2:ms", "delay applies to a log in columns; give --time"),
         (answers([1, 2]), "--esn0 2:dB", "esn0 applies to a log in columns; give --time"),

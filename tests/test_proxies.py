@@ -82,7 +82,7 @@ def test_a_pair_around_the_link_stands_there_on_the_way_back_too() -> None:
         ),
         (
             '[[path]]\npep = true\n[[return.path]]\npep = { buffer = "1 MB" }',
-            "return.path.0.pep: only marks where",
+            "return.path.0.pep: only marks the position",
         ),
         (NEAR + "[link]\npep = true", "link.pep: [[path]] gives the path"),
         ("[link]\npep = 7", "link.pep: "),

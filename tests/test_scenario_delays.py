@@ -1,10 +1,9 @@
 """Delays that vary in scenario files: what Python's arguments give, for every kind of link."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import command
 import pytest
 
 import clift
@@ -198,7 +197,6 @@ def test_a_file_that_holds_no_delays_is_told_why(
 def test_the_command_ends_with_2_and_one_line(folder: Path) -> None:
     (folder / "delays.csv").write_text("time_s,delay_ms\n0,80\n0,80\n")
     scenario(folder, 'trace.file = "phy.csv"\n[ntn]\ndelays = "delays.csv"\n')
-    command = [sys.executable, "-m", "clift", "run", str(folder / "x.toml"), "--json"]
     for changes, expected in (
         ([], f"{folder}/delays.csv: line 3: time_s = 0 does not increase; sort it"),
         (
@@ -210,7 +208,7 @@ def test_the_command_ends_with_2_and_one_line(folder: Path) -> None:
             f"{folder}/gone.csv: cannot be opened: No such",
         ),
     ):
-        done = subprocess.run([*command, *changes], capture_output=True, text=True, check=False)
+        done = command.clift("run", folder / "x.toml", "--json", *changes)
         assert done.returncode == 2, done.stderr
         assert expected in done.stderr
         assert done.stderr.count("\n") == 1, done.stderr

@@ -114,7 +114,7 @@ def test_what_cannot_be_is_told_why(folder: Path) -> None:
     for text, expected in (
         (
             'feedback_loss = 0.1\nfeedback_trace.file = "back.csv"\n',
-            "x.toml line 12: link.feedback_loss: `feedback_trace` says which reports are lost",
+            "x.toml line 12: link.feedback_loss: `feedback_trace` already says which reports",
         ),
         ('feedback_trace.file = "gone.csv"\n', "gone.csv: cannot be opened: No such file"),
         ('feedback_trace.file = "one.csv"\n', "x.toml: link.feedback_trace: is of one slot"),

@@ -1,11 +1,11 @@
 """What a run says of itself where its settings, not the link, decide."""
 
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
+
+import command
 
 import clift
 
@@ -57,9 +57,7 @@ def test_the_table_of_a_campaign_has_the_note(tmp_path: Path) -> None:
         'lldu = "1500 B"\n[transport]\nprofile = "papers"\n'
         '[vary]\ntransport.cwnd_max = ["1400 packets", "100000 packets"]\n'
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "clift", "run", path], capture_output=True, text=True, check=True
-    )
+    done = command.clift("run", path)
     found = done.stdout[done.stdout.index("Note on 100000 packets: ") :]
     assert "segments, the links lost 0: TCP itself caused most losses" in " ".join(found.split())
     assert done.stdout.count("Note on") == 1

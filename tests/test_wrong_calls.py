@@ -13,15 +13,21 @@ def test_every_public_callable_is_tried() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("every", "drawn"), [(97, 60), pytest.param(17, 300, marks=pytest.mark.long)]
+)
 def test_wrong_values_are_answered_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    every: int, drawn: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What is taken for a file to be written stays here.
+    # Files that a call writes stay here.
     monkeypatch.chdir(tmp_path)
     wrong = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, given in (*wrong_calls.alone(every=17), *wrong_calls.drawn(300, seed=5)):
+        for name, given in (
+            *wrong_calls.alone(every=every),
+            *wrong_calls.drawn(drawn, seed=5),
+        ):
             if found := wrong_calls.fault(name, given):
                 wrong.append(f"{name}({wrong_calls.shown(given)}): {found}")
     assert wrong == []

@@ -38,36 +38,35 @@ class LandMobile(Described):
     A preset gives everything; what else is named takes its place in it.
 
     Args:
-        preset: Where every number that is not given comes from, a channel of the papers. One of
-            `internet`, `distribution`, `distribution-down`, `its`.
-        esn0_db: Es/N0 of the level that `reference` names; the preset's unless set (internet 6 dB,
-            distribution 14 dB, its 10 dB).
+        preset: The channel of a paper that provides all values not given here. One of `internet`,
+            `distribution`, `distribution-down`, `its`.
+        esn0_db: Es/N0 of the level selected by `reference`. Default: that of the preset (internet 6
+            dB, distribution 14 dB, its 10 dB).
         interleaving_ms: Depth of the interleaver, which is the decoding time; 0: none. The preset's
             unless given (36 ms; its 1 ms).
-        branches: The interleaver spreads a code word to so many instants over its depth; 0 for
-            evenly.
-        environment: The states along the road. Naming an environment drops the preset's calibration
-            (no offset, even spreading). One of `urban`, `suburban`, `rural-wooded`, `village`,
-            `residential`, `open`, `intermediate-tree-shadowed`, `heavy-tree-shadowed`.
-        model: The model of the environment; unless set the one that has it, P.681 if both do. One
-            of `p681`, `perez-fontan`.
-        elevation_deg: Elevation of the satellite over the environment; 40 deg unless set.
-        carrier_ghz: Carrier; 2.2 GHz unless set.
+        branches: Number of instants over which the interleaver spreads a code word; 0 for evenly.
+        environment: The states along the road. An environment replaces the calibration of the
+            preset (no offset, even spreading). One of `urban`, `suburban`, `rural-wooded`,
+            `village`, `residential`, `open`, `intermediate-tree-shadowed`, `heavy-tree-shadowed`.
+        model: The model of the environment. Default: the one that has it, P.681 if both do. One of
+            `p681`, `perez-fontan`.
+        elevation_deg: Elevation of the satellite in the environment; default 40 deg.
+        carrier_ghz: Carrier frequency; default 2.2 GHz.
         loo: Instead of an environment, one Loo state: mean and standard deviation of the direct
             path in dB, multipath power in dB, correlation length of shadowing in m.
         trees: Instead of an environment, a clear road past single trees: mean gap and length of the
             fades in m, mean and standard deviation of their depth in dB, multipath power in dB.
-        speed_kmh: Speed of the terminal; 60 km/h unless set.
-        reference: Es/N0 is that of the mean power over fading ("mean") or of the unshadowed line of
+        speed_kmh: Speed of the terminal; default 60 km/h.
+        reference: Es/N0 refers to the mean power over fading ("mean") or to the unshadowed line of
             sight ("los"). One of `mean`, `los`.
         modulation: Modulation. One of `qpsk`, `16qam`.
-        code: A code that comes with CLIFT: information bits and rate. One of `turbo-264-1/3`,
-            `turbo-264-2/3`, `turbo-12184-1/3`, `turbo-12184-2/3`.
-        per_table: A code of your own, rows of [x, PER] with rising x.
-        per_axis: What x is in `per_table`: "mi" (mutual information per coded bit) or "esn0" (Es/N0
-            in dB over the Gaussian channel); "mi" unless set. One of `mi`, `esn0`.
-        threshold: A hard decision instead of a code: decoded from this mutual information per coded
-            bit on.
+        code: A built-in code: information bits and rate. One of `turbo-264-1/3`, `turbo-264-2/3`,
+            `turbo-12184-1/3`, `turbo-12184-2/3`.
+        per_table: A user-defined code, as rows of [x, PER] with increasing x.
+        per_axis: Meaning of x in `per_table`: "mi" (mutual information per coded bit, the default)
+            or "esn0" (Es/N0 in dB over the Gaussian channel). One of `mi`, `esn0`.
+        threshold: A hard decision instead of a code: decoded if the mutual information per coded
+            bit is at least this.
         offset_db: Added to Es/N0.
         slot_ns: Time between slots; the preset's unless given.
         lldu_bytes: Payload of a slot; the preset's unless given.

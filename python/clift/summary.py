@@ -19,9 +19,9 @@ class Delay(TypedDict):
     count: int
     """Number of samples."""
     min: float
-    """The smallest, ms."""
+    """Minimum, ms."""
     mean: float
-    """The mean, ms."""
+    """Mean, ms."""
     p50: float
     """Median, ms."""
     p85: float
@@ -31,63 +31,63 @@ class Delay(TypedDict):
     p99: float
     """99th percentile, ms."""
     max: float
-    """The largest, ms."""
+    """Maximum, ms."""
 
 
 class Messages(TypedDict):
     """What became of the messages of a flow."""
 
     sent: int
-    """Messages, requests or packets of speech handed to the transport."""
+    """Messages, requests or voice packets handed to the transport."""
     received: int
-    """Messages that arrived whole (TCP: in order)."""
+    """Messages that arrived completely (TCP: in order)."""
     in_time: int
-    """Messages, objects, answers or packets of speech within the deadline; all that arrived
-    (of speech: that were played) if there is none."""
+    """Messages, objects, answers or voice packets within the deadline; without a deadline,
+    all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """In time of those sent (of speech without a deadline: of those that were to be
-    played)."""
+    """Share of those sent that were in time (voice without a deadline: share of those due
+    for playout)."""
     delay_ms: Delay | None
-    """From the application to the application, of messages and packets of speech, ms."""
+    """Delay of messages and voice packets from application to application, ms."""
 
 
 class Page(TypedDict):
     """What became of the web page of a flow."""
 
     page_load_s: float | None
-    """Start of a page to the arrival of its last object, mean over the pages of the run;
-    nothing if one is not whole."""
+    """Time from the start of a page to the arrival of its last object, mean over the pages
+    of the run; missing if a page is incomplete."""
     connections: int
-    """Connections that were opened."""
+    """Connections opened."""
     objects: int
     """Objects of the page."""
     objects_received: int
-    """Objects that arrived whole."""
+    """Objects that arrived completely."""
     in_time: int
-    """Messages, objects, answers or packets of speech within the deadline; all that arrived
-    (of speech: that were played) if there is none."""
+    """Messages, objects, answers or voice packets within the deadline; without a deadline,
+    all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """In time of those sent (of speech without a deadline: of those that were to be
-    played)."""
+    """Share of those sent that were in time (voice without a deadline: share of those due
+    for playout)."""
     object_delay_ms: Delay | None
-    """From asking for an object to its arrival, ms."""
+    """Time from the request of an object to its arrival, ms."""
 
 
 class Requests(TypedDict):
     """What became of the requests of a flow."""
 
     sent: int
-    """Messages, requests or packets of speech handed to the transport."""
+    """Messages, requests or voice packets handed to the transport."""
     answered: int
-    """Requests whose answer arrived whole."""
+    """Requests whose answer arrived completely."""
     in_time: int
-    """Messages, objects, answers or packets of speech within the deadline; all that arrived
-    (of speech: that were played) if there is none."""
+    """Messages, objects, answers or voice packets within the deadline; without a deadline,
+    all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """In time of those sent (of speech without a deadline: of those that were to be
-    played)."""
+    """Share of those sent that were in time (voice without a deadline: share of those due
+    for playout)."""
     response_time_ms: Delay | None
-    """From a request to the last byte of its answer, ms."""
+    """Time from a request to the last byte of its answer, ms."""
 
 
 class Voice(TypedDict):
@@ -96,53 +96,54 @@ class Voice(TypedDict):
     mos: float | None
     """Mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run."""
     sent: int
-    """Messages, requests or packets of speech handed to the transport."""
+    """Messages, requests or voice packets handed to the transport."""
     received: int
-    """Messages that arrived whole (TCP: in order)."""
+    """Messages that arrived completely (TCP: in order)."""
     played: int
-    """Packets of speech that arrived before they were to be played."""
+    """Voice packets that arrived before their playout time."""
     share_lost: float | None
-    """Packets of speech not played, lost or too late, of those that were to be played
-    before the run ended."""
+    """Share of the voice packets due for playout before the end of the run that were lost
+    or too late."""
     in_time: int
-    """Messages, objects, answers or packets of speech within the deadline; all that arrived
-    (of speech: that were played) if there is none."""
+    """Messages, objects, answers or voice packets within the deadline; without a deadline,
+    all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """In time of those sent (of speech without a deadline: of those that were to be
-    played)."""
+    """Share of those sent that were in time (voice without a deadline: share of those due
+    for playout)."""
     delay_ms: Delay | None
-    """From the application to the application, of messages and packets of speech, ms."""
+    """Delay of messages and voice packets from application to application, ms."""
     mouth_to_ear_ms: float | None
-    """Delay of codec, network and playout buffer, ms."""
+    """Total delay of codec, network and playout buffer, ms."""
     burst_ratio: float | None
-    """BurstR of ITU-T G.107: mean length of the bursts of packets not played over that of
-    losses by chance."""
+    """BurstR of ITU-T G.107: mean length of the bursts of packets not played, divided by
+    that of random losses."""
     delay_impairment: float | None
-    """Idd of ITU-T G.107."""
+    """Delay impairment Idd of ITU-T G.107."""
     loss_impairment: float | None
-    """Ie-eff of ITU-T G.107: codec and packets not played."""
+    """Effective equipment impairment Ie-eff of ITU-T G.107, from the codec and the packets
+    not played."""
     rating: float | None
-    """Transmission rating factor R of ITU-T G.107, 93.2 at best."""
+    """Transmission rating factor R of ITU-T G.107, at most 93.2."""
 
 
 class Proxy(TypedDict):
     """A proxy that splits a flow."""
 
     relayed_bytes: int
-    """Payload that the proxy handed on, bytes."""
+    """Payload that the proxy forwarded, bytes."""
     most_held_bytes: int
-    """Most payload that the proxy held at a time, in both its buffers, bytes."""
+    """Maximum payload in both buffers of the proxy, bytes."""
 
 
 class Ecn(TypedDict):
     """What explicit congestion notification did."""
 
     packets_marked: int
-    """Packets with data that arrived marked (ECN)."""
+    """Data packets that arrived with an ECN mark."""
     share_marked: float | None
-    """Marked packets of the packets with data that arrived."""
+    """Share of the data packets received that were marked."""
     reductions: int
-    """Reductions of the congestion window because of marks, also counted as
+    """Reductions of the congestion window caused by marks; also counted in
     `window_reductions`."""
 
 
@@ -150,57 +151,57 @@ class Flow(TypedDict):
     """A flow."""
 
     start_s: float
-    """When the flow started."""
+    """Start time of the flow."""
     goodput_kbps: float
-    """In-order bytes at the receiver x 8 / duration of the run (of a flow: / the time that
-    it lasted), kbit/s."""
+    """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
+    flow), kbit/s."""
     throughput_kbps: float
-    """IP packets sent, headers and retransmissions included, kbit/s."""
+    """Rate of IP packets sent, including headers and retransmissions, kbit/s."""
     ip_throughput_kbps: float
-    """Distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014
-    print, kbit/s."""
+    """Rate of distinct IP packets received, including headers, as in figures 8 to 11 of
+    Kuhn 2014, kbit/s."""
     completion_s: float | None
-    """First segment sent to last byte of a file (of a page, of so many answers) at the
-    receiver, of the slowest flow: table 3 of Kuhn 2014."""
+    """Time from the first segment sent to the last byte of the file (of the page, of all
+    answers) at the receiver, for the slowest flow, as in table 3 of Kuhn 2014."""
     completion_acked_s: float | None
-    """The same to the last acknowledgement at the sender."""
+    """Time from the first segment sent to the last acknowledgement at the sender, for the
+    slowest flow."""
     bytes_in_order: int
-    """Payload that the receiver has in order, bytes."""
+    """In-order payload at the receiver, bytes."""
     ip_bytes_sent: int
-    """IP packets sent, retransmissions included, bytes."""
+    """Bytes of IP packets sent, including retransmissions."""
     ip_bytes_received: int
-    """IP packets received, each packet once, bytes."""
+    """Bytes of IP packets received, each packet counted once."""
     segments_sent: int
-    """Segments sent, retransmissions included."""
+    """Segments sent, including retransmissions."""
     retransmissions: int
-    """Segments sent again."""
+    """Segments retransmitted."""
     spurious_retransmissions: int
-    """Segments that arrived with nothing new in them: the original did arrive."""
+    """Segments that arrived without new data, because the original had arrived."""
     stale_segments: int
-    """Segments with something new that the receiver threw away because their timestamp was
-    too old (PAWS): only profile `linux`, only if packets overtake one another."""
+    """Segments with new data that the receiver discarded because their timestamp was too
+    old (PAWS); only with profile `linux` and reordering."""
     timeouts: int
     """Retransmission timeouts."""
     fast_retransmits: int
-    """Retransmissions in fast recovery; the others follow a timeout."""
+    """Retransmissions in fast recovery; all others follow a timeout."""
     recovery_entries: int
-    """Entries into recovery by duplicate acknowledgements: the DUPACK column of Tauran
-    2017."""
+    """Entries into recovery by duplicate acknowledgements, as in the DUPACK column of
+    Tauran 2017."""
     duplicate_acks: int
-    """Duplicate acknowledgements that the sender received."""
+    """Duplicate acknowledgements received by the sender."""
     window_reductions: int
     """Reductions of the congestion window."""
     undo_events: int
-    """Reductions that the sender found needless and took back."""
+    """Window reductions that the sender undid as unnecessary."""
     segments_by_retransmissions: list[int]
-    """Acknowledged segments by how often they were sent again: never, once, ..., 7 times or
-    more."""
+    """Acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more."""
     reordering_degree: int
-    """The farthest that a segment arrived behind later ones, packets."""
+    """Largest displacement of a segment that arrived after later ones, packets."""
     segment_delay_ms: Delay | None
-    """First transmission by the transport to first arrival, ms."""
+    """Time from the first transmission by the transport to the first arrival, ms."""
     in_order_delay_ms: Delay | None
-    """First transmission by the transport to delivery in order, ms."""
+    """Time from the first transmission by the transport to in-order delivery, ms."""
     messages: NotRequired[Messages]
     """What became of its messages, if it has any."""
     page: NotRequired[Page]
@@ -219,38 +220,38 @@ class Link(TypedDict):
     """A link. What one kind of link counts besides stands under names of its own."""
 
     packets_offered: int
-    """Packets that came to the link: those dropped, delivered, lost and pending."""
+    """Packets offered to the link: dropped, delivered, lost and pending ones."""
     packets_delivered: int
-    """Packets that arrived at the far end."""
+    """Packets delivered at the far end."""
     packets_dropped: int
-    """Packets that found the queue full."""
+    """Packets dropped by a full queue."""
     packets_lost: int
-    """Packets lost on the way."""
+    """Packets lost after the queue."""
     packets_pending: int
-    """Packets that waited or were on the way when the run ended."""
+    """Packets waiting or in transit when the run ended."""
     packets_overtaken: int
-    """Packets delivered after one that was offered later."""
+    """Packets delivered after a packet that was offered later."""
     packets_held: int
-    """Packets that waited in a re-sequencing buffer."""
+    """Packets held in a re-sequencing buffer."""
     reorder_flushes: int
-    """How often a re-sequencing buffer with something in it was flushed."""
+    """Flushes of a non-empty re-sequencing buffer."""
     lldus_taken: int
-    """LLDUs that packets took (frames, TBs or attempts where a link sends those)."""
+    """LLDUs that carried packets (frames, TBs or attempts on links that send those)."""
     bytes_delivered: int
-    """IP bytes of the packets delivered."""
+    """IP bytes of delivered packets."""
     share_used: float | None
-    """Share of the link's slots that its packets took, repairs included."""
+    """Share of the link's slots used for packets, including repairs."""
     share_beside: float | None
-    """What was sent beside the link as a share of its slots: repairs for which the model
-    takes no time."""
+    """Repairs sent outside the link's slots, as a share of the slots: the model takes no
+    slots for them."""
     mean_coding_ratio: float | None
-    """IP bytes delivered / bytes put on the link for them, padding included."""
+    """IP bytes delivered / bytes sent on the link for them, including padding."""
     longest_queue: int
-    """Most packets that waited at once."""
+    """Maximum queue length, packets."""
     packet_delay_ms: Delay | None
-    """Queue entry to delivery, ms."""
+    """Time from queue entry to delivery, ms."""
     queueing_delay_ms: Delay | None
-    """Queue entry to the first LLDU, ms."""
+    """Time from queue entry to the first LLDU, ms."""
     kind: Literal["link"]
 
 
@@ -258,17 +259,17 @@ class Leg(TypedDict):
     """A wired leg."""
 
     packets_offered: int
-    """Packets that came to the link: those dropped, delivered, lost and pending."""
+    """Packets offered to the link: dropped, delivered, lost and pending ones."""
     packets_dropped: int
-    """Packets that found the queue full."""
+    """Packets dropped by a full queue."""
     packets_lost: int
-    """Packets lost on the way."""
+    """Packets lost after the queue."""
     packets_pending: int
-    """Packets that waited or were on the way when the run ended."""
+    """Packets waiting or in transit when the run ended."""
     bytes_sent: int
-    """Bytes that the leg sent, lost ones included."""
+    """Bytes that the leg sent, including lost ones."""
     longest_queue: int
-    """Most packets that waited at once."""
+    """Maximum queue length, packets."""
     kind: Literal["leg"]
     packets_marked: NotRequired[int]
     """Packets that its queue marked (ECN), if any came that it may mark."""
@@ -280,55 +281,56 @@ class Summary(TypedDict):
     duration_s: float
     """Length of the run, s."""
     goodput_kbps: float
-    """In-order bytes at the receiver x 8 / duration of the run (of a flow: / the time that
-    it lasted), kbit/s."""
+    """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
+    flow), kbit/s."""
     throughput_kbps: float
-    """IP packets sent, headers and retransmissions included, kbit/s."""
+    """Rate of IP packets sent, including headers and retransmissions, kbit/s."""
     ip_throughput_kbps: float
-    """Distinct IP packets received, headers included: what figures 8 to 11 of Kuhn 2014
-    print, kbit/s."""
+    """Rate of distinct IP packets received, including headers, as in figures 8 to 11 of
+    Kuhn 2014, kbit/s."""
     completion_s: float | None
-    """First segment sent to last byte of a file (of a page, of so many answers) at the
-    receiver, of the slowest flow: table 3 of Kuhn 2014."""
+    """Time from the first segment sent to the last byte of the file (of the page, of all
+    answers) at the receiver, for the slowest flow, as in table 3 of Kuhn 2014."""
     completion_acked_s: float | None
-    """The same to the last acknowledgement at the sender."""
+    """Time from the first segment sent to the last acknowledgement at the sender, for the
+    slowest flow."""
     page_load_s: NotRequired[float | None]
-    """Start of a page to the arrival of its last object, mean over the pages of the run;
-    nothing if one is not whole."""
+    """Time from the start of a page to the arrival of its last object, mean over the pages
+    of the run; missing if a page is incomplete."""
     mos: NotRequired[float | None]
     """Mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run."""
     fairness: float
     """Jain's index over the flows' goodputs."""
     bytes_in_order: int
-    """Payload that the receiver has in order, bytes."""
+    """In-order payload at the receiver, bytes."""
     ip_bytes_sent: int
-    """IP packets sent, retransmissions included, bytes."""
+    """Bytes of IP packets sent, including retransmissions."""
     ip_bytes_received: int
-    """IP packets received, each packet once, bytes."""
+    """Bytes of IP packets received, each packet counted once."""
     segments_sent: int
-    """Segments sent, retransmissions included."""
+    """Segments sent, including retransmissions."""
     retransmissions: int
-    """Segments sent again."""
+    """Segments retransmitted."""
     spurious_retransmissions: int
-    """Segments that arrived with nothing new in them: the original did arrive."""
+    """Segments that arrived without new data, because the original had arrived."""
     stale_segments: int
-    """Segments with something new that the receiver threw away because their timestamp was
-    too old (PAWS): only profile `linux`, only if packets overtake one another."""
+    """Segments with new data that the receiver discarded because their timestamp was too
+    old (PAWS); only with profile `linux` and reordering."""
     timeouts: int
     """Retransmission timeouts."""
     fast_retransmits: int
-    """Retransmissions in fast recovery; the others follow a timeout."""
+    """Retransmissions in fast recovery; all others follow a timeout."""
     recovery_entries: int
-    """Entries into recovery by duplicate acknowledgements: the DUPACK column of Tauran
-    2017."""
+    """Entries into recovery by duplicate acknowledgements, as in the DUPACK column of
+    Tauran 2017."""
     duplicate_acks: int
-    """Duplicate acknowledgements that the sender received."""
+    """Duplicate acknowledgements received by the sender."""
     window_reductions: int
     """Reductions of the congestion window."""
     undo_events: int
-    """Reductions that the sender found needless and took back."""
+    """Window reductions that the sender undid as unnecessary."""
     events: int
-    """Events that the engine handled."""
+    """Events handled by the engine."""
     flows: list[Flow]
     """Each flow."""
     links: list[Link | Leg]

@@ -114,7 +114,7 @@ class AdaptiveHarqLink(Adaptive):
     2017 (docs/concepts/adaptive-harq.md); everything else is the paper's, or follows from it.
 
     Args:
-        preset: The land mobile channel, one of the papers; "its" is that of Tauran 2017.
+        preset: Preset of the land mobile channel; "its" is that of Tauran 2017.
         snr_db: Mean Es/N0 of the channel.
         rate_kbps: Rate of coded bits; it serialises the first attempt at each packet.
         delay_ms: From the sender to the receiver, one way: a number, rows of (time_s, delay_ms),
