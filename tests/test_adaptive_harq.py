@@ -157,7 +157,7 @@ def test_the_delays_of_seed_004_are_those_of_the_preset() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:full queues dropped")  # as the paper has it
-def test_the_example_is_what_python_says() -> None:
+def test_the_example_file_equals_its_python_form() -> None:
     scenario = clift.Scenario.read(ROOT / "examples" / "leo.toml")
     assert scenario.size == 24
     cells = {(cell.labels["snr"], cell.labels["buffer"]): cell for cell in scenario.cells()}
@@ -270,7 +270,7 @@ def test_a_packet_header_is_sent_with_every_attempt(tmp_path: Path) -> None:
     assert counts["harq_coded_bits"] == with_header["harq_coded_bits"]
 
 
-def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_of_delays_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text('duration = "1 s"\n[adaptive_harq]\ndelays = "nowhere.csv"\n')
     with pytest.raises(clift.TraceError, match=r"nowhere\.csv"):
@@ -308,6 +308,8 @@ def test_a_file_of_delays_that_is_not_there_is_named(tmp_path: Path) -> None:
         (lambda: clift.AdaptiveHarqLink(targets=[0.5, 0.5, 0.5, 2]), "not a probability"),
     ],
 )
-def test_what_cannot_be_says_why(call: Callable[[], object], message: str) -> None:
+def test_invalid_arguments_are_refused_with_the_reason(
+    call: Callable[[], object], message: str
+) -> None:
     with pytest.raises(clift.ScenarioError, match=message):
         call()

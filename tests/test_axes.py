@@ -111,7 +111,7 @@ def test_a_million_cells_are_counted_in_little_memory(tmp_path: Path) -> None:
     assert "vary: more than 1000000 cells" in refused.stderr
 
 
-def test_what_a_search_chooses_is_no_range() -> None:
+def test_a_searched_key_is_not_a_range() -> None:
     channel = {"model": "bernoulli", "rate": "263 kbit/s", "erasures": 0.1}
     base = {"channel": channel, "duration": "1 s"}
     for vary in (

@@ -119,7 +119,7 @@ seed = 4
     assert np.array_equal(rows[reached, 2], delivered[reached])
 
 
-def test_a_scenario_that_is_wrong_is_one_line(program: Path, tmp_path: Path) -> None:
+def test_an_invalid_scenario_gives_one_line(program: Path, tmp_path: Path) -> None:
     scenario = tmp_path / "x.toml"
     scenario.write_text('[link]\nrat = "1 s"\n')
     command = [program, "fates", scenario, "1", "1000", "1000", "10"]

@@ -41,7 +41,7 @@ def campaign(path: Path) -> clift.campaign.Campaign:
     return clift.campaign.run(path, progress=False)
 
 
-def test_it_holds_the_runs_their_estimates_and_what_follows(
+def test_a_campaign_has_runs_estimates_and_a_conclusion(
     campaign: clift.campaign.Campaign,
 ) -> None:
     assert repr(campaign) == "Campaign('a <page>': 2 cells, 16 runs)"
@@ -122,7 +122,7 @@ def test_without_pandas_it_says_what_to_install(
         campaign.to_pandas()
 
 
-def test_it_is_what_the_command_line_runs(path: Path, campaign: clift.campaign.Campaign) -> None:
+def test_a_campaign_equals_the_command_line(path: Path, campaign: clift.campaign.Campaign) -> None:
     results = run_campaign(clift.Scenario.read(path), threads=1)
     assert [cell.values for cell in results.cells] == [cell.values for cell in campaign.cells]
 

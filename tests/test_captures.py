@@ -172,7 +172,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "x.pcapng").read_bytes() == (tmp_path / "y.pcapng").read_bytes()
 
 
-def test_what_cannot_be_written_is_one_line(
+def test_a_failed_write_gives_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = clift.simulate(clift.Scenario.parse(LEG))

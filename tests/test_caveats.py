@@ -31,9 +31,7 @@ def has_interval(found: clift.campaign.Campaign) -> bool:
 
 
 @pytest.mark.parametrize("wraps", [True, False])
-def test_runs_that_are_too_long_for_the_trace_are_told_how_long_they_may_be(
-    study: Path, wraps: bool
-) -> None:
+def test_too_long_runs_are_noted_with_the_possible_length(study: Path, wraps: bool) -> None:
     long, found = said(study, **{"link.wrap": wraps})
     assert not has_interval(found)
     most = re.search(r"too few for an interval\. Runs of at most (\d+) s of this trace would", long)
@@ -56,5 +54,5 @@ def test_two_runs_that_do_not_overlap_have_no_interval_but_a_cure(study: Path) -
     assert has_interval(said(study, duration_s=3)[1])
 
 
-def test_few_runs_that_are_too_long_as_well_are_told_both(study: Path) -> None:
+def test_too_few_and_too_long_runs_are_both_noted(study: Path) -> None:
     assert re.search(r"at most \d+ s of this trace, 12 of them, would", said(study, runs=2)[0])

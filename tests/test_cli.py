@@ -42,7 +42,7 @@ def test_a_picture_of_an_unknown_kind_is_refused_before_any_work(
 @pytest.mark.parametrize(
     ("suffix", "start"), [("png", b"\x89PNG"), ("PDF", b"%PDF"), ("svg", b"<?xml")]
 )
-def test_the_suffix_says_what_is_drawn(suffix: str, start: bytes, tmp_path: Path) -> None:
+def test_the_suffix_selects_the_picture_format(suffix: str, start: bytes, tmp_path: Path) -> None:
     picture = tmp_path / f"x.{suffix}"
     assert run(["constellation", *PLACES, "--duration", "30", "--plot", str(picture)]) == 0
     assert picture.read_bytes().startswith(start)
@@ -106,7 +106,7 @@ def test_ctrl_c_stops_at_once_and_says_so(arguments: list[str], tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_help_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_all_choices(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     assert "TCP and QUIC" in capsys.readouterr().out
 

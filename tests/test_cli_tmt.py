@@ -47,7 +47,7 @@ def test_why_a_mean_delay_differs_is_shown(adaptive: clift.PhyTrace) -> None:
     assert arrived == pytest.approx(adaptive.slot_bytes[adaptive.d_ns > 0].mean())
 
 
-def test_what_is_the_same_for_all_schemes_is_printed_once(
+def test_values_common_to_all_schemes_are_printed_once(
     adaptive: clift.PhyTrace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(tmp_path / "x.parquet")

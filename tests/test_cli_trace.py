@@ -230,7 +230,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
         ),
     ],
 )
-def test_a_bad_file_is_one_line(command, tmp_path: Path, name, content, options, message):
+def test_a_bad_file_gives_one_line(command, tmp_path: Path, name, content, options, message):
     if content is not None:
         (tmp_path / name).write_text(content)
     assert command("trace", "info", name, *options) == (2, "", f"error: {message}\n")
@@ -251,7 +251,7 @@ def test_a_bad_file_is_one_line(command, tmp_path: Path, name, content, options,
         (["info", "."], ".: no trace found in this folder; give a file, and its format"),
     ],
 )
-def test_bad_arguments_are_one_line(command, arguments: list[str], message: str):
+def test_bad_arguments_give_one_line(command, arguments: list[str], message: str):
     code, out, err = command("trace", *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
@@ -260,7 +260,7 @@ def test_bad_arguments_are_one_line(command, arguments: list[str], message: str)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
-def test_what_may_not_be_read_or_written(command, tmp_path: Path):
+def test_files_without_permission_are_refused(command, tmp_path: Path):
     (tmp_path / "secret.csv").write_text(GOOD)
     (tmp_path / "secret.csv").chmod(0)
     code, _, err = command("trace", "info", "secret.csv")
@@ -273,7 +273,7 @@ def test_what_may_not_be_read_or_written(command, tmp_path: Path):
         assert "cannot be written: Permission denied" in err
 
 
-def test_a_folder_that_is_not_there(command):
+def test_a_missing_folder_is_refused(command):
     for name in ("y.csv", "y.parquet"):
         code, _, err = command("trace", "convert", DATA / "geo.csv", f"gone/{name}")
         assert (code, err) == (
@@ -351,7 +351,7 @@ def test_ctrl_c_while_writing_leaves_the_old_file(tmp_path: Path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["big.parquet", "out.csv"]
 
 
-def test_nobody_reads_the_output():
+def test_a_closed_output_pipe_ends_the_command_quietly():
     closed = subprocess.run(
         f"{sys.executable} -m clift trace info {DATA} --json | true",
         shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
@@ -359,7 +359,7 @@ def test_nobody_reads_the_output():
     assert (closed.returncode, closed.stdout, closed.stderr) == (0, "", "")
 
 
-def test_a_fault_of_ours_is_one_line(command, monkeypatch):
+def test_an_internal_error_gives_one_line(command, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("two\nlines")
 

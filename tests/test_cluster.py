@@ -65,7 +65,9 @@ def test_two_workers_give_the_same_bytes(scheduler: str, tmp_path: Path) -> None
         assert here.read_bytes() == there.read_bytes(), name
 
 
-def test_nobody_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_host_gives_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "study.toml").write_text('duration = "1 s"\n[ntn]\n')
     command = ["sweep", str(tmp_path / "study.toml"), "-o", str(tmp_path / "out"), "--quiet"]
     assert run([*command, "--scheduler", "nonsense://x"]) == 2

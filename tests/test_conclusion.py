@@ -34,7 +34,7 @@ def test_examples_compare_what_they_are_about(example: str, compared: str | None
     assert compared_axis(found) == compared
 
 
-def test_conditions_alone_are_coloured_but_none_of_them_is_best(tmp_path: Path) -> None:
+def test_conditions_have_colours_and_no_best(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text(
         'duration = "5 s"\n[adaptive_harq]\n[vary]\nadaptive_harq.snr = ["7 dB", "13 dB"]\n'

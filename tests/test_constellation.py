@@ -63,7 +63,7 @@ def test_a_slant_path_is_that_of_the_triangle(away_deg: float) -> None:
     assert distance[0] == pytest.approx(chord)
 
 
-def test_a_way_along_a_plane_is_made_of_chords() -> None:
+def test_a_route_along_a_plane_is_made_of_chords() -> None:
     """Twelve satellites over the poles: three chords of 30 degrees between two overhead ones."""
     ring = constellation.walker(1, 12, altitude_km=800, inclination_deg=90)
     table = constellation.delays(ring, (0, 0), (90, 0), 0)
@@ -91,7 +91,7 @@ def test_the_period_is_keplers_and_the_earth_turns_below() -> None:
     assert table.delay_ms[0] == pytest.approx(250, abs=8)
 
 
-def test_satellites_are_spread_as_walker_says() -> None:
+def test_satellites_are_spread_in_walkers_pattern() -> None:
     """i: 24/3/2 in Walker's notation: nodes 120 degrees apart, the next plane 30 degrees ahead."""
     delta = constellation.walker(3, 8, altitude_km=1000, inclination_deg=60, phasing=2)
     assert delta.spacing_deg == 120
@@ -155,7 +155,7 @@ def shells() -> st.SearchStrategy[Walker]:
 
 @settings(deadline=None, max_examples=30)
 @given(shells(), st.floats(0, 1e5), st.data())
-def test_no_way_is_shorter(shell: Walker, time: float, data: st.DataObject) -> None:
+def test_no_route_is_shorter(shell: Walker, time: float, data: st.DataObject) -> None:
     """Against Floyd and Warshall's triple loop over the same links."""
     grid = Grid(shell)
     lengths = grid.lengths_ms(shell.positions(time))
@@ -176,7 +176,7 @@ def test_no_way_is_shorter(shell: Walker, time: float, data: st.DataObject) -> N
     assert all(frozenset(hop) in up for hop in itertools.pairwise(way[1]))
 
 
-def test_a_way_back_takes_as_long() -> None:
+def test_the_return_route_takes_as_long() -> None:
     there = constellation.delays("leo66", TOULOUSE, LOS_ANGELES, 300, start_s=500, step_s=10)
     back = constellation.delays("leo66", LOS_ANGELES, TOULOUSE, 300, start_s=500, step_s=10)
     assert np.allclose(there.delay_ms, back.delay_ms)
@@ -200,7 +200,7 @@ def test_a_station_keeps_its_satellite_until_it_sinks() -> None:
     assert held.routes != highest.routes
 
 
-def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     table = constellation.delays("leo66", TOULOUSE, LOS_ANGELES, 60, start_s=2760)
     path = tmp_path / "x.csv"
     constellation.write(table, path, detail=True)
@@ -241,7 +241,7 @@ def test_a_table_comes_back_from_a_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_no_table_is_told_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_table_gives_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "x.csv"
     path.write_text(text)
     with pytest.raises(clift.TraceError) as error:
@@ -250,7 +250,7 @@ def test_what_is_no_table_is_told_in_one_line(tmp_path: Path, text: str, message
     assert "\n" not in str(error.value)
 
 
-def test_files_that_are_none_are_told_in_one_line(tmp_path: Path) -> None:
+def test_unreadable_files_give_one_line(tmp_path: Path) -> None:
     with pytest.raises(clift.TraceError, match="No such file"):
         constellation.read(tmp_path / "missing.csv")
     binary = tmp_path / "x.csv"
@@ -280,7 +280,7 @@ def test_files_that_are_none_are_told_in_one_line(tmp_path: Path) -> None:
         (lambda: fly(min_elevation_deg=80), "no satellite stands 80 deg high over 43.6,1.44"),
     ],
 )
-def test_what_cannot_be_flown_is_told(make, message: str) -> None:
+def test_invalid_orbits_and_places_are_refused(make, message: str) -> None:
     with pytest.raises(clift.ScenarioError) as error:
         make()
     assert message in str(error.value)
@@ -327,7 +327,7 @@ def test_the_command_writes_the_table_and_a_picture(tmp_path: Path, capsys) -> N
         (["--preset", "leo66", "--duration", "600 m"], "unknown unit `m`"),
     ],
 )
-def test_bad_words_are_one_line(words: list[str], message: str, capsys) -> None:
+def test_bad_arguments_give_one_line(words: list[str], message: str, capsys) -> None:
     assert run(["constellation", "--from", "43.6,1.44", "--to", "34,-118", *words]) == 2
     error = capsys.readouterr().err
     assert message in error

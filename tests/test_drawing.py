@@ -76,7 +76,7 @@ def test_ctrl_c_leaves_no_process() -> None:
     assert not _children()
 
 
-def test_what_is_wrong_with_a_figure_is_said_here() -> None:
+def test_errors_of_a_figure_reach_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         list(pngs([("wrong", Wrong())], processes=2))
     assert not _children()

@@ -46,7 +46,7 @@ def test_marks_take_the_place_of_drops(aqm: str, congestion: str) -> None:
     assert again == marked
 
 
-def test_without_it_nothing_is_told_of_it() -> None:
+def test_without_ecn_the_summary_has_no_ecn() -> None:
     usual = summary(text("codel", 'congestion = "cubic"'))
     assert summary(text("codel", 'congestion = "cubic"\necn = false')) == usual
     assert "ecn" not in usual["flows"][0]
@@ -195,6 +195,6 @@ def test_quic_reacts_to_marks() -> None:
         ('protocol = "quic"\ncongestion = "dctcp"', "dctcp needs an exact echo"),
     ],
 )
-def test_what_cannot_be_says_so(transport: str, message: str) -> None:
+def test_invalid_combinations_are_refused(transport: str, message: str) -> None:
     with pytest.raises(ScenarioError, match=message.replace("(", r"\(")):
         summary(text("codel", transport))

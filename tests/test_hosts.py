@@ -95,7 +95,7 @@ def test_more_segments_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyP
         crosscheck(clift.Scenario.parse(text), ("engine",))
 
 
-def test_a_fate_that_the_link_does_not_give_is_told(tmp_path: Path) -> None:
+def test_a_fate_that_differs_from_the_link_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('[[path]]\nleg = { rate = "8 Mbit/s", delay = "5 ms" }\n')
     scenario = clift.Scenario.read(tmp_path / "x.toml")
     arrivals = [Arrival(0, 1000, 0, 0, 0), Arrival(0, 1000, 0, 0, 0)]

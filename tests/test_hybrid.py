@@ -56,7 +56,7 @@ def test_losses_of_a_trace_are_repaired_at_the_times_of_the_nacks():
     assert fate.tolist() == [1, 0, 0]
 
 
-def test_a_run_says_what_the_link_did_and_repeats():
+def test_a_run_counts_the_links_frames_and_repeats():
     link = clift.HybridLink(n=11, delay_ms=20, p=0.02)
     options = {
         "transport": "newreno",
@@ -97,7 +97,7 @@ def _seconds(work):
     return time.perf_counter() - start
 
 
-def test_the_example_is_what_python_says():
+def test_the_example_file_equals_its_python_form():
     scenario = clift.Scenario.read(ROOT / "examples" / "hybrid.toml")
     assert scenario.size == 27
     cell = next(
@@ -137,7 +137,7 @@ def test_losses_of_a_channel_in_a_scenario_file(tmp_path):
         (lambda: clift.simulate(clift.HybridLink(), overlap="papers"), "overlap"),
     ],
 )
-def test_what_cannot_be_is_refused(make, says):
+def test_invalid_arguments_are_refused(make, says):
     with pytest.raises(clift.ScenarioError, match=says):
         make()
 

@@ -50,7 +50,7 @@ def test_a_rate_in_the_wrong_unit_is_refused_at_once(log: Path, tmp_path: Path, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.csv"]
 
 
-def test_very_many_slots_are_told_first_and_refused_above_the_limit(tmp_path: Path, capsys) -> None:
+def test_many_slots_are_announced_and_refused_above_the_limit(tmp_path: Path, capsys) -> None:
     """Five rows of a day at 20 Mbit/s."""
     path = tmp_path / "day.csv"
     path.write_text("s,mbps\n" + "".join(f"{hour * 3600},20\n" for hour in (0, 6, 12, 18, 24)))
@@ -81,7 +81,7 @@ def test_the_size_of_a_slot_is_said_where_it_was_taken(tmp_path: Path, capsys) -
         assert capsys.readouterr().err.count("assumed: LLDUs of 1500 bytes") == told, more
 
 
-def test_rows_that_begin_no_slot_are_told(tmp_path: Path) -> None:
+def test_rows_without_a_slot_are_reported(tmp_path: Path) -> None:
     """Rows of 100 ms at 50 kbit/s, where 1500 bytes take 240 ms: bytes per time hold."""
     path = tmp_path / "x.csv"
     path.write_text("".join(f"{row / 10:.1f},50,{20 + row % 9}\n" for row in range(600)))
@@ -92,7 +92,7 @@ def test_rows_that_begin_no_slot_are_told(tmp_path: Path) -> None:
     assert not any("under way" in one for one in fine.notes["warnings"])
 
 
-def test_rows_shorter_than_a_frame_are_told(tmp_path: Path) -> None:
+def test_rows_shorter_than_a_frame_give_a_warning(tmp_path: Path) -> None:
     """Frames of 0.648 s (16200 symbols at 25 kBd) over rows of 100 ms."""
     path = tmp_path / "x.csv"
     path.write_text("".join(f"{row / 10:.1f},{8 + row % 3}\n" for row in range(600)))
@@ -106,7 +106,7 @@ def test_rows_shorter_than_a_frame_are_told(tmp_path: Path) -> None:
     assert not any("under way" in one for one in fine.notes["warnings"])
 
 
-def test_what_is_read_is_not_written_over(log: Path, capsys) -> None:
+def test_an_import_does_not_overwrite_its_input(log: Path, capsys) -> None:
     words = ["trace", "import", log, *columns(), "-o", log.parent / "." / "log.csv"]
     assert "give another output file" in refused(capsys, *words)
     assert log.read_text() == LOG
@@ -191,7 +191,7 @@ def test_the_command_takes_the_round_trip_time_of_the_trace(log: Path, capsys) -
     assert told == {"scheme": "ARQ"} | json.loads(json.dumps(stats))
 
 
-def test_what_a_list_of_opportunities_leaves_out_is_said(log: Path, capsys) -> None:
+def test_the_gaps_of_an_opportunity_list_are_reported(log: Path, capsys) -> None:
     trace = log.parent / "t.parquet"
     words = ["trace", "import", str(log), *columns(), "--loss", "2 %", "-o", str(trace)]
     assert run(words) == 0
@@ -202,7 +202,7 @@ def test_what_a_list_of_opportunities_leaves_out_is_said(log: Path, capsys) -> N
     assert "a list of opportunities has no delays" in said
 
 
-def test_a_log_of_losses_that_says_them_the_other_way_round_is_told(tmp_path: Path, capsys) -> None:
+def test_an_inverted_loss_log_gives_a_warning(tmp_path: Path, capsys) -> None:
     path = tmp_path / "x.loss"
     path.write_text("0001000100\n")
     words = ["trace", "info", str(path), "--slot", "1 ms", "--decode", "1 ms"]

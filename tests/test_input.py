@@ -36,7 +36,7 @@ def refused(call: Callable[[], object], expected: str) -> None:
         ([], "link: give one or more"),
     ],
 )
-def test_a_link_is_told_from_what_is_none(link: Any, expected: str) -> None:
+def test_values_that_are_not_links_are_refused(link: Any, expected: str) -> None:
     refused(lambda: clift.simulate(link), expected)
     refused(lambda: clift.Scenario(link), expected)
 
@@ -238,7 +238,7 @@ def test_logs_of_a_run(until_s: Any) -> None:
     refused(lambda: run.series(until_s), f"interval_ms = {until_s!r}: give a time in ms")
 
 
-def test_messages_are_as_large_as_a_packet_carries_unless_told() -> None:
+def test_messages_fill_a_packet_by_default() -> None:
     def payloads(**options: Any) -> float:
         run = clift.simulate(LINK, duration_s=2, message_kbps=40, **options)
         messages = run.summary()["flows"][0]["messages"]
@@ -329,7 +329,7 @@ def test_a_trace_goes_to_another_process_with_all_that_it_says() -> None:
     assert sent != clift.tmt.apply(PHY, "ARQ", rtt_ms=400)
 
 
-def test_live_links_show_what_was_given() -> None:
+def test_the_repr_of_a_live_link_shows_its_arguments() -> None:
     live = clift.LiveLink(PHY, "ARQ", flush_ms=5)
     phy = "PhyTrace(5000 slots of 33 bytes)"
     assert repr(live) == f"LiveLink(phy={phy}, scheme='ARQ', flush_ms=5)"
@@ -419,7 +419,7 @@ CALLED = {("simulate", "progress"), ("run_many", "progress")}
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_wrong_value_of_any_argument_is_an_error_of_one_line(name: str) -> None:
+def test_a_wrong_value_of_any_argument_gives_one_line(name: str) -> None:
     call, usual = CALLS[name]
     for argument in signature(call).parameters:
         if (name, argument) in CALLED or argument in ("more", "options"):

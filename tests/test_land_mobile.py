@@ -48,7 +48,7 @@ def test_a_file_written_in_parts_is_the_trace(tmp_path: Path) -> None:
     assert np.allclose(table["mi"].to_numpy(), mi, atol=1e-6)
 
 
-def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
+def test_the_command_line_and_the_library_make_the_same_trace(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     words = ["--preset", "internet", "--esn0", "6 dB", "--duration", "30 s", "--seed", "1"]
     assert synth(*words, "-o", str(path)) == 0
@@ -79,7 +79,7 @@ def test_the_command_line_writes_what_the_library_makes(tmp_path: Path) -> None:
         (["--levels", "missing.csv"], "missing.csv"),
     ],
 )
-def test_bad_input_is_one_line_that_names_what_exists(
+def test_bad_input_gives_one_line_with_the_valid_names(
     words: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.parquet"

@@ -45,9 +45,7 @@ def slow_deliver(
     [clift.NoScheme(), clift.Fec(3, 4), clift.Arq(), clift.Arq(max_retx=1), clift.Harq2(3, 4)],
     ids=str,
 )
-def test_deliver_is_what_a_walk_over_the_lldus_gives(
-    scheme: Scheme, queue_packets: int | None
-) -> None:
+def test_deliver_equals_a_walk_over_the_lldus(scheme: Scheme, queue_packets: int | None) -> None:
     random = np.random.default_rng(7)
     for _ in range(20):
         slots = int(random.integers(1, 300))
@@ -96,7 +94,7 @@ def test_a_loss_flushes_a_buffer_if_it_is_to(flush_on_loss: bool) -> None:
         (lambda _: clift.Reorder(key="ip"), "give 'link' or 'tcp'"),
     ],
 )
-def test_what_cannot_be_sent_says_why(
+def test_packets_that_cannot_be_sent_are_refused_with_the_reason(
     call: Callable[[clift.LinkTrace], object], message: str
 ) -> None:
     ll = clift.tmt.apply(clift.PhyTrace([0], [1]), clift.NoScheme())

@@ -109,7 +109,7 @@ def test_a_return_trace_loses_reports() -> None:
         ({"phy": [1, 2]}, "give a PHY trace"),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, object], expected: str) -> None:
+def test_invalid_arguments_are_refused(options: dict[str, object], expected: str) -> None:
     given = {"phy": clift.PhyTrace([0, 10], [1, 1]), "scheme": "ARQ"} | options
     with pytest.raises(clift.ScenarioError) as error:
         clift.LiveLink(**given)  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def test_options_that_do_not_apply_are_refused() -> None:
         clift.simulate(live, duration_s=1, reorder=clift.Reorder())
 
 
-def test_a_scenario_runs_live_what_the_keywords_run(tmp_path: Path) -> None:
+def test_a_live_scenario_equals_its_keywords(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text(
         """

@@ -61,7 +61,7 @@ def processes(word: str) -> list[int]:
 
 
 @live_only
-def test_a_round_trip_takes_what_the_link_says(tmp_path: Path) -> None:
+def test_a_round_trip_takes_as_long_as_the_links(tmp_path: Path) -> None:
     serve = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
     serve += "s.bind(('', 7))\nwhile True: s.sendto(*s.recvfrom(99))"
     ask = "import socket, sys, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
@@ -168,7 +168,7 @@ def test_nothing_is_left_after_any_end(how: signal.Signals, tmp_path: Path) -> N
 
 
 @live_only
-def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+def test_errors_give_one_line(tmp_path: Path) -> None:
     for arguments, text, expected in (
         (["--congestion", "nosuch", "--", "true"], LEG, "has no congestion control nosuch"),
         (["--", "true"], LEG + "[vary]\nseed = [1, 2]\n", "choose by --set: seed"),
@@ -183,7 +183,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
 
 
 @live_only
-def test_the_end_of_a_trace_is_told(tmp_path: Path) -> None:
+def test_the_end_of_a_trace_is_reported(tmp_path: Path) -> None:
     text = ARQ.replace(', reorder = { key = "tcp" }', "") + 'length = "1 s"\n'
     command = ["--serve", f"{TRAFFIC} serve c", "--", "timeout", "2", *TRAFFIC.split(), "send", "c"]
     done = live(tmp_path, *command, "{peer}", "--seconds", "9", text=text)
@@ -200,7 +200,7 @@ def test_a_late_run_does_not_count() -> None:
     assert "2 packets were not taken" in refusing.faults(5)[0]
 
 
-def test_check_says_what_can_be_done() -> None:
+def test_check_reports_the_possible_live_runs() -> None:
     command = [sys.executable, "-m", "clift", "live", "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == (2 if _HINDRANCES else 0)

@@ -31,7 +31,7 @@ def runs(folder: Path, text: str = "1000000000 5\n") -> Path:
     return path
 
 
-def test_a_limit_is_set_told_and_taken_back() -> None:
+def test_a_limit_is_set_read_and_reset() -> None:
     assert clift.memory_limit("2 GiB") == 2**31 == clift.memory_limit()
     assert clift.memory_limit(10**6) == 10**6
     assert clift.memory_limit("unlimited") is None
@@ -59,7 +59,7 @@ CALLS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_takes_too_much_is_refused_with_its_need(name: str, tmp_path: Path) -> None:
+def test_too_large_work_is_refused_with_its_size(name: str, tmp_path: Path) -> None:
     clift.memory_limit(100_000)
     with pytest.raises(clift.OutOfMemory) as error:
         CALLS[name](tmp_path)
@@ -70,7 +70,7 @@ def test_what_takes_too_much_is_refused_with_its_need(name: str, tmp_path: Path)
     assert isinstance(error.value, MemoryError)
 
 
-def test_what_the_message_allows_suffices() -> None:
+def test_the_limit_in_the_message_is_enough() -> None:
     clift.memory_limit(100_000)
     for _ in range(5):
         try:
@@ -86,7 +86,7 @@ def clift_command(*words: Any) -> subprocess.CompletedProcess[str]:
     return command.clift(*words)
 
 
-def test_the_command_line_says_what_to_allow(tmp_path: Path) -> None:
+def test_the_command_line_names_the_option_for_more_memory(tmp_path: Path) -> None:
     words = ["trace", "info", runs(tmp_path), "--slot", "1 us", "--decode", "1 us"]
     done = clift_command(*words, "--memory", "1 GB")
     assert done.returncode == 2

@@ -165,7 +165,7 @@ def test_a_check_notices_another_channel(monkeypatch):
     assert [row.metric for row in rows if not row.agrees]
 
 
-def test_a_trace_that_is_no_chain_departs():
+def test_a_trace_that_is_not_a_chain_differs_from_the_model():
     # Bursts of exactly four slots: no chain's geometric law.
     d = np.ones(600_000, dtype=np.int64)
     starts = np.flatnonzero(np.random.default_rng(1).random(len(d) // 20) < 0.5) * 20
@@ -222,7 +222,7 @@ def test_the_command_checks(capsys):
         [],
     ],
 )
-def test_bad_input_is_one_line(arguments, capsys):
+def test_bad_input_gives_one_line(arguments, capsys):
     assert run(["model", *arguments]) == 2
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1

@@ -51,7 +51,7 @@ def test_the_python_and_the_scenario_run(folder: Path, capsys: pytest.CaptureFix
     assert "goodput_kbps" in capsys.readouterr().out
 
 
-def test_the_log_is_what_its_script_writes(folder: Path) -> None:
+def test_the_log_equals_the_output_of_its_script(folder: Path) -> None:
     script = ROOT / "examples" / "modem_log.py"
     done = subprocess.run([sys.executable, str(script)], check=True, capture_output=True, text=True)
     assert done.stdout == (folder / "modem.csv").read_text()
@@ -113,7 +113,7 @@ def test_adaptive_coding_gains_and_loses_as_it_must(capsys: pytest.CaptureFixtur
     assert "give --symbol-rate" in capsys.readouterr().err
 
 
-def test_a_run_says_what_the_import_warns_of(
+def test_a_run_repeats_the_warnings_of_the_import(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "log.csv").write_text("t,delay,loss\n0,0,0\n1,30,1\n2,31,0\n")

@@ -191,7 +191,7 @@ def test_the_calls_of_ns_know_the_type(tmp_path: Path) -> None:
         ("duplex-link $n0 $n1 0 0 Clift", "a scenario file"),
     ],
 )
-def test_what_is_wrong_is_told(call: str, expected: str, tmp_path: Path) -> None:
+def test_errors_are_reported(call: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(f'scheme = "ARQ"\nlink.rtt = "60 ms"{CHANNEL}')
     script = tmp_path / "x.tcl"
     script.write_text(

@@ -205,7 +205,7 @@ def test_a_seed_decides_and_nothing_else(version: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("built")
-def test_what_is_wrong_is_one_line(version: str, options: list[str], error: str) -> None:
+def test_errors_give_one_line(version: str, options: list[str], error: str) -> None:
     done = subprocess.run(
         [program(version, "clift-bulk"), *options], capture_output=True, text=True
     )
@@ -216,7 +216,7 @@ def test_what_is_wrong_is_one_line(version: str, options: list[str], error: str)
 
 @pytest.mark.skipif(not WHEELS, reason="skipped: no wheel of ns-3 (`make hosts-deps`)")
 @pytest.mark.usefixtures("built")
-def test_python_gets_what_cxx_gets() -> None:
+def test_python_and_cxx_get_the_same() -> None:
     [core] = WHEELS[0].parent.glob("lib64/libns3.*-core.so")
     version = core.name.removeprefix("libns").removesuffix("-core.so")
     scenario = MODULE / "examples" / "geo.toml"

@@ -28,7 +28,7 @@ def test_processes_limit_the_rate_of_a_long_link() -> None:
         assert seen["stalled_slots"] + seen["tbs_sent"] == pytest.approx(100_000, rel=0.2)
 
 
-def test_the_layers_do_what_they_are_told() -> None:
+def test_the_layers_follow_their_options() -> None:
     options = {"transport": "cubic", "profile": "linux", "duration_s": 20}
     am = counts(clift.simulate(clift.NtnLink("nr-ntn-leo600", harq_feedback=False), **options))
     assert am["rlc_pdus_sent_again"] > 0
@@ -147,7 +147,7 @@ def test_a_phy_trace_and_a_moving_satellite_drive_it() -> None:
         ({"t_reordering_ms": -1}, "0 or more"),
     ],
 )
-def test_what_cannot_be_says_why(options: dict, message: str) -> None:
+def test_invalid_arguments_are_refused_with_the_reason(options: dict, message: str) -> None:
     with pytest.raises(clift.CliftError, match=message):
         clift.NtnLink(**options)
 

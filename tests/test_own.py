@@ -259,7 +259,7 @@ def test_draws_follow_the_seed_whatever_the_threads() -> None:
         assert [run.summary() for run in runs] == alone
 
 
-def test_an_exception_comes_back_as_it_is() -> None:
+def test_an_exception_of_a_part_reaches_the_caller() -> None:
     for call in (
         lambda: clift.simulate(LINK, transport="boom", duration_s=20),
         lambda: clift.run_many(
@@ -276,7 +276,7 @@ def test_an_exception_comes_back_as_it_is() -> None:
     assert clift.simulate(LINK, transport="py-newreno", duration_s=5).goodput_kbps > 0
 
 
-def test_an_exception_in_a_scheme_comes_back_every_time() -> None:
+def test_every_exception_of_a_scheme_reaches_the_caller() -> None:
     @clift.register_scheme("bad-scheme")
     def bad(phy: clift.PhyTrace, what: str) -> Any:
         if what == "raise":

@@ -39,7 +39,7 @@ def rows(metric: str, names: tuple[str, ...], table: dict[tuple, float], half: f
 # --- the registry ---
 
 
-def test_the_papers_and_their_artefacts_are_these():
+def test_the_papers_and_their_artefacts_are_complete():
     found = {paper.name: [one.name for one in paper.artefacts] for paper in registry.papers()}
     assert {name: len(artefacts) for name, artefacts in found.items()} == {
         "ijscn2014": 10,
@@ -73,7 +73,7 @@ def test_an_artefact_is_described_and_has_its_function(artefact: Artefact):
         assert len(line) == len(described["columns"])
 
 
-def test_the_extended_paper_prints_what_the_first_prints_of_the_link_of_the_third():
+def test_the_three_papers_agree_on_the_printed_values_they_share():
     own = registry.described("clift2014", "table 2")["rows"]
     assert all(line in registry.described("ijscn2014", "table 3")["rows"] for line in own)
     for line in registry.described("ijscn2014", "figure 10")["rows"]:
@@ -94,7 +94,7 @@ def test_an_earlier_name_finds_its_paper():
         ("all", [1], [], "name the paper"),
     ],
 )
-def test_what_no_paper_has_is_refused(name, tables, figures, says):
+def test_unknown_papers_tables_and_figures_are_refused(name, tables, figures, says):
     with pytest.raises(ScenarioError, match=says):
         registry.chosen(name, tables, figures)
 
@@ -116,7 +116,7 @@ def test_a_claim_holds_fails_or_is_open_by_its_interval():
     assert verdict.within(three, 1.0, 2.0) is False
 
 
-def test_the_worst_of_several_cells_counts_and_of_none_nothing_is_known():
+def test_the_worst_cell_decides_and_no_cell_leaves_it_open():
     assert verdict.every([True, True]) is True
     assert verdict.every([True, None]) is None
     assert verdict.every([None, False, True]) is False
@@ -134,7 +134,7 @@ def test_ratios_carry_both_intervals():
     assert (scaled.half_width, scaled.low, scaled.high) == (1.0, -7.0, -4.8)
 
 
-def test_a_mean_of_runs_that_are_all_but_alike_has_an_interval_and_of_one_none():
+def test_nearly_equal_runs_have_an_interval_and_one_run_has_none():
     found = verdict.averaged([5.11] * 199 + [5.2])
     assert found.half_width is not None
     assert 0 < found.half_width < 0.01
@@ -143,7 +143,7 @@ def test_a_mean_of_runs_that_are_all_but_alike_has_an_interval_and_of_one_none()
         verdict.averaged([])
 
 
-def test_a_claim_is_not_said_to_fail_in_short_runs():
+def test_no_claim_fails_in_short_runs():
     artefact = registry.chosen("ijscn2014", figures=[8])[0]
     outcome = Outcome(Rows(), {claim.key: Verdict(False, "found") for claim in artefact.claims})
 
@@ -386,7 +386,7 @@ def test_claims_on_delayed_ack_load_and_cubic_follow_the_means():
 # --- the gates ---
 
 
-def test_gates_count_cells_and_shape_and_leave_out_what_was_fitted():
+def test_gates_count_cells_and_shape_without_fitted_cells():
     artefact = registry.chosen("ijscn2014", tables=[3])[0]
 
     def row(scheme: str, level: int, mean: float, printed: float, fitted: bool = False) -> Row:
@@ -414,7 +414,7 @@ def test_gates_count_cells_and_shape_and_leave_out_what_was_fitted():
     assert gate(artefact, Rows([model])).against == "the closed form"
 
 
-def test_a_success_rate_is_held_against_the_print_by_what_fails():
+def test_success_rates_are_compared_by_their_failures():
     row = Row({}, "success_percent", Estimate(98.0, 0.1, 9), 99.0)
     assert row.ratio == pytest.approx(2.0)
 
@@ -488,7 +488,7 @@ def test_the_same_run_gives_the_same_numbers():
     assert other["profiles"] != first["profiles"]
 
 
-def test_the_ratio_is_that_of_mean_and_print_and_a_table_marks_what_was_fitted():
+def test_tables_have_the_ratio_to_the_print_and_mark_fitted_cells():
     artefact = registry.chosen("ijscn2014", tables=[1])[0]
     labels = {"scheme": "ARQ"}
     fitted = Row(labels, "retransmitted_share", Estimate(0.0111, 0.001, 6), 0.0222, fitted=True)
@@ -513,7 +513,7 @@ def test_every_artefact_has_its_place_in_the_pages():
 # --- the commands ---
 
 
-def test_the_list_is_what_it_always_was(capsys):
+def test_the_list_of_papers_is_unchanged(capsys):
     assert run(["paper", "list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == ["papers"]
@@ -523,7 +523,7 @@ def test_the_list_is_what_it_always_was(capsys):
     assert "figure 11" in capsys.readouterr().out
 
 
-def test_show_says_what_a_paper_prints_and_claims(capsys):
+def test_show_lists_printed_values_and_claims(capsys):
     assert run(["paper", "show", "leo2014"]) == 0
     said = capsys.readouterr().out
     assert "tauran2017" in said
@@ -582,6 +582,6 @@ def test_run_writes_text_json_and_picture(tmp_path: Path, capsys):
         ["show"],
     ],
 )
-def test_bad_input_is_one_line(arguments, capsys):
+def test_bad_input_gives_one_line(arguments, capsys):
     assert run(["paper", *arguments]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

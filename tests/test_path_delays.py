@@ -44,7 +44,7 @@ def test_a_shorter_path_reorders_unless_it_keeps_order(tmp_path: Path) -> None:
     assert delays(path) == free
 
 
-def test_a_kernel_refuses_what_a_retransmission_has_overtaken() -> None:
+def test_a_kernel_refuses_a_segment_that_its_retransmission_overtook() -> None:
     # Every 33rd millisecond's packet is 70 ms late, and the queue overflows in slow start.
     rows = [(ms / 1000, 80 if ms % 33 == 0 else 10) for ms in range(10_000)]
     options = OPTIONS | {"path_ms": rows, "cwnd_max_packets": None, "queue_packets": 50}

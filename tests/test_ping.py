@@ -16,7 +16,7 @@ def answers(numbers: list[int], time: str = "600") -> str:
     return "".join(line.format(number, time) for number in numbers)
 
 
-def test_a_log_of_iputils_is_read_and_told(tmp_path: Path, capsys) -> None:
+def test_a_log_of_iputils_is_read_and_described(tmp_path: Path, capsys) -> None:
     """Twenty-five probes of loopback, `ping -D -O -i 0.2`."""
     words = ["trace", "import", str(DATA / "ping.log"), "-o", str(tmp_path / "x.parquet")]
     assert run(words) == 0
@@ -75,7 +75,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (answers([1, 2]) + "PING x\n", "", "line 3: a second run of ping begins"),
     ],
 )
-def test_faults_are_one_line_with_their_cure(text, more, expected, tmp_path: Path, capsys) -> None:
+def test_faults_give_one_line_with_the_remedy(text, more, expected, tmp_path: Path, capsys) -> None:
     path = tmp_path / "x.log"
     path.write_text(text)
     assert run(["trace", "import", str(path), *more.split(), "-o", str(tmp_path / "x.csv")]) == 2

@@ -169,7 +169,7 @@ def excerpt(time: list[int], kind: list[int], seq: list[int]) -> Excerpt:
     return found
 
 
-def test_capacity_is_what_the_slots_carry_wherever_the_run_starts() -> None:
+def test_capacity_equals_the_slots_from_any_start() -> None:
     phy = clift.channel.bernoulli(slots=5000, p=0.3, slot_ns=1_000_000, lldu_bytes=100, seed=3)
     edges = np.linspace(0, 12, 25)
     for options in ({}, {"wrap": True, "start_offset_s": 3.3}):
@@ -248,7 +248,7 @@ def test_labels_of_a_logarithmic_axis_do_not_overlap(tmp_path: Path) -> None:
         assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
 
 
-def test_a_table_of_one_run_is_no_mean_and_says_what_its_columns_are(
+def test_a_table_of_one_run_names_its_columns_and_has_no_mean(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     words = ["paper", "tauran2017", "--table", "1", "--runs", "1", "--duration", "5"]

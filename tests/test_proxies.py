@@ -88,7 +88,7 @@ def test_a_pair_around_the_link_stands_there_on_the_way_back_too() -> None:
         ("[link]\npep = 7", "link.pep: "),
     ],
 )
-def test_what_cannot_be_is_told(text: str, expected: str) -> None:
+def test_invalid_proxies_are_refused(text: str, expected: str) -> None:
     with pytest.raises(clift.ScenarioError) as told:
         clift.Scenario.parse(GEO + text)
     assert expected in str(told.value)

@@ -91,9 +91,7 @@ def test_protocols_vary_in_a_campaign(link: clift.LinkTrace) -> None:
         ({"transport": "quic", "transport.quic.mtu": "9 B"}, "unknown key"),
     ],
 )
-def test_what_is_wrong_is_told(
-    link: clift.LinkTrace, options: dict[str, Any], message: str
-) -> None:
+def test_errors_are_reported(link: clift.LinkTrace, options: dict[str, Any], message: str) -> None:
     with pytest.raises(clift.ScenarioError) as error:
         clift.simulate(link, duration_s=1, **options)
     assert message in str(error.value)
@@ -160,7 +158,7 @@ def test_the_qlog_says_what_the_sender_did(tmp_path: Path) -> None:
 NAMES = ("transport:packet_sent", "recovery:packet_lost", "recovery:metrics_updated")
 
 
-def test_a_qlog_that_cannot_be_is_refused(tmp_path: Path, link: clift.LinkTrace) -> None:
+def test_an_unsupported_qlog_is_refused(tmp_path: Path, link: clift.LinkTrace) -> None:
     run = clift.simulate(link, transport="quic", file_bytes=3000)
     with pytest.raises(clift.ScenarioError, match=r"x\.txt: .* give a name that ends in \.sqlog"):
         run.qlog(tmp_path / "x.txt")

@@ -113,7 +113,7 @@ def test_a_page_says_question_conclusion_setting_and_how_to_repeat_it(folder: Pa
     assert "none, ARQ, HARQ(10/12)" in text
 
 
-def test_a_page_says_under_the_conclusion_what_that_rests_on(
+def test_a_page_shows_the_basis_of_its_conclusion(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [*range(60), *range(100, 160)]
@@ -190,7 +190,7 @@ def test_a_table_without_a_column_is_named(
         ('{"cells": [{"labels": {"a": "b"}, "runs": "x"}]}', "not a results folder"),
     ],
 )
-def test_a_bad_folder_is_one_line(
+def test_a_bad_folder_gives_one_line(
     record: str, said: str, copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (copy / "record.json").write_text(record)

@@ -119,7 +119,7 @@ def test_rows_are_those_of_the_table(folders: tuple[str, str], capsys) -> None:
         (["--rows", "scheme"], "--rows and --columns must be given together"),
     ],
 )
-def test_what_is_not_there_is_one_line(
+def test_missing_results_give_one_line(
     folders: tuple[str, str], options: list[str], said: str, capsys
 ) -> None:
     capsys.readouterr()
@@ -130,7 +130,7 @@ def test_what_is_not_there_is_one_line(
     assert len(err.splitlines()) == 1
 
 
-def test_a_folder_without_results_says_what_makes_some(tmp_path: Path, capsys) -> None:
+def test_a_folder_without_results_names_the_command_that_makes_them(tmp_path: Path, capsys) -> None:
     assert run(["results", str(tmp_path)]) == 2
     assert f"clift sweep STUDY.toml -o {tmp_path}" in capsys.readouterr().err
 

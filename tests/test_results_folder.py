@@ -52,7 +52,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {"store"}
 
 
-def test_a_folder_holds_one_campaign_and_what_is_not_ours(
+def test_a_folder_holds_one_campaign_and_keeps_foreign_files(
     scenario: Path, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "keep"
@@ -89,7 +89,7 @@ def test_a_record_cannot_have_other_files_removed(other: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "[" * 200_000])
-def test_a_record_that_is_not_ours_is_left_unless_forced(
+def test_a_foreign_record_is_kept_without_force(
     text: str, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "record.json"
@@ -101,7 +101,7 @@ def test_a_record_that_is_not_ours_is_left_unless_forced(
     assert json.loads(path.read_text())["complete"]
 
 
-def test_a_picture_that_is_not_ours_is_refused_before_anything_is_run(
+def test_a_foreign_picture_is_refused_before_the_first_run(
     other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     picture = tmp_path / "cwnd.png"
@@ -226,7 +226,7 @@ def stop(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_the_record_of_many_cells_leaves_what_they_measured_to_the_summary(
+def test_the_record_of_many_cells_omits_their_values(
     tmp_path: Path,
 ) -> None:
     counts = (2, record.TOLD_CELLS + 1)

@@ -162,7 +162,7 @@ def test_the_name_of_an_axis_chooses_among_its_points(tmp_path: Path) -> None:
     assert "buffer: is an axis of [vary]; choose one or a list of none, small" in done.stderr
 
 
-def test_bad_input_is_one_line_and_exit_code_2(scenario: Path, tmp_path: Path) -> None:
+def test_bad_input_gives_one_line_and_exit_code_2(scenario: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
     cases: list[tuple[list[object], str]] = [
@@ -194,7 +194,7 @@ def test_a_folder_without_permission_is_refused_before_running(
     assert "Permission denied" in done.stderr
 
 
-def test_ctrl_c_keeps_what_is_done(scenario: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_runs(scenario: Path, tmp_path: Path) -> None:
     folder = tmp_path / "results"
     result = json.loads(interrupted(scenario, folder))
     assert result["complete"] is False
@@ -293,7 +293,7 @@ def test_the_example_of_kuhn_2014_meets_the_printed_page_times() -> None:
         assert abs(value["difference"]) < 0.15, value
 
 
-def test_what_the_file_leaves_out_is_told(scenario: Path) -> None:
+def test_defaults_taken_are_printed(scenario: Path) -> None:
     text = SCENARIO.replace('link.rtt = "500 ms"\n', "").replace('decoding = "36 ms"\n', "")
     scenario.write_text(text)
     done = clift("run", scenario, "--json", "--runs", 2)

@@ -60,7 +60,7 @@ def test_errors_name_file_line_key_and_cure(tmp_path: Path, text: str, expected:
     assert "\n" not in str(error.value)
 
 
-def test_a_missing_trace_file_is_told_with_file_line_and_key(
+def test_a_missing_trace_file_is_reported_with_file_line_and_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.toml"
@@ -209,7 +209,7 @@ def test_every_keyword_changes_a_file_as_it_changes_links(link: clift.LinkTrace)
         assert clift.simulate(of_dict.replace(**options).replace(seed=9)).summary() is not None
 
 
-def test_what_a_keyword_set_it_takes_back(tmp_path: Path) -> None:
+def test_a_keyword_resets_what_another_set(tmp_path: Path) -> None:
     path = scenario_file(tmp_path, 'duration = "5 s"\nscheme = "ARQ"')
     plain = clift.Scenario.read(path)
     set_ = plain.replace(initial_window=9, reorder=clift.Reorder(), cwnd_max_packets=3)
@@ -372,7 +372,7 @@ def test_run_many_equals_simulate_whatever_the_threads(link: clift.LinkTrace) ->
         assert [run.summary() for run in runs] == alone
 
 
-def test_run_many_calls_back_and_keeps_what_is_done(link: clift.LinkTrace) -> None:
+def test_run_many_calls_back_and_keeps_finished_runs(link: clift.LinkTrace) -> None:
     seen: list[tuple[int, int]] = []
     scenarios = [clift.Scenario(link, duration_s=5, seed=seed) for seed in range(5)]
     clift.run_many(scenarios, progress=lambda done, total: seen.append((done, total)))

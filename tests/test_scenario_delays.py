@@ -180,7 +180,7 @@ def test_a_file_is_read_once_and_an_edit_is_seen_by_the_next_reading(folder: Pat
     ],
 )
 @pytest.mark.parametrize("key", ["link.delays", "access.delays"])
-def test_a_file_that_holds_no_delays_is_told_why(
+def test_a_file_without_delays_is_refused_with_the_reason(
     folder: Path, key: str, rows: bytes | None, expected: str
 ) -> None:
     file = folder / "delays.csv"
@@ -194,7 +194,7 @@ def test_a_file_that_holds_no_delays_is_told_why(
     assert "\n" not in str(error.value)
 
 
-def test_the_command_ends_with_2_and_one_line(folder: Path) -> None:
+def test_the_command_gives_one_line_and_exit_code_2(folder: Path) -> None:
     (folder / "delays.csv").write_text("time_s,delay_ms\n0,80\n0,80\n")
     scenario(folder, 'trace.file = "phy.csv"\n[ntn]\ndelays = "delays.csv"\n')
     for changes, expected in (

@@ -110,7 +110,7 @@ def test_a_campaign_with_a_return_channel_is_the_same_every_time(folder: Path) -
     assert min(lost) > 0
 
 
-def test_what_cannot_be_is_told_why(folder: Path) -> None:
+def test_invalid_feedback_is_refused_with_the_reason(folder: Path) -> None:
     for text, expected in (
         (
             'feedback_loss = 0.1\nfeedback_trace.file = "back.csv"\n',

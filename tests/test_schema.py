@@ -48,13 +48,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_the_program_takes_the_schema_takes(name: str) -> None:
+def test_the_schema_accepts_what_the_program_accepts(name: str) -> None:
     assert clift.Scenario.parse(RIGHT[name]).cells()
     VALIDATOR.validate(tomllib.loads(RIGHT[name]))
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_the_program_refuses_the_schema_refuses(name: str) -> None:
+def test_the_schema_refuses_what_the_program_refuses(name: str) -> None:
     with pytest.raises(clift.CliftError):
         clift.Scenario.parse(WRONG[name]).cells()
     assert not VALIDATOR.is_valid(tomllib.loads(WRONG[name]))

@@ -46,7 +46,7 @@ def values(campaign: clift.campaign.Campaign) -> list[dict[int, dict[str, float]
     return [dict(cell.values) for cell in campaign.cells]
 
 
-def test_only_what_is_missing_is_run(study: Path, tmp_path: Path, monkeypatch) -> None:
+def test_only_missing_runs_are_run(study: Path, tmp_path: Path, monkeypatch) -> None:
     ran: list[int] = []
     usual = Worker.run
 
@@ -71,7 +71,7 @@ def test_only_what_is_missing_is_run(study: Path, tmp_path: Path, monkeypatch) -
     assert [len(cell.values) for cell in fewer.cells] == [2, 2, 2]
 
 
-def test_what_decides_a_cell_is_its_key(tmp_path: Path) -> None:
+def test_the_key_of_a_cell_has_all_that_decides_its_results(tmp_path: Path) -> None:
     phy = clift.channel.bernoulli(slots=2000, p=0.1, seed=1)
     phy.write(tmp_path / "x.csv")
     text = 'duration = "1 s"\n[trace]\nfile = "x.csv"\n'
@@ -245,7 +245,7 @@ def test_a_cell_stops_when_its_interval_is_narrow(study: Path, tmp_path: Path) -
     assert values(again) == values(found)
 
 
-def test_a_dry_run_tells_what_there_is_to_do(
+def test_a_dry_run_lists_the_missing_runs(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["sweep", str(study), "-o", str(tmp_path / "out")]

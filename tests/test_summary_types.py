@@ -38,7 +38,7 @@ def faults(value: Any, kind: Any, path: str) -> Iterator[str]:
         yield f"{path} = {value!r} is no {NoneType if kind is None else kind.__name__}"
 
 
-def test_what_is_wrong_is_found() -> None:
+def test_wrong_types_are_found() -> None:
     run = clift.simulate({"ntn": {}}, duration_s=1).summary()
     assert list(faults(run, Summary, "")) == []
     wrong = {**run, "timeouts": 1.5, "links": [{**run["links"][0], "kind": "cable"}], "more": 1}

@@ -73,7 +73,7 @@ def test_the_guide_to_captures_holds(folder: Path, capsys: pytest.CaptureFixture
         pytest.skip(f"skipped: there is no tshark for {len(skipped)} of {len(commands)} commands")
 
 
-def test_what_the_guide_says_of_its_example_is_what_comes_out(
+def test_the_numbers_of_the_guide_are_those_of_its_example(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "choose.toml").write_text(blocks("choose-a-scheme", "toml")[0])

@@ -59,7 +59,7 @@ def test_the_command_prints_the_table_and_draws_it(tmp_path: Path, capsys):
 
 
 @pytest.mark.parametrize("arguments", [[], ["--table", "3"], ["--table", "1", "--runs", "0"]])
-def test_bad_input_is_one_line(arguments, capsys):
+def test_bad_input_gives_one_line(arguments, capsys):
     assert run(["paper", "tauran2017", *arguments]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 

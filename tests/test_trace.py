@@ -25,7 +25,7 @@ def read_only(values: list[int]) -> np.ndarray:
     return array
 
 
-def test_what_nobody_can_change_is_shared_and_anything_else_copied():
+def test_read_only_arrays_are_shared_and_others_copied():
     mine = np.frombuffer(np.array([0, 1, 2], np.int64).tobytes(), np.int64)
     yours = np.array([0, 1, 2])
     assert np.shares_memory(clift.PhyTrace(mine, mine).t_ns, mine)
@@ -105,7 +105,7 @@ def test_integers_of_any_kind_are_taken(dtype: str):
         ([0, 9], [1, 1], {"period_ns": 9}, "period_ns must be above 9"),
     ],
 )
-def test_what_is_no_trace_is_refused(t: object, d: object, keys: dict, message: str):
+def test_invalid_traces_are_refused(t: object, d: object, keys: dict, message: str):
     with pytest.raises(clift.TraceError, match=message) as caught:
         clift.PhyTrace(t, d, **keys)  # type: ignore[arg-type]
     assert isinstance(caught.value, clift.CliftError)
@@ -138,7 +138,7 @@ def traces() -> st.SearchStrategy[clift.PhyTrace]:
 
 @given(traces())
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_trace_survives_a_file(tmp_path_factory, suffix: str, phy: clift.PhyTrace):
+def test_a_trace_is_read_as_it_was_written(tmp_path_factory, suffix: str, phy: clift.PhyTrace):
     path = tmp_path_factory.mktemp("trace") / f"x.{suffix}"
     phy.write(path)
     back = clift.read_trace(path)
@@ -168,7 +168,7 @@ def test_parquet_of_several_row_groups_and_other_integers(tmp_path: Path):
 @pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "lz4"])
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
 @pytest.mark.parametrize("dictionary", [True, False])
-def test_what_pyarrow_writes_is_read(tmp_path: Path, codec: str, page: str, dictionary: bool):
+def test_files_of_pyarrow_are_read(tmp_path: Path, codec: str, page: str, dictionary: bool):
     steps = np.random.default_rng(1).integers(1, 1 << 40, 3000)
     times, delays = np.cumsum(steps), steps % 3
     table = pa.table({"t_ns": times, "d_ns": delays})
@@ -189,7 +189,7 @@ def test_gzip_is_refused_with_a_cure(tmp_path: Path):
         clift.read_trace(tmp_path / "x.parquet")
 
 
-def test_pyarrow_reads_what_is_written(tmp_path: Path):
+def test_pyarrow_reads_our_files(tmp_path: Path):
     phy = clift.PhyTrace(range(0, 30000, 10), [5, 0, 7] * 1000, lldu_bytes=40, description="x")
     phy.write(tmp_path / "x.parquet")
     table = pq.read_table(tmp_path / "x.parquet")
@@ -228,7 +228,7 @@ def parquet(path: Path, columns: dict, metadata: dict[str, str] | None = None) -
         ({"t_ns": [0], "d_ns": [1]}, {"clift-trace": "2"}, "format version `2` is not known"),
     ],
 )
-def test_a_foreign_parquet_is_told_in_one_line(tmp_path: Path, columns, metadata, message: str):
+def test_a_foreign_parquet_gives_one_line(tmp_path: Path, columns, metadata, message: str):
     path = tmp_path / "x.parquet"
     parquet(path, columns, metadata)
     with pytest.raises(clift.TraceError, match=message) as caught:
@@ -238,7 +238,7 @@ def test_a_foreign_parquet_is_told_in_one_line(tmp_path: Path, columns, metadata
 
 
 @pytest.mark.parametrize("keep", [0, 3, 100, -1, -9])
-def test_a_truncated_parquet_is_told_in_one_line(tmp_path: Path, keep: int):
+def test_a_truncated_parquet_gives_one_line(tmp_path: Path, keep: int):
     path = tmp_path / "x.parquet"
     clift.PhyTrace(range(1000), [5] * 1000).write(path)
     path.write_bytes(path.read_bytes()[:keep])
@@ -249,7 +249,7 @@ def test_a_truncated_parquet_is_told_in_one_line(tmp_path: Path, keep: int):
     assert "\n" not in str(caught.value)
 
 
-def test_a_damaged_parquet_is_told_in_one_line(tmp_path: Path):
+def test_a_damaged_parquet_gives_one_line(tmp_path: Path):
     path = tmp_path / "x.parquet"
     clift.PhyTrace(np.cumsum(np.random.default_rng(1).integers(1, 99, 9999)), [5] * 9999).write(
         path
@@ -294,7 +294,7 @@ def test_a_chain_is_given_by_p_and_burst_as_in_files(tmp_path: Path):
             clift.channel.gilbert_elliott(slots=100, **wrong)
 
 
-def test_mahimahi_comes_back_as_it_was(tmp_path: Path):
+def test_mahimahi_is_read_as_it_was_written(tmp_path: Path):
     phy = clift.read_trace(DATA / "cell.up")
     assert (len(phy), phy.lldu_bytes, phy.packing) == (150, 1504, "bytes")
     phy.write(tmp_path / "again.mahimahi")

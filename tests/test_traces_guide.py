@@ -89,7 +89,7 @@ def test_the_python_and_the_scenario_run(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_series_is_what_numpy_makes_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_series_equals_numpys(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = "--time 1:date --rate 2:kbit/s --delay PINGAVG:ms --delay-is rtt --no-keep-order"
     assert run(["trace", "import", "drive.csv", *shlex.split(arguments), "-o", "x.parquet"]) == 0
     assert "assumed: half of the round-trip time" in capsys.readouterr().err
@@ -126,7 +126,7 @@ def test_captures_give_delay_and_loss(capsys: pytest.CaptureFixture[str]) -> Non
     assert "the smallest delay is -30 ms" in late.notes["warnings"][0]
 
 
-def test_faults_are_one_line_with_exit_code_2(
+def test_faults_give_one_line_with_exit_code_2(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "back.csv").write_text("0,5\n2,5\n1,5\n")

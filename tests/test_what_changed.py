@@ -65,6 +65,6 @@ def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None
 
 
 @pytest.mark.parametrize("words", [[], ["--figure", "5", "--what-changed"]])
-def test_a_figure_or_what_changed(words: list[str], capsys) -> None:
+def test_the_command_needs_a_figure_or_what_changed(words: list[str], capsys) -> None:
     assert run(["paper", "ijscn2014", *words]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

@@ -51,7 +51,7 @@ def test_it_serves_every_python_from_the_oldest_on_and_says_what_it_is(wheel: Pa
     assert said.get_payload().startswith("# CLIFT")
 
 
-def test_it_runs_an_example_where_there_is_no_rust(wheel: Path, tmp_path: Path) -> None:
+def test_it_runs_an_example_without_rust(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "venv"
     venv.create(home, with_pip=False, symlinks=True)
     python = home / "bin" / "python"

@@ -37,13 +37,13 @@ def first_runs(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_core_alone_gives_what_python_gives(path: Path, program: Path) -> None:
+def test_the_core_alone_equals_python(path: Path, program: Path) -> None:
     command = [program, path.name, "--runs", "1"]
     done = subprocess.run(command, cwd=path.parent, check=True, capture_output=True, text=True)
     assert [json.loads(line) for line in done.stdout.splitlines()] == first_runs(path)
 
 
-def test_what_is_wrong_is_told_in_one_line(program: Path, tmp_path: Path) -> None:
+def test_errors_give_one_line(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_text('[link]\nrat = "5 ms"\n')
     for arguments, expected in (

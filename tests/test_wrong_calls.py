@@ -16,7 +16,7 @@ def test_every_public_callable_is_tried() -> None:
 @pytest.mark.parametrize(
     ("every", "drawn"), [(97, 60), pytest.param(17, 300, marks=pytest.mark.long)]
 )
-def test_wrong_values_are_answered_in_one_line(
+def test_wrong_values_give_one_line(
     every: int, drawn: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Files that a call writes stay here.
