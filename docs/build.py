@@ -1,4 +1,4 @@
-"""Regenerates what the docs take from elsewhere, and checks every link: ``make docs``.
+"""Regenerates the generated parts of the docs and checks every link: ``make docs``.
 
 ``--check`` changes nothing and exits with 1 if a page is out of date or a link leads nowhere.
 """
@@ -72,7 +72,7 @@ def python_examples(check: bool) -> int:
 
 
 def demo() -> str:
-    """What the main job prints."""
+    """Output of the main job."""
     clift = [sys.executable, "-m", "clift"]
     picture = ROOT / "docs" / "images" / "what_changed.png"
     commands = (
@@ -88,7 +88,7 @@ def demo() -> str:
 
 
 def dead_links() -> list[str]:
-    """Relative links of every page that lead to no file."""
+    """Relative links whose file does not exist."""
     faults = []
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/**/*.md")]
     for page in pages:

@@ -1,4 +1,4 @@
-"""The compiled part of clift by itself: what it says writes modules that `import clift` needs."""
+"""The compiled part of clift alone; scripts use it to write modules that `import clift` needs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def properties(schema: dict[str, Any], section: dict[str, Any]) -> dict[str, Any
 
 
 def without_variation(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a file in which nothing varies: what is required is required there."""
+    """Schema of a file without axes, with its required keys."""
     strict = schema.get("then", {}).get("properties", {})
     definitions = {
         name: one for name, one in schema["$defs"].items() if not name.endswith("Varied")

@@ -1,7 +1,7 @@
 """Writes the tables of docs/evidence/hybrid.md from the kept results, ours beside ns-2's.
 
 `python docs/hybrid_table.py` writes them; `--check` only says whether they are up to date, and
-`--pictures` draws the figures of the page anew. `validation/wiopt2003.py --write` keeps results.
+`--pictures` redraws the figures of the page. `validation/wiopt2003.py --write` keeps results.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def three(value: str) -> str:
 
 
 def markdown(head: list[str], body: list[list[str]]) -> str:
-    """Lays out a table, without rows that say nothing."""
+    """Formats a table and omits empty rows."""
     full = [line for line in body if any(cell for cell in line if "." in cell)]
     text = ["| " + " | ".join(line) + " |" for line in [head, *full]]
     return "\n".join([text[0], "|" + "---|" * len(head), *text[1:]])

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/evidence/ntn.md: what K_offset, grants and handovers do, and BBR.
+"""Writes the tables of docs/evidence/ntn.md: effects of K_offset, grants, handovers and BBR.
 
 `python docs/ntn_table.py` runs the simulations (half a minute) and writes them; `--check` only says
 whether they are up to date.
@@ -26,7 +26,7 @@ GRANTS: dict[str, dict[str, Any]] = {
 
 
 def mean(link: clift.NtnLink, of: str, **options: Any) -> float:
-    """Mean over the seeds of a number of a run of one connection, CUBIC unless told otherwise."""
+    """Mean over the seeds of a number of a run of one connection, by default over CUBIC."""
     options = {"transport": "cubic", "profile": "linux", "queue_packets": 300, **options}
     runs = clift.run_many(
         [clift.Scenario(link, seed=seed, **options) for seed in SEEDS], progress=False
@@ -41,7 +41,7 @@ def mbps(link: clift.NtnLink, **options: Any) -> str:
 
 
 def seconds(link: clift.NtnLink, size: int, **options: Any) -> str:
-    """When a file is there."""
+    """Completion time of a file."""
     return f"{mean(link, 'completion_s', duration_s=60, file_bytes=size, **options):.2f}"
 
 

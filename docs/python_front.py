@@ -45,7 +45,7 @@ TYPES = {
     "string": ("", "text('text')"),
     "array": ("", "probability_list"),
 }
-# What a converter takes, unless it is a float.
+# Argument type of a converter that does not take a float.
 TAKES = {
     "whole": "int", "flag": "bool", "text": "str", "probability_list": "Sequence[float]",
     "probabilities": "float | Sequence[float]", "phy": "PhyTrace", "scheme": "Scheme | str",
@@ -100,7 +100,7 @@ class Argument:
 
 
 def _node(schema: dict[str, Any], key: str) -> dict[str, Any]:
-    """What the schema says of a dotted key; nothing of one that it doesn't have."""
+    """Schema of a dotted key; empty if the key is unknown."""
     here: dict[str, Any] = schema
     for part in key.split("."):
         _, section = _resolved(schema, here)

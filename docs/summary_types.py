@@ -50,7 +50,7 @@ KINDS = {
     "share_beside": "float | None",
     "mean_coding_ratio": "float | None",
 }
-# What a run has only with the applications that it is measured of.
+# Keys that exist only with certain applications.
 SOMETIMES = ("page_load_s", "mos")
 # Place in the catalogue, name of the type, what it is, and keys beside those of the catalogue.
 TABLES = (

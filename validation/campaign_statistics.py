@@ -1,4 +1,4 @@
-"""Whether campaigns mean what they say: do 95 % intervals cover, is what is called best the best?
+"""Checks of campaigns: coverage of 95 % intervals, and false winners.
 
 The demo is run from twenty seeds. How their means scatter shows whether runs are independent. All
 runs of a cell together then are a law whose mean is known: a thousand campaigns drawn from it, with
@@ -107,7 +107,7 @@ def scatter(pool: Pool) -> list[str]:
 
 
 def coverage(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
-    """How often the interval of a campaign holds the mean of the law that its runs are from."""
+    """Share of campaigns whose interval contains the mean of the distribution of the runs."""
     draw = np.random.default_rng(1)
     found: dict[tuple[int, str], float] = {}
     print(
@@ -138,7 +138,7 @@ def coverage(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
 
 
 def false_winners(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
-    """How often one of equal alternatives is called best somewhere in a campaign."""
+    """Share of campaigns that name one of equal alternatives best."""
     draw = np.random.default_rng(2)
     broken = []
     for task, name in (("page", "completion_s"), ("bulk", "goodput_kbps")):

@@ -1,4 +1,4 @@
-"""Does `clift design` find what a full enumeration finds, at a tenth of the runs?
+"""Compares `clift design` with a full enumeration, at a tenth of the runs.
 
 Fifty small problems are drawn by seed: a channel, a round trip, a TCP, an application, an
 objective, sometimes a limit, and a space of 20 to 40 candidates. Of each, every candidate is run 40

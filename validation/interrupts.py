@@ -1,4 +1,4 @@
-"""How long Ctrl-C and SIGTERM take to be answered, step by step.
+"""Reaction times to Ctrl-C and SIGTERM, step by step.
 
     python validation/interrupts.py     # prints the table; 1 if a step takes over half a second
 
@@ -19,10 +19,10 @@ from pathlib import Path
 
 MOST_S = 0.5
 WORKED_S = 1.0
-# How an interrupted call or command ends.
+# Endings of an interrupted call or command.
 _ENDS = ("KeyboardInterrupt", "Interrupted", "exit code 130", f"exit code {-signal.SIGTERM}")
 
-# What a user of the library calls; each takes far longer than a second.
+# Calls of the library; each takes far longer than a second.
 CALLS = {
     "bernoulli": "clift.channel.bernoulli(slots=4 * 10**8, p=0.5)",
     "gilbert_elliott": "clift.channel.gilbert_elliott(slots=4 * 10**8, alpha=0.5, beta=0.5)",

@@ -1,4 +1,4 @@
-"""CoDel, FQ-CoDel and PIE beside the queue discs of ns-3: the same arrivals, what becomes of each.
+"""CoDel, FQ-CoDel and PIE beside the queue discs of ns-3, with the same arrivals.
 
 Prints for each cell how many packets met the same fate, the mean number of packets in queue and
 transmitter, and the shares dropped and marked: twelve cells in which nothing may be marked, and
@@ -95,7 +95,7 @@ PATTERNS = {"constant": constant, "poisson": poisson, "bursts": bursts, "waves":
 def fates(
     command: list[str], arrivals: Arrivals, fields: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What became of each packet, and when it was delivered or dropped, ns."""
+    """Fate of each packet, and the time at which it was delivered or dropped, ns."""
     came = zip(arrivals, fields, strict=True)
     text = "".join(f"{at} {flow} {size} {field}\n" for (at, flow, size), field in came)
     told = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
@@ -106,7 +106,7 @@ def fates(
 def dualpi2(  # noqa: C901
     arrivals: Arrivals, fields: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What becomes of each packet under DualPI2, by RFC 9332, appendix A.
+    """Fate of each packet under DualPI2, by RFC 9332, appendix A.
 
     From Linux are the scheduler, and that fewer than two packets are exempt.
     """

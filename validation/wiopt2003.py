@@ -1,9 +1,9 @@
-"""Figures 3 to 8 of Al Fawal 2003, cell by cell beside real ns-2 agents, within bounds.
+"""Figures 3 to 8 of Al Fawal 2003, cell by cell beside ns-2, within bounds.
 
     python validation/wiopt2003.py            # 10 runs of 2000 s: about five minutes on two cores
     python validation/wiopt2003.py --write    # and takes the results for docs/evidence/hybrid.md
 
-`python/clift/papers/wiopt2003_ns2.csv` holds what ns-2's own agents did over the same link layer
+`python/clift/papers/wiopt2003_ns2.csv` has the results of ns-2 with the same link layer
 written for ns-2 (1000 s, one connection 2000 s; four seeds agree within 0.013): without SACK
 `TCP/Newreno` towards `TCPSink/DelAck`, with SACK `TCP/Linux` reno towards `TCPSink/Sack1/DelAck`.
 """
@@ -62,7 +62,7 @@ def all_cells() -> list[Cell]:
 
 
 def faults(found: dict[Cell, float], sack: bool, slack: float = 0.0) -> Iterable[str]:
-    """Where the results leave the bounds that ns-2's own agents keep.
+    """Results outside the bounds that ns-2 keeps.
 
     Runs that are short scatter: `slack` widens the bounds of ARQ-SR, which are the narrowest.
     """

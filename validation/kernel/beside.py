@@ -1,7 +1,7 @@
 """The engine beside kernels in drawn cells (`drawn`, `controls`): what is off, how many are not.
 
     python -m validation.kernel.beside drawn                   # with the measurements there are
-    python -m validation.kernel.beside drawn --measure 0 3 17  # measures cells anew; needs root
+    python -m validation.kernel.beside drawn --measure 0 3 17  # measures cells again; needs root
     python -m validation.kernel.beside virtual --measure all   # in virtual time; two hours
 
 A cell holds if goodput, or completion, is within 5 %, retransmissions and timeouts within 10 % or
@@ -60,7 +60,7 @@ class Kept:
 
     @property
     def file(self) -> Path:
-        """What a kernel did, a line a run."""
+        """Results of a kernel, one line per run."""
         return Path(__file__).parent / self.name
 
 
@@ -75,7 +75,7 @@ KEPT = {
 
 @dataclass(frozen=True)
 class Result:
-    """What counts of a run: kbit/s of bulk data or seconds of a file (None: it did not arrive)."""
+    """Compared value of a run: kbit/s of bulk data or seconds of a file (None: not finished)."""
 
     speed: float | None
     retransmissions: float
@@ -93,7 +93,7 @@ class Comparison:
 
     @property
     def faults(self) -> list[str]:
-        """What is further off than it may be.
+        """Metrics outside their limits.
 
         >>> cell = drawn()[0]
         >>> Comparison(cell, Result(900, 50, 1, 3), Result(850, 61, 4, 3.6)).faults
@@ -245,7 +245,7 @@ def kernel(cell: DrawnCell, rows: list[dict[str, str]]) -> Result:
 
 
 def engine(cell: DrawnCell) -> Result:
-    """What the engine does in a cell; the medians of several runs if the control draws."""
+    """Result of the engine in a cell; the medians of several runs if the control draws."""
     seeds = range(1, RUNS + 1) if cell.congestion in DRAWING else [cell.seed]
     runs = [_run(replace(cell, seed=seed)) for seed in seeds]
 

@@ -1,4 +1,4 @@
-"""What is compared: path, congestion control, and the fate of every packet."""
+"""Cells of the comparison: path, congestion control, and the fate of every packet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUEUES = {
 
 
 class AnyCell(Protocol):
-    """What can be measured: one flow over one path."""
+    """A measurable cell: one flow over one path."""
 
     @property
     def congestion(self) -> str:

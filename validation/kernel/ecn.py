@@ -44,7 +44,7 @@ MANY_SHIFTS_NS = range(-400_000, 400_001, 20_000)
 AIM = 12
 _SEED = 1000
 ONE_OF_TWENTY = 0.05
-# What may be off, and where it stands.
+# Limits, and the columns that they apply to.
 _FIGURES = {"goodput": "goodput_kbps", "marks": "marked"}
 # What a congestion control that follows RFC 3168, and DCTCP, stand over.
 _QUEUES = {
@@ -74,7 +74,7 @@ class EcnCell:
 
     @property
     def seconds(self) -> float:
-        """How long the flow lasts."""
+        """Duration of the flow."""
         return _SECONDS[self.rtt_ms]
 
     @property
@@ -111,7 +111,7 @@ class Did:
     timeouts: int
 
     def faults(self, kernel: Did) -> list[str]:
-        """What is further off the kernel's than it may be.
+        """Metrics further from the kernel's than the limits.
 
         >>> Did(9000, 95, 0, 0).faults(Did(9600, 100, 0, 0))
         ['goodput']
@@ -139,7 +139,7 @@ def cells() -> list[EcnCell]:
 
 
 def engine(cell: EcnCell, shift_ns: int = 0) -> Did:
-    """What our flow does over our queue, with a delay that much longer each way.
+    """Result of CLIFT's flow over CLIFT's queue, with a delay that much longer each way.
 
     Rules of the kernel's host are on: a burst that waits for the next ACK decides here what is
     marked. DualPI2 draws its marks, as the kernel does, and no two delays have the same draws.
@@ -170,7 +170,7 @@ def engine(cell: EcnCell, shift_ns: int = 0) -> Did:
 
 
 def measure_here(cell: EcnCell, shift_ns: int) -> Did:
-    """What this kernel's flow does over its queue, with a delay that much longer each way."""
+    """Result of this kernel's flow over its queue, with a delay that much longer each way."""
     delay_ns = cell.rtt_ms * 500_000 + shift_ns
     path = functools.partial(forward_through, cell.kernel_queue, cell.rate_bps, delay_ns)
     measured = measure(cell, ("net.ipv4.tcp_ecn=1",), path)
@@ -183,7 +183,7 @@ def measure_here(cell: EcnCell, shift_ns: int) -> Did:
 
 
 def recorded() -> dict[EcnCell, dict[int, tuple[Did, str]]]:
-    """What kernels did with the delay moved, and which kernel."""
+    """Results of kernels with changed delays, and the kernel's version."""
     found: dict[EcnCell, dict[int, tuple[Did, str]]] = {}
     if not FILE.exists():
         return found

@@ -34,7 +34,7 @@ _FORWARDED = struct.Struct("qqq")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a kernel did in a cell.
+    """Result of a kernel in a cell.
 
     The mean queue is in packets, over the whole run; the completion is that of a file, from the
     first SYN until its last byte is in the application's hands. Samples are taken every 100 ms:
@@ -193,7 +193,7 @@ class _Flow:
 
     @property
     def _held_bytes(self) -> int:
-        """What path and queue hold."""
+        """Packets that path and queue hold."""
         cell = self.cell
         return cell.rate_bps * cell.rtt_ms // 8000 + cell.queue_packets * PACKET
 

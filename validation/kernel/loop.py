@@ -1,4 +1,4 @@
-"""What a program waits for that has many sockets and a clock."""
+"""Event loop for many sockets and a clock."""
 
 from __future__ import annotations
 

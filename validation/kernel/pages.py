@@ -97,7 +97,7 @@ USES: dict[str, Callable[[], list[Object]]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What is loaded, over which link, through which proxies."""
+    """A cell: the page, the link and the proxies."""
 
     link: str
     use: str
@@ -129,7 +129,7 @@ class Cell:
         return f"{self.link} | {self.use} | {http} | {self.congestion} | {proxies}"
 
     def seeds(self) -> int:
-        """How many draws are measured; one where the link draws nothing."""
+        """Number of draws; one if the link draws nothing."""
         return 1 if LINKS[self.link][0] == "none" else SEEDS
 
     def _path(self, near: str, *, proxies: bool) -> str:
@@ -259,7 +259,7 @@ def live(cell: Cell, seed: int) -> float | None:
 
 
 def figure(run: clift.Run) -> float:
-    """What is compared, s; infinite if it did not end."""
+    """Compared time in s; infinite if the load did not end."""
     summary = run.summary()
     asked = summary["flows"][0].get("requests")
     if asked is None:
@@ -344,14 +344,14 @@ def _await(file: Path) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a kernel did in a cell: s by seed."""
+    """Times of a kernel in a cell: s by seed."""
 
     kernel: str
     seconds: dict[int, float]
 
 
 def recorded() -> dict[Cell, Measured]:
-    """What was measured, in the order of the cells."""
+    """The measurements, in the order of the cells."""
     if not FILE.exists():
         return {}
     found: dict[Cell, Measured] = {}

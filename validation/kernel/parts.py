@@ -53,7 +53,7 @@ class Log(NamedTuple):
 
 
 def engine(cell: DrawnCell) -> Log:
-    """What ours does in a cell."""
+    """Result of CLIFT in a cell."""
     events = _clift.events(setup(cell))
     columns = [events[name].tolist() for name in ("time_ns", "kind", "seq", "len")]
     rows = list(zip(*columns, strict=True))
@@ -65,7 +65,7 @@ def engine(cell: DrawnCell) -> Log:
 
 
 def kernel(name: str, cells: str, number: int) -> Log:
-    """What a kernel does in a cell.
+    """Result of a kernel in a cell.
 
     Raises:
         RuntimeError: If the kernel or the measurement failed.

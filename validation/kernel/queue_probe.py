@@ -1,4 +1,4 @@
-"""What a kernel's queue does to arrivals: `python -m validation.kernel.queue_probe NUMBER ...`.
+"""A kernel's queue under given arrivals: `python -m validation.kernel.queue_probe NUMBER ...`.
 
 Runs inside a kernel in virtual time (`virtual.py`) as root, where a program that waits is never
 late. The packets of a cell, by its number in `queue_cells`, go into the queue before a wire of 12

@@ -1,4 +1,4 @@
-"""Our queues beside a kernel's `tc`: the same arrivals, what becomes of them.
+"""CLIFT's queues and a kernel's `tc` with the same arrivals.
 
     python -m validation.kernel.queues                             # with what is measured
     python -m validation.kernel.queues --measure 7.2 [NUMBER ...]  # anew, in virtual time

@@ -1,4 +1,4 @@
-"""What the axes of a campaign vary: something that one chooses, or what is given.
+"""Kinds of axes of a campaign: alternatives to choose from, or given conditions.
 
 Given is a condition that one meets, and how the simulator reckons: nobody builds a link by the
 choice of a profile, so that none is better than another.
@@ -13,7 +13,7 @@ from typing import Any
 
 import clift._clift as _clift
 
-# Sections that say what a link and its users meet, wherever they stand in a key.
+# Sections that describe the conditions of a link and its users, at any level of a key.
 _SECTIONS = frozenset(
     ["channel", "trace", "feedback_channel", "feedback_trace", "application", "access", "leg"]
 )

@@ -64,7 +64,7 @@ class Campaign:
 
     @property
     def conclusion(self) -> str:
-        """Which alternative is best where, by how much and at what cost; empty if none vary."""
+        """Best alternative per condition, with gain and cost; empty without alternatives."""
         return conclude(self.results)
 
     @property
@@ -152,7 +152,7 @@ class Campaign:
 
         Args:
             folder: Output folder; created if missing. Files of an earlier campaign are removed.
-            plots: Whether to draw.
+            plots: If True, draw the plots.
 
         Returns:
             The files.
@@ -176,8 +176,8 @@ class Campaign:
 
         Args:
             path: The page, a self-contained HTML file.
-            force: Whether to overwrite files that this method did not write.
-            figures: Whether to write every figure as SVG and PDF beside it, in a folder of the
+            force: If True, overwrite files that this method did not write.
+            figures: If True, write every figure as SVG and PDF beside it, in a folder of the
                 page's name without its suffix.
 
         Returns:

@@ -1,4 +1,4 @@
-"""What a reader has to know of a campaign's means and intervals before using them."""
+"""Notes on the limits of a campaign's means and intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from clift.campaign.results import Cell, Results
 from clift.campaign.statistics import FEWEST_INDEPENDENT
 
-# What is proposed aims higher than what is needed: where runs start is drawn.
+# Starts are random, so the proposal exceeds the minimum.
 _AIM = FEWEST_INDEPENDENT + 1
 # Runs from which on more of them say little more of one trace.
 _USUAL_RUNS = 12
@@ -20,7 +20,7 @@ AS_IT_SAYS = "as the trace says"
 
 
 def caveats(results: Results) -> list[str]:
-    """All of them, a sentence each: what the runs share, then what they say of themselves.
+    """All notes, one sentence each: first on shared draws, then those of the runs.
 
     What was taken from a trace as it says is left out: the record has it by key.
     """
@@ -30,7 +30,7 @@ def caveats(results: Results) -> list[str]:
 
 
 def notes(results: Results) -> list[str]:
-    """What the first runs of the first cells say of themselves, each once."""
+    """Notes of the first runs of the first cells, without repetitions."""
     noted = (cell.first.notes() for cell in results.drawn if cell.first is not None)
     return list(dict.fromkeys(note for found in noted for note in found))
 
@@ -42,7 +42,7 @@ def several(results: Results) -> list[int]:
 
 
 def given(results: Results) -> str:
-    """What all runs share, and what their intervals say for that; empty if they share nothing."""
+    """Draws that all runs share and the effect on intervals; empty if they share none."""
     cells = [cell for at in several(results) if (cell := results.cells[at]).shared]
     if not cells:
         return ""
@@ -66,7 +66,7 @@ def given(results: Results) -> str:
 
 
 def _cure(cell: Cell, what: str) -> str:
-    """What would give an interval: more runs, or shorter ones."""
+    """Remedy for a missing interval: more runs, or shorter ones."""
     window = next(iter(cell.windows.values()))
     lasts = float(np.mean(list(cell.column("duration_s").values())))
 
@@ -76,7 +76,7 @@ def _cure(cell: Cell, what: str) -> str:
     share = shared(lasts)
     wanted = _AIM * (1 - share) / (1 - _AIM * share) if _AIM * share < 1 else _MOST_RUNS
     if wanted < _MOST_RUNS:
-        # Where so many are there already, they happen to lie badly.
+        # The number suffices on average; the drawn starts happen to overlap.
         more = max(_USUAL_RUNS, ceil(wanted), 2 * len(cell.values))
         return f"At least {more} runs of this length would give one."
     runs = max(_USUAL_RUNS, len(cell.values))

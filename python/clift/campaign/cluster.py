@@ -37,7 +37,7 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """How many batches there may be under way: two a thread, so that none waits for us."""
+        """Maximum number of batches in progress: two per thread, so that no thread is idle."""
         threads = self._client.scheduler_info(n_workers=-1)["workers"].values()
         count: int = sum(worker["nthreads"] for worker in threads)
         return 2 * max(1, count)
@@ -92,7 +92,7 @@ class Load:
 
 
 def _run(load: Load, spans: tuple[Span, ...]) -> tuple[Batch, float]:
-    """What a worker does."""
+    """Main loop of a worker."""
     from time import monotonic
 
     begun = monotonic()

@@ -64,7 +64,7 @@ def _partial(folder: Path) -> tuple[Path, int]:
 
 
 def sweep(folder: Path) -> None:
-    """Removes what processes left half written that are there no more.
+    """Removes partial files of processes that have ended.
 
     The lock of a file ends with its process, so that a number which another process has by now
     says nothing.
@@ -107,5 +107,5 @@ def _is_at(handle: int, path: Path) -> bool:
 
 
 def said(error: OSError) -> Any:
-    """What the system says of an error."""
+    """Message of the operating system for an error."""
     return error.strerror or error

@@ -1,4 +1,4 @@
-"""Which files of a results folder are CLIFT's own, and which are to be left alone."""
+"""CLIFT's own files in a results folder, and foreign files, which it keeps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clift.errors import ScenarioError
 RECORD = "record.json"
 TABLES = tuple(f"{name}.parquet" for name in NAMES)
 
-# What a campaign's files are called: nothing else in a folder is ever removed.
+# Names of a campaign's files. CLIFT removes no other file.
 _OURS = re.compile(
     rf"({'|'.join(NAMES)})\.parquet"
     r"|(comparison-[\w-]+|flows|goodput|queue|delay|cwnd|sequence(-\d+)?|delay-cdf|erasures"
@@ -25,7 +25,7 @@ _JOURNAL = "files.json"
 
 
 def own(folder: Path) -> list[str]:
-    """The files that CLIFT has written into a folder, by its record and by what it noted before."""
+    """Files that CLIFT wrote into a folder, by its record and its earlier notes."""
     names: dict[str, None] = {}
     for path in (folder / RECORD, folder / FOLDER / _JOURNAL):
         found = _json(path).get("files")
@@ -65,7 +65,7 @@ def refuse_foreign(folder: Path, plots: bool = False) -> None:
 
 
 def is_foreign(folder: Path, name: str) -> bool:
-    """Whether a file is there that CLIFT has not written."""
+    """True if the file exists and CLIFT did not write it."""
     return (folder / name).exists() and name not in own(folder)
 
 
@@ -85,7 +85,7 @@ def note(folder: Path, names: list[str], made: str = "") -> None:
 
 
 def made_of(folder: Path) -> str:
-    """What the files in the folder were made of; empty if they are not all there."""
+    """Source of the files in the folder; empty if one is missing."""
     made = _json(folder / FOLDER / _JOURNAL).get("made")
     files = _json(folder / RECORD).get("files")
     if not isinstance(files, list) or not all((folder / str(name)).is_file() for name in files):

@@ -1,4 +1,4 @@
-"""What there is to do of a study, and how long that may take."""
+"""Missing runs of a study, and an estimate of their time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What there is to do of a study.
+    """Missing runs of a study.
 
     Args:
         axes: What varies: names and labels.
@@ -52,7 +52,7 @@ class Forecast:
     of_another: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """What `clift sweep --dry-run --json` prints."""
+        """Output of `clift sweep --dry-run --json`."""
         return asdict(self)
 
     def lines(self) -> list[str]:
@@ -72,7 +72,7 @@ class Forecast:
 
 
 def forecast(scenario: Scenario, folder: Path, threads: int | None = None) -> Forecast:
-    """Counts what a folder has of a study, and tries some runs of the rest for a second.
+    """Counts the finished runs of a study in a folder, and times some missing runs for a second.
 
     Args:
         scenario: The study.

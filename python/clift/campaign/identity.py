@@ -1,4 +1,4 @@
-"""What decides the results of a cell, as a short text that nothing else has.
+"""Key of a cell: a short text that identifies all that decides its results.
 
 It is a hash of the cell's configuration with every default filled in, of what the files hold that
 it names, of the objects in memory that it uses, of the parts of one's own that it may name, and of
@@ -22,7 +22,7 @@ import clift.own as own
 from clift._clift import __version__
 from clift.scenario import Scenario
 
-# What a scenario says of itself and of its campaign, but not of its runs.
+# Keys that describe a scenario or its campaign and do not affect its runs.
 _TOLD = ("name", "description", "source", "runs", "vary", "printed")
 _HELD = re.compile(r'"memory:(\d+)"')
 _TEXT = re.compile(r'"([^"\\]+)"')
@@ -72,7 +72,7 @@ def study_key(keys: Iterable[str]) -> str:
 
 
 def _plain(config: str) -> str:
-    """A configuration without what decides no run."""
+    """A configuration without the keys that do not affect a run."""
     tree = json.loads(config)
     for name in _TOLD:
         tree.pop(name, None)
@@ -96,7 +96,7 @@ def files_of(scenario: Scenario) -> dict[str, Path]:
 
 
 def _objects(scenario: Scenario, count: int) -> str:
-    """What the objects hold that configurations use.
+    """Contents of the objects that configurations use.
 
     They have no name that lasts, but come in the order in which they are named. Where some are not
     used, all that the scenario was made of stands for them.
@@ -118,7 +118,7 @@ def _held(value: Any) -> Iterator[Any]:
 
 
 class _FileHashes:
-    """What files hold, each read once."""
+    """Contents of files, each read once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -144,14 +144,14 @@ class _FileHashes:
                 if there:
                     with path.open("rb") as file:
                         found = hashlib.file_digest(file, "sha256").hexdigest()
-            except (OSError, ValueError):  # a run that reads it says what is wrong
+            except (OSError, ValueError):  # the run that reads it reports the error
                 found = ""
             self._found[name] = found
         return self._found[name]
 
 
 def digest(value: Any) -> str:
-    """A hash of an object: of its type, and of what it is made of, array by array.
+    """Hash of an object: of its type and its contents, array by array.
 
     Example:
         >>> import clift

@@ -1,4 +1,4 @@
-"""Names of what a run measured: the numbers of its summary, and what follows from them."""
+"""Metrics of a run: the numbers of its summary, and values derived from them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Metric:
 
     @property
     def scale(self) -> float:
-        """Factor from a value to what is shown."""
+        """Factor from a value to the displayed number."""
         return 100.0 if self.unit == "%" else 1.0
 
 
@@ -39,11 +39,11 @@ _CATALOG = {
     for places, name, title, unit, better, _ in _clift.metrics()
     for place in places
 }
-# What tasks are judged by that have a metric of their own.
+# Primary metrics of tasks that have their own.
 _TASKS = ("page_load_s", "mos")
-# What a flow has in tables of their own, each a place of the catalogue.
+# Tables of a flow, each an entry of the catalogue.
 _APPLICATIONS = ("messages", "page", "requests", "voice", "ecn")
-# Lists of a summary by the places whose metrics their items have, and what an item is called.
+# Lists of a summary, by the catalogue entry of their metrics, with the name of an item.
 _LISTS = {
     "flows": (("flow",), "flow"),
     "links": (("link", "leg"), "link"),
@@ -144,13 +144,13 @@ def _rows() -> dict[str, int]:
 
 
 def is_metric(name: str) -> bool:
-    """Whether results can have a metric of this name.
+    """True if results can have a metric of this name.
 
     Example:
         >>> is_metric("completion_s"), is_metric("links.0.share_used"), is_metric("speed")
         (True, True, False)
     """
-    # Links count what else they like.
+    # Links may have further counters.
     nested = name.split(".")[0] in _LISTS and "." in name
     return nested or _in_catalog(("run", "campaign"), name) is not None
 
@@ -183,7 +183,7 @@ def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
 
 
 def _by_retransmissions(found: Mapping[str, float]) -> dict[int, float]:
-    """How many segments of all flows were sent again how often."""
+    """Number of segments of all flows by number of retransmissions."""
     segments: dict[int, float] = {}
     for flow in chain(["sum"], count()):
         name = f"flows.{flow}.segments_by_retransmissions."

@@ -23,7 +23,7 @@ from clift.errors import ScenarioError
 Span = tuple[int, int]
 """First place and end of runs that follow one another."""
 
-# The columns of a file that are no metric; how runs share a trace stands beside them.
+# Columns of a file that are not metrics; others say how runs share a trace.
 PLAIN = ("cell", "run", "seed", "start_s", "length_s", "wraps")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SUFFIX = ".parquet"
@@ -67,7 +67,7 @@ def spans_text(spans: Iterable[Span]) -> str:
 
 
 def spans_of(name: str, study: str) -> list[Span] | None:
-    """The spans that the name of a file has; None if it is no file of the study.
+    """Spans in the name of a file; None if the file does not belong to the study.
 
     Example:
         >>> spans_of("ab12.0-14_2s-1.parquet", "ab12"), spans_of("notes.txt", "ab12")
@@ -134,7 +134,7 @@ def _digits(number: int) -> str:
 
 
 def measured(found: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
-    """What runs measured as columns, with NaN where a run has none.
+    """Values of the runs as columns, with NaN for a missing value.
 
     Args:
         found: Numbers by metric, a run each.

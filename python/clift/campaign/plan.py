@@ -1,4 +1,4 @@
-"""Which runs of a study are still to be done, and who does them."""
+"""Missing runs of a study, and the process that does each of them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left, also for others to finish."""
+        """True if no run is missing, including those of other processes."""
         return not self._passed and not self._missing[self._cursor :].any()
 
     def drop(self, cell: int) -> None:
@@ -79,10 +79,10 @@ class Plan:
             self._missing[cell :: self.cells] = False
 
     def next(self, most: int) -> list[Span] | None:
-        """The next runs, which nobody else does; None if there are none just now.
+        """The next runs that no other process does; None if there are none at present.
 
         Args:
-            most: How many at most.
+            most: Maximum number.
         """
         with self._guard:
             while True:
@@ -96,7 +96,7 @@ class Plan:
                     return got
 
     def again(self) -> None:
-        """Looks anew at what others had: done, or left by them."""
+        """Checks the runs of other processes again: finished, or abandoned."""
         with self._guard:
             if self._store is not None:
                 self._store.list()

@@ -1,4 +1,4 @@
-"""The results folder: tables, plots, and a record that says what they are of."""
+"""The results folder: tables, plots, and a record of their source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
 TOLD_CELLS = 500
-"""Of more cells the record has neither what they measured (the summary has) nor all their keys."""
+"""With more cells the record omits their values (the summary has them) and some of their keys."""
 
 
 def prepare(folder: Path) -> None:
@@ -46,7 +46,7 @@ def prepare(folder: Path) -> None:
 
 
 def taken(scenario: Scenario) -> list[tuple[str, str, str]]:
-    """Key, value and origin of what the links have that the scenario does not say itself."""
+    """Key, value and origin of the links' settings that the scenario does not give."""
     said = ("line ", "--set", "given")
     found = scenario.in_effect().items()
     return [(key, value, of) for key, (value, of) in found if not of.startswith(said)]
@@ -104,7 +104,7 @@ def _metrics(cell: Cell) -> dict[str, Any]:
 
 
 def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
-    """What a reader of the folder needs beside the results: axes, verdicts, every key in effect."""
+    """Context of the results: axes, verdicts, and the value of every key."""
     # The keys of each of many cells would take longer than its runs, and say the same.
     told = scenario if len(results.cells) <= TOLD_CELLS else scenario.cells()[0]
     return {
@@ -209,7 +209,7 @@ def _noted(folder: Path, names: list[str]) -> None:
 
 
 def _record(record: dict[str, Any], folder: Path) -> Path:
-    # A line each would be most of the file where there are many cells.
+    # With many cells, one line each would be most of the file.
     indent = 2 if len(record.get("cells", ())) <= TOLD_CELLS else None
     text = json.dumps(record, indent=indent) + "\n"
     return _file(folder / RECORD, lambda out: out.write(text.encode()))
