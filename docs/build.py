@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -24,7 +27,9 @@ def main() -> int:
         faults += subprocess.run(command + ["--check"] * check, check=False).returncode
     faults += examples(check)
     if not check:
-        put(ROOT / "README.md", "demo", demo())
+        subprocess.run([sys.executable, str(ROOT / "docs" / "start_pages.py")], check=True)
+        put(ROOT / "README.md", "demo", f"```text\n{demo()}```\n")
+        put(ROOT / "README.md", "own", f"```text\n{own()}```\n")
     for fault in dead_links():
         print(fault, file=sys.stderr)
         faults += 1
@@ -72,19 +77,27 @@ def python_examples(check: bool) -> int:
 
 
 def demo() -> str:
-    """Output of the main job."""
-    clift = [sys.executable, "-m", "clift"]
-    picture = ROOT / "docs" / "images" / "what_changed.png"
-    commands = (
-        [*clift, "run", str(ROOT / "examples" / "geo_mobile.toml")],
-        [*clift, "paper", "ijscn2014", "--what-changed", "-o", str(picture)],
-    )
-    output = "\n".join(
-        subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        for command in commands
-    ).replace(f"{picture}", "results/what_changed.png")
-    narrow = "\n".join(line.rstrip() for line in output.splitlines())
-    return f"```text\n{narrow}\n```\n"
+    """Output of `make demo`."""
+    return _printed(ROOT, ["run", str(ROOT / "examples" / "demo.toml")])
+
+
+def own() -> str:
+    """First table that the README's own log gives, by the commands and the file that it shows."""
+    page = (ROOT / "README.md").read_text()
+    [scenario] = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    [line] = [one for one in page.splitlines() if "clift trace import" in one]
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        shutil.copy(ROOT / "examples" / "link_log.csv", folder / "my-log.csv")
+        (folder / "my.toml").write_text(scenario)
+        _printed(folder, shlex.split(line)[2:])
+        return "\n\n".join(_printed(folder, ["run", "my.toml"]).split("\n\n")[:2]) + "\n"
+
+
+def _printed(folder: Path, words: list[str]) -> str:
+    command = [sys.executable, "-m", "clift", *words]
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
 
 
 def dead_links() -> list[str]:

@@ -1,7 +1,5 @@
 """The tables of a campaign: what stands where."""
 
-from pathlib import Path
-
 from clift.campaign import run_campaign
 from clift.report.text import WIDTH, report
 from clift.scenario import Scenario
@@ -55,9 +53,3 @@ def test_runs_that_came_out_the_same_are_said_once() -> None:
     assert "±" not in text
     assert said not in "\n\n".join(told(TEXT))
     assert said not in "\n\n".join(told(clear.replace("runs = 4", "runs = 1")))
-
-
-def test_the_demo_fits_where_the_readme_shows_it() -> None:
-    readme = (Path(__file__).parent.parent / "README.md").read_text()
-    demo = readme.split("<!-- demo -->")[1].split("<!-- /demo -->")[0]
-    assert max(map(len, demo.splitlines())) <= WIDTH
