@@ -189,10 +189,17 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             GOOD,
             [],
             "x.dat: the suffix `.dat` does not determine the format; give a format: text, columns, "
-            "parquet, mahimahi, probes, delay-loss, ping, series, capture, loss, runs; "
+            "parquet, mahimahi, probes, delay-loss, ping, irtt, iperf3, starlink, rinex, series, "
+            "capture, loss, runs; "
             "logs are read by `clift trace import`",
         ),
-        ("x.json", "{}", [], "x.json: clift cannot read the format netem"),
+        (
+            "x.json",
+            "{}",
+            [],
+            "x.json: clift writes the format netem but does not read it; known by their "
+            "content are files of ping, irtt, iperf3, Starlink's get_history and RINEX",
+        ),
         (
             "x.up",
             "3\n2\n5\n",

@@ -62,10 +62,18 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (
             "0,5\n1,5\n",
             "",
-            "no line has `icmp_seq=`; for other logs give --time, the column of times",
+            "a table of columns 1 `0`, 2 `5`; say which is what",
         ),
-        (answers([1, 2]), "--delay 2:ms", "delay applies to a log in columns; give --time"),
-        (answers([1, 2]), "--esn0 2:dB", "esn0 applies to a log in columns; give --time"),
+        (
+            answers([1, 2]),
+            "--delay 2:ms",
+            "delay and loss belong to a series; give its column of times",
+        ),
+        (
+            answers([1, 2]),
+            "--esn0 2:dB",
+            "levels and MODCODs belong to a series; give its column of times",
+        ),
         (answers([1, 2]), "--time 1:s --interval 1s", "interval applies to ping's probes only"),
         (
             answers([1, 2])[:-15],

@@ -74,6 +74,11 @@ proptest! {
     }
 
     #[test]
+    fn hurt_files_of_tools(input in hurt("tools")) {
+        checks::tools(&input);
+    }
+
+    #[test]
     fn hurt_pages(input in hurt("page")) {
         checks::page(&input);
     }
@@ -115,6 +120,11 @@ fn probes() {
 #[test]
 fn ping() {
     replay("ping", checks::ping);
+}
+
+#[test]
+fn tools() {
+    replay("tools", checks::tools);
 }
 
 #[test]

@@ -24,7 +24,13 @@ from clift.errors import (
     SimulationError,
     TraceError,
 )
-from clift.imports import import_captures, import_modem, import_ping, import_series
+from clift.imports import (
+    import_captures,
+    import_modem,
+    import_ping,
+    import_series,
+    read_log,
+)
 from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
@@ -75,6 +81,7 @@ __all__ = [
     "load_plugin",
     "memory_limit",
     "model",
+    "read_log",
     "read_trace",
     "register_application",
     "register_congestion",

@@ -1,8 +1,9 @@
-"""Traces from measurements: time series, logs of modems and of ping, packet captures."""
+"""Traces from measurements: logs of any known kind, time series, modems, ping, packet captures."""
 
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -14,11 +15,92 @@ from clift.errors import TraceError
 from clift.trace import Path, PhyTrace, whole_bytes
 
 
+def read_log(path: Path, **keys: Any) -> PhyTrace:
+    r"""Read any log or trace that CLIFT knows, whose content or suffix determines the format.
+
+    This is the one function that detects formats: CLIFT's own files, mahimahi, output of `ping`
+    (with times of `-D`, of `ts`, or dates), JSON of irtt, of iperf3 and of a Starlink dish
+    (`get_history`), and RINEX.
+
+    Args:
+        path: The file.
+        keys: Keys of `[trace]` in a scenario file, where the file does not say enough:
+            `direction="up"` for irtt, `rate="5 Mbit/s"` for slots at a rate,
+            `cn0="G05 S1C:dBHz"` and `symbol_rate="5 MBd"` for RINEX.
+
+    Returns:
+        The trace; `PhyTrace.notes` lists what was understood and assumed.
+
+    Raises:
+        TraceError: If the format is unknown, the file is damaged or a key is missing: file, line,
+            fault and cure, which is the command that reads the file if there is one.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import clift
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "history.json")
+        >>> _ = path.write_text(
+        ...     '{"dishGetHistory": {"current": "2", "popPingDropRate": [0, 1],'
+        ...     ' "popPingLatencyMs": [40, 40]}}'
+        ... )
+        >>> clift.read_log(path).d_ns
+        array([20000000,        0])
+        >>> folder.cleanup()
+    """
+    start = _start(path)
+    if keys.keys() & {"time", "receiver", "format"} or start.startswith(_CAPTURES):
+        return _imported(path, **keys)
+    try:
+        kind = _clift.format_of(_name("path", path))
+    except TraceError:
+        if (table := _as_table(path, start)) is None:
+            raise
+        raise table from None
+    if kind == "text" and not start.startswith((b"#", b"t_ns")):
+        raise _as_table(path, start) or TraceError(f"{path}: not a log that CLIFT knows")
+    return _imported(path, **keys)
+
+
+_CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d",
+             b"\x0a\x0d\x0d\x0a")  # fmt: skip
+"""First bytes of pcap, in both byte orders with microseconds and nanoseconds, and of pcapng."""
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file; empty for a pipe, which cannot be read twice."""
+    name = _name("path", path)
+    try:
+        if not pathlib.Path(name).is_file():
+            return b""
+        with pathlib.Path(name).open("rb") as file:
+            return file.read(1 << 12)
+    except OSError:
+        return b""
+
+
+def _as_table(path: Path, start: bytes) -> TraceError | None:
+    """The error that says how a table in columns is imported, if the file looks like one."""
+    lines = start.decode(errors="replace").splitlines()
+    header = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    between = next((mark for mark in ",;\t" if mark in header), None)
+    names = [name.strip() for name in header.split(between) if name.strip()]
+    is_text = header.isprintable() or between == "\t"
+    if len(names) < 2 or not is_text or "{" in header:
+        return None
+    listed = ", ".join(f"{number} `{name[:30]}`" for number, name in enumerate(names[:12], 1))
+    return TraceError(
+        f"{path}: a table of columns {listed}; say which is what, with its unit: "
+        f"clift trace import {path} --time 1:s --rate 2:Mbit/s --delay 3:ms --loss 4:% -o OUTPUT"
+    )
+
+
 def import_series(
     path: Path,
     *,
     time: str,
     rate: str | None = None,
+    rate_is: Literal["sent", "received"] | None = None,
     delay: str | None = None,
     loss: str | int | None = None,
     delay_is: Literal["one-way", "rtt"] = "one-way",
@@ -27,6 +109,7 @@ def import_series(
     keep_order: bool = True,
     clock_offset: str | None = None,
     missing: str | None = None,
+    max_hold: str | None = None,
 ) -> PhyTrace:
     r"""Make a trace from a log of rate, delay and loss over time.
 
@@ -44,6 +127,8 @@ def import_series(
             `"7:ms"`, `"when:date"`, `"1:%Y.%m.%d_%H.%M.%S"`.
         rate: Column in bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s or MB/s, or a rate. Default: one
             slot per row.
+        rate_is: What the rate counts: `"sent"` (the default), or `"received"`, to which what was
+            lost is added, so that the loss counts once.
         delay: Column in s, ms, us or ns, or a time. Default: 1 ns.
         loss: Column of shares from 0 to 1 (`"6"`), per cent (`"6:%"`) or counts of a row
             (`"6:packets"`), or a value (`"2 %"`). Default: no losses.
@@ -53,6 +138,8 @@ def import_series(
         keep_order: A packet never arrives before one sent earlier.
         clock_offset: Time added to every delay, such as `"-3 ms"`.
         missing: Marker of a missing value, besides an empty field, `-`, `NaN`, `NA` and `null`.
+        max_hold: Longest time for which a row holds, such as `"5 s"`; then an outage begins. For
+            logs with pauses. Default: until the next row.
 
     Returns:
         The trace; `PhyTrace.notes` lists what was understood and assumed.
@@ -79,6 +166,8 @@ def import_series(
         format="series",
         time=time,
         rate=rate,
+        rate_is=rate_is,
+        max_hold=max_hold,
         delay=delay,
         loss=None if loss is None else str(loss),
         delay_is=delay_is,
@@ -199,9 +288,11 @@ def import_ping(
     r"""Make a trace from output of `ping`: round-trip times and unanswered probes.
 
     The format is that of iputils, with and without `-D` and `-O`; BusyBox, BSD and macOS print
-    similar lines. This direction gets half of each round-trip time: `rtt_ns` of the trace is the
-    smallest round-trip time, and `d` is half of the excess over it, plus 1 ns. An unanswered probe
-    counts as lost in this direction, although its answer may have been lost on the way back. A
+    similar lines. Dates before the lines, as of `ts`, are times too.
+
+    This direction gets half of each round-trip time: `rtt_ns` of the trace is the smallest
+    round-trip time, and `d` is half of the excess over it, plus 1 ns. An unanswered probe counts as
+    lost in this direction, although its answer may have been lost on the way back. A
     probe's sending time is the time of its line minus its round-trip time (`-D`), or probes are
     evenly spaced.
 
@@ -309,6 +400,11 @@ def _imported(path: Path, **keys: Any) -> PhyTrace:
         key: _plain(names.get(key, key), value) for key, value in keys.items() if value is not None
     }
     described = {"file": _name("path", path), **given}
+    if "receiver" not in given and _start(path).startswith(_CAPTURES):
+        raise TraceError(
+            f"{path}: a capture of packets; a trace needs those of sender and receiver: "
+            f"clift trace capture {path} RECEIVER -o OUTPUT"
+        )
     try:
         return PhyTrace.of(_clift.import_trace(described))
     except TraceError as error:
@@ -326,6 +422,8 @@ def _keywords(keys: Mapping[str, Any]) -> dict[str, str]:
 
 def _plain(argument: str, value: Any) -> str | bool | float:
     """A value of a key, which the compiled part checks."""
+    if isinstance(value, os.PathLike):
+        return _name(argument, value)
     if isinstance(value, str | bool | np.bool_):
         return value if isinstance(value, str) else bool(value)
     number = real(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,9 @@ class Source:
 def sources(path: Path, **options: Any) -> list[Source]:
     """List the traces at `path`.
 
-    A probe file without a direction holds two traces. In a folder, the function lists native
-    files, Parquet, mahimahi (by suffix), probes (by header), and, if `interval_ms` is given, pairs
-    of files whose names differ in `_delay` and `_loss`. It skips other files.
+    A file of probes or irtt without a direction holds two traces. In a folder, the function lists
+    native files, Parquet, mahimahi (by suffix), probes (by header), and, if `interval_ms` is given,
+    pairs of files whose names differ in `_delay` and `_loss`. It skips other files.
 
     Args:
         path: A file or a folder.
@@ -62,11 +63,19 @@ def sources(path: Path, **options: Any) -> list[Source]:
 
 
 def _both_ways(name: str, path: Path, options: dict[str, Any]) -> Iterator[Source]:
-    if options.get("format") != "probes" or options.get("direction") is not None:
+    if options.get("direction") is not None or not _is_two_way(path, options.get("format")):
         yield Source(name, path, options)
         return
     for direction in ("up", "down"):
         yield Source(f"{name} {direction}", path, options | {"direction": direction})
+
+
+def _is_two_way(path: Path, given: str | None) -> bool:
+    """Whether a file holds a trace for each direction."""
+    if given is None and path.suffix == ".json":
+        with suppress(TraceError):
+            given = _clift.format_of(path)
+    return given in ("probes", "irtt")
 
 
 def _sniffed(path: Path, options: dict[str, Any]) -> Iterator[Source]:

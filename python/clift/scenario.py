@@ -595,6 +595,11 @@ def _text(path: Path) -> str:
     except (OSError, ValueError) as error:  # a name with a null byte raises ValueError
         reason = getattr(error, "strerror", None) or error
         raise ScenarioError(f"{path}: {reason}; give a scenario file (TOML)") from None
+    if raw.startswith(b"PAR1"):
+        raise ScenarioError(
+            f"{path}: a Parquet file, not a scenario; name the trace in one (file in [trace]), or "
+            f"use clift tmt {path}"
+        )
     if len(raw) > _MOST_BYTES:
         raise ScenarioError(
             f"{path}: too large for a scenario (at most {_MOST_BYTES // 1024} KiB); is it a trace?"

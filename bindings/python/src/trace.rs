@@ -248,12 +248,11 @@ fn runs_dict<'py>(py: Python<'py>, runs: &Runs) -> PyResult<Bound<'py, PyDict>> 
     Ok(dict)
 }
 
-/// The name of the format for a path's suffix.
+/// The name of a file's format, by its suffix or its content.
 #[pyfunction]
 pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
-    let format = Format::of(&path);
-    let fault = |error| trace_error(format!("{}: {error}", path.display()));
-    format.map(Format::name).map_err(fault)
+    let format = TraceFile::new(path).known_format(&Folder::default());
+    format.map(Format::name).map_err(file_error)
 }
 
 /// The formats of trace files: name, suffixes, one-line description, whether it can be read, and

@@ -6,6 +6,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use clift::application::PageContent;
+use clift::budget::{Budget, MemoryLimit};
 use clift::scenario::{
     Information, InformationSpec, MakeError, PhySpec, Scenario, SetupFault, Traces,
 };
@@ -210,6 +211,35 @@ pub fn modem(data: &[u8]) {
         ..TraceFile::new("log.csv")
     };
     match file.read(&files) {
+        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        Ok(phy) => same(&phy, &rewritten_as_text(&phy), "text"),
+    }
+}
+
+/// Files of measuring tools; the first byte picks the tool.
+pub fn tools(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    let format = ["irtt", "iperf3", "starlink", "rinex"][usize::from(choice % 4)];
+    let mut files = InMemory::default();
+    files.insert("log", data);
+    let file = TraceFile {
+        format: Some(format.parse().unwrap()),
+        direction: Some(if choice & 4 == 0 { Direction::Up } else { Direction::Down }),
+        lldu: (format != "rinex").then_some(Bytes(125_000)),
+        ..TraceFile::new("log")
+    };
+    let file = match format {
+        "rinex" => TraceFile {
+            cn0: Some("G01 S1C:dBHz".parse().unwrap()),
+            symbol_rate: Some("1 Bd".parse().unwrap()),
+            frame_symbols: Some(1_000_000),
+            ..file
+        },
+        _ => file,
+    };
+    // A rate may ask for any number of slots.
+    let budget = Budget::new(MemoryLimit::Bytes(1 << 20), None);
+    match file.read_within(&files, &budget) {
         Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
         Ok(phy) => same(&phy, &rewritten_as_text(&phy), "text"),
     }

@@ -97,6 +97,20 @@ impl Cell {
                     "{key}: {given} as given; the trace's measured {measured} is not used"
                 ));
             }
+            let there = phy.nominal_decoding();
+            // A quarter: a rest of the path, such as a terrestrial one, may come besides.
+            if let (Some(given), Some(Duration::ZERO)) = (link.link.slots.rtt, phy.header().rtt)
+                && link.section.is_empty()
+                && given > Duration::ZERO
+                && there + there + there + there >= given
+            {
+                let key = crate::config::join(&link.key, "link.rtt");
+                lines.push(format!(
+                    "{key}: {given} as given, in addition to the one-way delays in the trace \
+                     (median {there}): if they are of the same path, the delay counts twice, so set \
+                     {key} to 0 ms"
+                ));
+            }
             lines.extend(self.of_the_way_back(index, link, &phy));
             let key = crate::config::join(&link.key, "trace");
             let warnings = &phy.header().notes.warnings;

@@ -1,6 +1,6 @@
 //! Description of a trace file: its path, its format, and what the file itself does not say.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,9 +16,11 @@ use crate::trace::files::{Files, Folder, Source};
 use crate::trace::format::{Format, UnknownFormat};
 use crate::trace::lines::Lines;
 use crate::trace::netem::Model;
-use crate::trace::series::{DecibelHertz, Decibels, DelayIs, Given, Shift, SymbolRate, TimeColumn};
+use crate::trace::series::{
+    DecibelHertz, Decibels, DelayIs, Given, RateIs, Shift, SymbolRate, TimeColumn,
+};
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
-use crate::trace::{ping, probes};
+use crate::trace::{irtt, ping, probes};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
 /// A PHY trace from a file.
@@ -47,7 +49,7 @@ pub struct TraceFile {
     #[serde(default)]
     #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
-    /// Direction of a two-way measurement ("probes"): "up" or "down".
+    /// Direction of a two-way measurement ("probes", "irtt"): "up" or "down".
     #[serde(default)]
     pub direction: Option<Direction>,
     /// File of loss flags for "delay-loss", relative to the same folder.
@@ -60,6 +62,10 @@ pub struct TraceFile {
     /// omitted, one slot per packet or row. For a series, also a column with its unit: "2:Mbit/s".
     #[serde(default)]
     pub rate: Option<Given<BitRate>>,
+    /// What the rate of a "series" counts: what was "sent" (the default) or what was "received",
+    /// to which the lost part is added.
+    #[serde(default)]
+    pub rate_is: Option<RateIs>,
     /// Column of times of a "series", by number from 1 or by name, with its unit: "7:ms",
     /// "when:date" (ISO 8601), or "1:%Y-%m-%d %H:%M:%S". If given, the format is "series".
     #[serde(default)]
@@ -74,6 +80,10 @@ pub struct TraceFile {
     /// or a constant ("2 %"). CLIFT draws which slots are lost.
     #[serde(default)]
     pub loss: Option<Given<Probability>>,
+    /// Longest time for which a row of a "series" holds, after which an outage follows until the
+    /// next row; default: no limit.
+    #[serde(default)]
+    pub max_hold: Option<Duration>,
     /// Seed of the losses of a "series"; default 1.
     #[serde(default)]
     pub seed: Option<u64>,
@@ -186,6 +196,8 @@ impl TraceFile {
             losses: None,
             interval: None,
             rate: None,
+            rate_is: None,
+            max_hold: None,
             time: None,
             delay: None,
             delay_is: DelayIs::OneWay,
@@ -223,14 +235,28 @@ impl TraceFile {
         if self.share == 0 {
             return Err(("share", "must be 1 or more"));
         }
-        let series = self.format.is_none_or(|format| format == Format::SERIES);
-        if (self.delay.is_some() || self.loss.is_some()) && (self.time.is_none() || !series) {
-            return Err(("time", "delay and loss belong to a series; give its column of times"));
+        // The content may determine the format where the suffix does not.
+        if let Some(format) = self.named_format().ok().filter(|format| format.is_read()) {
+            self.check_columns(format)?;
         }
         if self.lldu.is_some_and(|lldu| lldu.0 == 0) {
             return Err(("lldu", "must be 1 B or more"));
         }
         Ok(())
+    }
+
+    /// Checks that delays and losses are given for a format that has them in columns.
+    fn check_columns(&self, format: Format) -> Result<(), (&'static str, &'static str)> {
+        let timed = format.is_table() && (format != Format::SERIES || self.time.is_some());
+        let modem = self.esn0.is_some() || self.cn0.is_some() || self.modcod.is_some();
+        let given = self.delay.is_some() || self.loss.is_some() || modem;
+        if timed || !(given || self.rate_is.is_some() || self.max_hold.is_some()) {
+            return Ok(());
+        }
+        Err(match modem {
+            true => ("time", "levels and MODCODs belong to a series; give its column of times"),
+            false => ("time", "delay and loss belong to a series; give its column of times"),
+        })
     }
 
     /// Reads the trace from one of `files`.
@@ -252,11 +278,10 @@ impl TraceFile {
     ) -> Result<PhyTrace, FileError> {
         let input = Input { files, budget };
         let place = || input.files.place(&self.file);
-        if let Err((field, cure)) = self.check() {
-            return Err(FileError::Field { place: place(), field, cure });
-        }
-        let format =
-            self.known_format().map_err(|error| FileError::Format { place: place(), error })?;
+        let wrong = |(field, cure)| FileError::Field { place: place(), field, cure };
+        self.check().map_err(wrong)?;
+        let format = self.known_format(files)?;
+        self.check_columns(format).map_err(wrong)?;
         let Some(read) = format.row().read else {
             return Err(FileError::NotRead { place: place(), format: format.name() });
         };
@@ -264,11 +289,11 @@ impl TraceFile {
             Err(_) if budget.is_stopped() => return Err(FileError::Stopped { place: place() }),
             read => read?,
         };
-        let measured = [&probes::FORMAT, &probes::PAIR, &ping::FORMAT];
+        let measured = [&probes::FORMAT, &probes::PAIR, &ping::FORMAT, &irtt::FORMAT];
         let measured = measured.iter().any(|row| row.name == format.name());
         let fault = |error: ReadError| FileError::Read { place: place(), error };
         // A series restores the order while it creates its slots.
-        let whole = if self.keep_order.unwrap_or(measured) && format != Format::SERIES {
+        let whole = if self.keep_order.unwrap_or(measured) && !format.is_table() {
             let column = 8 * whole.len() as u64;
             let taken = budget.take(column, format_args!("{} slots in order", whole.len()));
             taken.map_err(|refused| fault(refused.into()))?;
@@ -289,8 +314,33 @@ impl TraceFile {
         Ok(NonZeroU32::new(self.share).map_or_else(|| late.clone(), |share| late.share(share)))
     }
 
-    /// The format: the given one, else by the suffix. A text file with a unit is "columns".
-    fn known_format(&self) -> Result<Format, UnknownFormat> {
+    /// The format: the given one, else by the suffix, else by the content, if it is a file of a
+    /// known tool. The content also decides for `.txt` and `.csv`, which are used for many formats.
+    ///
+    /// # Errors
+    /// If the format cannot be told, or the file cannot be opened to see.
+    pub fn known_format(&self, files: &dyn Files) -> Result<Format, FileError> {
+        let place = || files.place(&self.file);
+        let named = self.named_format();
+        let sure = |format: &Format| format.is_read() && *format != Format::TEXT;
+        if self.format.is_none() && !named.as_ref().is_ok_and(sure) {
+            let opened = files.open(&self.file);
+            let mut file = opened.map_err(|error| FileError::Open { place: place(), error })?;
+            // What is read from a pipe is gone.
+            if file.stream_position().is_ok() {
+                let mut start = Vec::new();
+                let read = file.take(Format::START).read_to_end(&mut start);
+                read.map_err(|error| FileError::Read { place: place(), error: error.into() })?;
+                if let Some(format) = Format::of_content(&start) {
+                    return Ok(format);
+                }
+            }
+        }
+        named.map_err(|error| FileError::Format { place: place(), error })
+    }
+
+    /// The format by the description alone. A text file with a unit is "columns".
+    fn named_format(&self) -> Result<Format, UnknownFormat> {
         match self.format {
             None if self.time.is_some() => return Ok(Format::SERIES),
             None if self.receiver.is_some() => return Ok(Format::CAPTURE),
@@ -500,7 +550,9 @@ pub enum FileError {
         error: UnknownFormat,
     },
     /// The format is write-only.
-    #[error("{place}: clift cannot read the format {format}")]
+    #[error(
+        "{place}: clift writes the format {format} but does not read it; known by their content are files of ping, irtt, iperf3, Starlink's get_history and RINEX"
+    )]
     NotRead {
         /// The file.
         place: String,

@@ -9,7 +9,8 @@ use thiserror::Error;
 
 use crate::trace::file::{FileError, Input, TraceFile, WriteAs, WriteError};
 use crate::trace::{
-    PhyTrace, capture, columns, loss_string, mahimahi, netem, ping, probes, series, text,
+    PhyTrace, capture, columns, iperf3, irtt, loss_string, mahimahi, netem, ping, probes, rinex,
+    series, starlink, text,
 };
 
 /// Description of a format.
@@ -42,6 +43,10 @@ static FORMATS: &[&FormatRow] = &[
     &probes::FORMAT,
     &probes::PAIR,
     &ping::FORMAT,
+    &irtt::FORMAT,
+    &iperf3::FORMAT,
+    &starlink::FORMAT,
+    &rinex::FORMAT,
     &series::FORMAT,
     &capture::FORMAT,
     &loss_string::FORMAT,
@@ -89,6 +94,37 @@ impl Format {
             let dot = if suffix.is_empty() { "" } else { "." };
             UnknownFormat::Suffix(format!("{dot}{suffix}"))
         })
+    }
+
+    /// The format of a measuring tool's file, from its first bytes ([`Format::START`]).
+    ///
+    /// ```
+    /// use clift::trace::Format;
+    /// let format = |start: &str| Format::of_content(start.as_bytes()).map(Format::name);
+    /// assert_eq!(format("{\"version\": {\"irtt\": \"0.9.1\""), Some("irtt"));
+    /// assert_eq!(format("t_ns,d_ns\n"), None);
+    /// ```
+    pub fn of_content(start: &[u8]) -> Option<Self> {
+        let has = |mark: &[u8]| start.windows(mark.len()).any(|part| part == mark);
+        let json = start.trim_ascii_start().starts_with(b"{");
+        let row = match () {
+            () if json && (has(b"\"irtt\"") || has(b"\"round_trips\"")) => &irtt::FORMAT,
+            () if json && (has(b"\"iperf ") || has(b"\"intervals\"")) => &iperf3::FORMAT,
+            () if json && (has(b"\"popPing") || has(b"\"pop_ping_")) => &starlink::FORMAT,
+            () if has(b"RINEX VERSION / TYPE") => &rinex::FORMAT,
+            () if has(b" bytes from ") && (has(b"seq=") || has(b"icmp_seq ")) => &ping::FORMAT,
+            () => return None,
+        };
+        Some(Self(row))
+    }
+
+    /// Number of bytes that [`Format::of_content`] needs to see.
+    pub const START: u64 = 1 << 14;
+
+    /// True if a file of the format becomes a table, whose columns and constants can be replaced.
+    pub(super) fn is_table(self) -> bool {
+        let tables = [&series::FORMAT, &iperf3::FORMAT, &starlink::FORMAT, &rinex::FORMAT];
+        tables.iter().any(|row| row.name == self.name())
     }
 
     /// Name of the format in scenarios and on the command line.

@@ -6,6 +6,7 @@
 //! Each file format has one module: [`text`] (CLIFT's own), [`columns`] (two bare columns),
 //! [`mahimahi`], [`probes`] (per-packet delay and loss), [`ping`] (the output of ping),
 //! [`loss_string`] (0/1 strings and ns-2 run lengths), [`series`] (rate, delay and loss over time),
+//! [`irtt`], `iperf3`, `starlink` and `rinex` (files of those tools),
 //! [`capture`] (packets at both ends), `parquet` (a feature, on by default) and [`netem`] (write
 //! only). They work on readers and writers. A [`TraceFile`] describes a file and reads it from the
 //! [`Files`] of a host; [`WriteAs`] writes a file; [`Format`] is the registry of formats.
@@ -20,6 +21,9 @@ mod error;
 mod file;
 mod files;
 mod format;
+mod iperf3;
+pub mod irtt;
+mod json;
 mod keys;
 mod lines;
 mod link_builder;
@@ -40,10 +44,12 @@ pub mod parquet;
 mod phy;
 pub mod ping;
 pub mod probes;
+mod rinex;
 pub mod series;
 mod share;
 mod sizes;
 mod slots;
+mod starlink;
 pub mod text;
 mod warnings;
 

@@ -2,10 +2,14 @@
 //! probe.
 //!
 //! The format is that of iputils, with or without times (`-D`) and unanswered numbers (`-O`);
-//! BusyBox, BSD and macOS print similar lines. Half of a round-trip time is the forward delay; the
+//! BusyBox, BSD and macOS print similar lines. Times before the lines may also be dates, as `ts`
+//! and other programs write them. Half of a round-trip time is the forward delay; the
 //! rest is as for other probes ([`super::probes`]).
 
 use std::io::BufRead;
+
+use jiff::civil::{DateTime, Time};
+use jiff::fmt::strtime;
 
 use crate::budget::Budget;
 use crate::trace::decimal::{parse, parse_integer};
@@ -157,6 +161,10 @@ struct Log {
     numbers: Option<(i64, i64, i64)>,
     started: bool,
     summary: Option<(u64, Option<i64>)>,
+    /// The latest time of a line.
+    latest: Option<i64>,
+    /// True if a line has a time that is not a whole second.
+    fine: bool,
     /// Number of lines that are not from ping, and the first of them.
     foreign: (u64, u64),
 }
@@ -164,6 +172,7 @@ struct Log {
 impl Log {
     fn take(&mut self, line: &[u8], at: u64, budget: &Budget<'_>) -> Result<(), Fault> {
         let (stamp, text) = stamped(line.trim_ascii());
+        let stamp = stamp.map(|stamp| self.unwrapped(stamp));
         match Line::of(text)? {
             Line::Start if self.started || self.numbers.is_some() => {
                 let fault = "a second run of ping begins; put each run in its own file";
@@ -185,6 +194,18 @@ impl Log {
             }
         }
         Ok(())
+    }
+
+    /// A time as nanoseconds that go on over midnight and the end of a year.
+    fn unwrapped(&mut self, stamp: Stamp) -> i64 {
+        let (mut time, cycle) = (stamp.time, stamp.cycle);
+        self.fine |= stamp.fine;
+        if let Some(latest) = self.latest.filter(|_| cycle > 0) {
+            let cycles = (latest.saturating_sub(time).saturating_add(cycle / 2)).div_euclid(cycle);
+            time = time.saturating_add(cycles.saturating_mul(cycle));
+        }
+        self.latest = Some(time);
+        time
     }
 
     /// Unwraps a printed number, which restarts after 65,535.
@@ -252,7 +273,27 @@ impl Log {
         let known: Vec<(i64, i64)> =
             self.answers.iter().filter_map(|own| Some((own.number, own.sent?))).collect();
         let nanos = |interval: Duration| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);
-        if !known.is_empty() {
+        let summed = match self.summary {
+            Some((sent @ 2.., Some(span @ 1..))) => {
+                i64::try_from(sent - 1).ok().map(|gaps| span / gaps)
+            }
+            _ => None,
+        };
+        let summed = summed.filter(|&step| step > 0);
+        let untimed = interval.is_none() && summed.is_none() && !self.fine;
+        if let ([first, .., last], true) = (&known[..], untimed) {
+            // Whole seconds say when a probe left on average only.
+            let step = (last.1.saturating_sub(first.1)).checked_div(last.0 - first.0);
+            let step = step.filter(|&step| step > 0).ok_or_else(|| {
+                Fault::Table("the times of the lines do not advance; give interval".to_owned())
+            })?;
+            notes.assumed.push(format!(
+                "times are whole seconds: a probe every {}, from the first to the last",
+                readable(step)
+            ));
+            return Ok(Clock { step, known: vec![*first] });
+        }
+        if !known.is_empty() && self.fine {
             if interval.is_some() {
                 let fault = "the log contains times (ping -D); remove interval";
                 return Err(Fault::Table(fault.to_owned()));
@@ -264,22 +305,17 @@ impl Log {
             let step = (last.1.saturating_sub(first.1)).checked_div(last.0 - first.0);
             return Ok(Clock { step: step.unwrap_or(nanos(USUAL)).max(1), known });
         }
-        let summed = match self.summary {
-            Some((sent @ 2.., Some(span @ 1..))) => {
-                i64::try_from(sent - 1).ok().map(|gaps| span / gaps)
-            }
-            _ => None,
-        };
-        let (step, why) = match (interval, summed.filter(|&step| step > 0)) {
+        let (step, why) = match (interval, summed) {
             (Some(given), _) => (nanos(given), "as given"),
             (None, Some(step)) => (step, "the summary's time by its packets"),
             (None, None) => (nanos(USUAL), "as ping does unless told otherwise"),
         };
         notes.assumed.push(format!(
-            "the log has no times (ping -D): a probe every {}, {why}",
+            "the log has no times{} (ping -D): a probe every {}, {why}",
+            if known.is_empty() { "" } else { " finer than seconds" },
             readable(step)
         ));
-        Ok(Clock { step: step.max(1), known })
+        Ok(Clock { step: step.max(1), known: Vec::new() })
     }
 
     fn notes(
@@ -330,13 +366,82 @@ impl Log {
     }
 }
 
-/// Splits off the time in brackets at the start of a line (`-D`).
-fn stamped(line: &[u8]) -> (Option<i64>, &[u8]) {
-    let inner = line.strip_prefix(b"[").and_then(|rest| {
-        let end = rest.iter().position(|&byte| byte == b']')?;
-        Some((parse(&rest[..end], TimeUnit::Seconds).ok()?.0, rest[end + 1..].trim_ascii()))
-    });
-    inner.map_or((None, line), |(stamp, rest)| (Some(stamp), rest))
+const SECOND: i64 = 1_000_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// The time before a line, ns from an arbitrary origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stamp {
+    time: i64,
+    /// Time after which it starts over: a day for times of day, a year for dates without one; 0 if
+    /// it never does.
+    cycle: i64,
+    /// True if it is written with more than whole seconds.
+    fine: bool,
+}
+
+/// Splits off the time at the start of a line: in brackets (`-D` or a date), or as `ts` writes it.
+fn stamped(line: &[u8]) -> (Option<Stamp>, &[u8]) {
+    if let Some(inner) = line.strip_prefix(b"[") {
+        let end = inner.iter().position(|&byte| byte == b']');
+        let split =
+            end.and_then(|end| Some((stamp(&inner[..end])?, inner[end + 1..].trim_ascii())));
+        return split.map_or((None, line), |(stamp, rest)| (Some(stamp), rest));
+    }
+    // `May 28 14:21:28`, `2024-05-28 14:21:28.34`, or one word.
+    for words in 1..=3 {
+        let mut spaces = (1..line.len()).filter(|&at| line[at] == b' ' && line[at - 1] != b' ');
+        let end = spaces.nth(words - 1).unwrap_or(line.len());
+        let rest = line[end..].trim_ascii();
+        if is_of_ping(rest)
+            && let Some(stamp) = stamp(&line[..end])
+        {
+            return (Some(stamp), rest);
+        }
+    }
+    (None, line)
+}
+
+/// True if a line of ping starts here.
+fn is_of_ping(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, rest) = text.split_at(digits);
+    let starts: [&[u8]; 6] =
+        [b"PING ", b"From ", b"no answer", b"Request timeout", b"--- ", b"rtt "];
+    let counts: [&[u8]; 2] = [b" bytes from ", b" packets transmitted"];
+    starts.iter().any(|start| text.starts_with(start))
+        || text.starts_with(b"round-trip ")
+        || text.is_empty()
+        || !number.is_empty() && counts.iter().any(|mark| rest.starts_with(mark))
+}
+
+/// A time as ping or `ts` writes it: seconds, a date of ISO 8601, `%b %d %H:%M:%S`, or `%H:%M:%S`.
+fn stamp(text: &[u8]) -> Option<Stamp> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let fine = text.contains('.');
+    if fine || text.len() > 8 {
+        if let Ok((time, _)) = parse(text.as_bytes(), TimeUnit::Seconds) {
+            return Some(Stamp { time, cycle: 0, fine });
+        }
+    }
+    let nanos = |date: DateTime, cycle| {
+        let time = jiff::tz::Offset::UTC.to_timestamp(date).ok()?.as_nanosecond();
+        let time = i64::try_from(time).ok().filter(|time| time.abs() < LATEST)?;
+        Some(Stamp { time, cycle, fine })
+    };
+    let civil = |pattern: &str, text: &str| strtime::parse(pattern, text).ok()?.to_datetime().ok();
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return i64::try_from(time.as_nanosecond()).ok().map(|time| Stamp { time, cycle: 0, fine });
+    }
+    if let Ok(date) = text.parse::<DateTime>().or_else(|_| text.replace('/', "-").parse()) {
+        return nanos(date, 0);
+    }
+    // A leap year has every day.
+    if let Some(date) = civil("%Y %b %d %H:%M:%S%.f", &format!("2000 {text}")) {
+        return nanos(date, 366 * DAY);
+    }
+    let time = text.parse::<Time>().ok().filter(|_| text.contains(':'))?;
+    nanos(time.on(2000, 1, 1), DAY)
 }
 
 /// Send times of probes, ns.

@@ -95,6 +95,28 @@ def files_of(scenario: Scenario) -> dict[str, Path]:
     return found
 
 
+def file_hashes(scenario: Scenario) -> dict[str, str]:
+    """SHA-256 of the files that a scenario names, such as traces, by the names that it gives them.
+
+    Args:
+        scenario: A scenario, with the values of its axes.
+    """
+    known = _FileHashes(Path(scenario.file).parent if scenario.file else Path())
+    names = dict.fromkeys(_texts(scenario.nodes))
+    return {name: found for name in names if (found := known.hash(name))}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a tree of values."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
 def _objects(scenario: Scenario, count: int) -> str:
     """Contents of the objects that configurations use.
 
@@ -129,13 +151,14 @@ class _FileHashes:
 
         A name that is another value's text only makes a key depend on more than it need.
         """
-        return [found for name in _TEXT.findall(text) if (found := self._hash(name))]
+        return [found for name in _TEXT.findall(text) if (found := self.hash(name))]
 
     def names(self, text: str) -> list[str]:
         """The files that a configuration names."""
-        return [name for name in _TEXT.findall(text) if self._hash(name)]
+        return [name for name in _TEXT.findall(text) if self.hash(name)]
 
-    def _hash(self, name: str) -> str:
+    def hash(self, name: str) -> str:
+        """The hash of the file of this name; empty if there is none."""
         if name not in self._found:
             path = self._folder / name
             try:

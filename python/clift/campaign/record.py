@@ -19,6 +19,7 @@ from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, remove
+from clift.campaign.identity import file_hashes
 from clift.campaign.results import Cell, Results
 from clift.campaign.store import FOLDER
 from clift.campaign.tables import in_parts
@@ -67,6 +68,7 @@ def as_dict(results: Results, scenario: Scenario, most: int | None = None) -> di
         "title": results.title,
         "seed": results.seed,
         "changes": scenario.changes,
+        "files_read": {name: f"sha256:{found}" for name, found in file_hashes(scenario).items()},
         "taken": {key: {"value": value, "from": of} for key, value, of in taken(scenario)},
         "complete": results.is_complete,
         "runs_done": results.done,

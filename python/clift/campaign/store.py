@@ -18,7 +18,7 @@ from clift._clift import __version__
 from clift._words import counted
 from clift.campaign import parts
 from clift.campaign.files import said, sweep, sync, write_file
-from clift.campaign.identity import cell_keys, study_key
+from clift.campaign.identity import cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
 from clift.campaign.parts import Span
 from clift.errors import ScenarioError
@@ -215,7 +215,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
         ScenarioError: If the folder cannot be written, another study's process is at work in it,
             or, unless `force`, it holds runs of another study or files that are not ours.
     """
-    keys = cell_keys(scenario)
+    keys, hashes = cell_keys(scenario), file_hashes(scenario)
     inner = folder / FOLDER
     try:
         (inner / _RUNS).mkdir(parents=True, exist_ok=True)
@@ -225,7 +225,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
         raise ScenarioError(message) from None
     store = Store(folder, keys, locks)
     try:
-        _enter(store, locks, force)
+        _enter(store, locks, hashes, force)
         sweep(inner)
         sweep(folder)
         store.list()
@@ -253,14 +253,14 @@ def read_store(folder: Path) -> Store | None:
     return store
 
 
-def _enter(store: Store, locks: Locks, force: bool) -> None:
+def _enter(store: Store, locks: Locks, hashes: dict[str, str], force: bool) -> None:
     """Makes the folder the study's, and holds it for as long as the process lives."""
     inner = store.folder / FOLDER
     while True:
         if locks.take(_OF_STUDY, 1):
             former = _study(inner)
             if former is None or former["study"] != store.study:
-                _take_over(store, inner, former, force)
+                _take_over(store, inner, former, hashes, force)
         # Another process of the study may have the folder as well; one of another may not.
         if not locks.take(_OF_STUDY, 1, shared=True):
             locks.wait(_OF_STUDY, 1, shared=True)
@@ -291,7 +291,13 @@ def _study(inner: Path) -> dict[str, Any] | None:
     return found
 
 
-def _take_over(store: Store, inner: Path, former: dict[str, Any] | None, force: bool) -> None:
+def _take_over(
+    store: Store,
+    inner: Path,
+    former: dict[str, Any] | None,
+    hashes: dict[str, str],
+    force: bool,
+) -> None:
     """Keeps the runs of the former study that are this one's too, and writes this one's name."""
     runs = inner / _RUNS
     old = (
@@ -311,6 +317,7 @@ def _take_over(store: Store, inner: Path, former: dict[str, Any] | None, force: 
         if lost:
             version = former.get("clift")
             of = f" (of CLIFT {version})" if version != __version__ else ""
+            of += _swapped(former.get("files"), hashes)
             raise ScenarioError(
                 f"{store.folder}: holds {counted(lost, 'run')} of another study{of}; {_CURE}, "
                 f"or give --force to remove {'it' if lost == 1 else 'them'}"
@@ -319,13 +326,30 @@ def _take_over(store: Store, inner: Path, former: dict[str, Any] | None, force: 
         table = parts.read(path)
         for kept in _carried(table, cells, len(store.keys)):
             store.write(kept)
-    text = {"format": _FORMAT, "clift": __version__, "study": store.study, "cells": store.keys}
+    text = {
+        "format": _FORMAT,
+        "clift": __version__,
+        "study": store.study,
+        "cells": store.keys,
+        "files": hashes,
+    }
     content = json.dumps(text).encode()
     write_file(inner / _STUDY, lambda out: out.write(content))
     for path in old:
         with suppress(OSError):
             path.unlink()
     sync(runs)
+
+
+def _swapped(former: Any, hashes: dict[str, str]) -> str:
+    """Names the files that held something else when the folder's runs were done."""
+    before = former if isinstance(former, dict) else {}
+    found = [
+        f"{name} has changed (SHA-256 {str(before[name])[:12]}..., now {now[:12]}...)"
+        for name, now in hashes.items()
+        if name in before and before[name] != now
+    ]
+    return f": {', '.join(found)}" if found else ""
 
 
 def _lost(former: dict[str, Any], old: Sequence[Path], cells: dict[str, list[int]]) -> int:

@@ -9,7 +9,7 @@ import click
 
 from clift.cli.options import busy
 from clift.errors import TraceError
-from clift.imports import import_captures, import_modem, import_ping, import_series
+from clift.imports import import_captures, import_modem, import_series, read_log
 from clift.trace import PhyTrace
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -36,10 +36,20 @@ LLDU = click.IntRange(1, 2**32 - 1)
     "--time",
     metavar="COLUMN",
     help="Column of times: 7:ms (or s, us, ns), when:date for ISO 8601, or with a pattern, "
-    '"1:%Y-%m-%d %H:%M:%S". Omit it for output of ping.',
+    '"1:%Y-%m-%d %H:%M:%S". Omit it for files of ping, irtt, iperf3, Starlink and RINEX.',
+)
+@click.option(
+    "--direction",
+    type=click.Choice(["up", "down"]),
+    help="Direction of irtt's file: up is from its client to its server.",
 )
 @click.option(
     "--rate", metavar="COLUMN", help='2:Mbit/s, or a rate, "5 Mbit/s". Default: one slot per row.'
+)
+@click.option(
+    "--rate-is",
+    type=click.Choice(["sent", "received"]),
+    help="What the rate counts. With received, what was lost is added to it. Default: sent.",
 )
 @click.option("--delay", metavar="COLUMN", help='Column of delays, 4:ms, or a time, "20 ms".')
 @click.option(
@@ -69,9 +79,7 @@ LLDU = click.IntRange(1, 2**32 - 1)
 @click.option(
     "--delay-is",
     type=click.Choice(["one-way", "rtt"]),
-    default="one-way",
-    show_default=True,
-    help="The delays are round-trip times; half of each is used.",
+    help="one-way (the default), or rtt: the delays are round-trip times; half of each is used.",
 )
 @click.option(
     "--lldu",
@@ -80,12 +88,17 @@ LLDU = click.IntRange(1, 2**32 - 1)
     metavar="BYTES",
     help="Payload of a slot in bytes; default: 1500, or the MODCOD's for a modem.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of the losses.  [default: 1]")
 @click.option(
     "--keep-order/--no-keep-order",
     default=True,
     show_default=True,
     help="Keep the order: a packet never arrives before one sent earlier.",
+)
+@click.option(
+    "--max-hold",
+    metavar="TIME",
+    help='Longest time for which a row holds, e.g. "5 s"; then an outage begins.',
 )
 @OFFSET
 @click.option("--missing", metavar="TEXT", help="Text that marks a missing value, e.g. -1.")
@@ -96,34 +109,34 @@ LLDU = click.IntRange(1, 2**32 - 1)
     "its summary, else 1 s.",
 )
 def series(path: Path, output: Path, **options: Any) -> None:
-    """Make a trace from rate, delay and loss over time, a modem's log, or output of ping, in PATH.
+    """Make a trace from rate, delay and loss over time, a modem's log, or a tool's file, in PATH.
 
     A COLUMN is a number from 1 or a name in the header, then a unit. A row holds until the next; a
     row without rate or delay is an outage. In a modem's log (--esn0, --cn0 or --modcod) each slot
-    is one frame. Output of ping (with or without -D) has no columns: omit --time. Each probe
-    becomes a slot, or use --rate. The command replaces OUTPUT as a whole or not at all.
+    is one frame. Output of ping, JSON of irtt, iperf3 and Starlink's get_history, and RINEX are
+    recognised: omit --time. Each probe becomes a slot, or use --rate. The command replaces OUTPUT
+    as a whole or not at all.
     """
     _check_apart(output, path)
-    interval = options.pop("interval")
+    only = {key: options.pop(key) for key in ("interval", "direction")}
     with busy(f"reading {path}"):
         if options["time"] is None:
-            phy = _ping(path, interval, options)
-        elif interval is not None:
-            raise TraceError(
-                f"{path}: interval applies to ping's probes only; omit interval or time"
-            )
+            phy = _recognised(path, only | options)
+        elif (given := next((key for key in only if only[key] is not None), None)) is not None:
+            of = "ping's probes" if given == "interval" else "irtt's file"
+            raise TraceError(f"{path}: {given} applies to {of} only; omit {given} or time")
         else:
+            options["delay_is"] = options["delay_is"] or "one-way"
+            options["seed"] = 1 if options["seed"] is None else options["seed"]
             phy = _modem(path, options) if _is_modem(options) else _series(path, options)
     _finish(phy, output)
 
 
-def _ping(path: Path, interval: str | None, options: dict[str, Any]) -> PhyTrace:
-    of_columns = ("delay", "loss", "clock_offset", "missing", *_OF_MODEMS)
-    given = next((key for key in of_columns if options[key] is not None), None)
-    if given is not None:
-        raise TraceError(f"{path}: {given} applies to a log in columns; give time")
-    own = {key: options[key] for key in ("rate", "keep_order")}
-    return import_ping(path, interval=interval, lldu_bytes=options["lldu_bytes"] or 1500, **own)
+def _recognised(path: Path, options: dict[str, Any]) -> PhyTrace:
+    keys = {key: value for key, value in options.items() if value is not None}
+    size = keys.pop("lldu_bytes", None)
+    keys |= {} if size is None else {"lldu": f"{size} B"}
+    return read_log(path, **keys)
 
 
 _OF_MODEMS = ("esn0", "cn0", "modcod", "modcod_table", "symbol_rate", "frame_symbols", "margin",

@@ -80,6 +80,13 @@ def tmt(
         phy = phy.offset(offset) if offset else phy
         phy = phy.share(share) if share > 1 else phy
     rtt_ns = _rtt(phy) if rtt is None else rtt
+    if phy.rtt_ns == 0 and 0 < rtt_ns <= 4 * phy.nominal_decoding_ns:
+        click.echo(
+            f"warning: --rtt {rtt_ns / 1e6:g} ms is added to the one-way delays in the trace "
+            f"(median {phy.nominal_decoding_ns / 1e6:g} ms): if they are of the same path, the "
+            "delay counts twice, so omit --rtt",
+            err=True,
+        )
     found: list[tuple[str, dict[str, Any]]] = []
     departures = []
     for scheme in schemes:

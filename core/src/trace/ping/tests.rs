@@ -52,6 +52,60 @@ fn times_of_lines_less_round_trips_say_when_probes_left() {
     }
 }
 
+/// Three probes 1.5 s apart, whose lines start with these times; the second was lost.
+fn dated(times: [&str; 3]) -> String {
+    let [start, first, last] = times;
+    format!(
+        "{start}PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\
+         {first}64 bytes from 192.0.2.1: icmp_seq=1 ttl=52 time=500 ms\n\
+         {last}64 bytes from 192.0.2.1: icmp_seq=3 ttl=52 time=500 ms\n\
+         {last}\n{last}--- 192.0.2.1 ping statistics ---\n\
+         {last}3 packets transmitted, 2 received, 33% packet loss, time 3000ms\n\
+         {last}rtt min/avg/max/mdev = 500.0/500.0/500.0/0.0 ms\n"
+    )
+}
+
+#[test]
+fn dates_before_lines_are_times() {
+    for times in [
+        ["[2024-05-28 23:59:58.34] ", "[2024-05-28 23:59:58.84] ", "[2024-05-29 00:00:01.84] "],
+        ["2024-05-28 23:59:58.34 ", "2024-05-28 23:59:58.84 ", "2024-05-29 00:00:01.84 "],
+        ["2024-05-28T23:59:58.34Z ", "2024-05-29T01:59:58.84+02:00 ", "2024-05-29T00:00:01.84Z "],
+        ["2024/05/28 23:59:58.34 ", "2024/05/28 23:59:58.84 ", "2024/05/29 00:00:01.84 "],
+        ["Dec 31 23:59:58.34 ", "Dec 31 23:59:58.84 ", "Jan 01 00:00:01.84 "],
+        ["23:59:58.34 ", "23:59:58.84 ", "00:00:01.84 "],
+        ["1716940798.34 ", "1716940798.84 ", "1716940801.84 "],
+    ] {
+        let phy = parsed(&dated(times));
+        assert_eq!(phy.t()[..], [0, 1500 * MS, 3000 * MS], "{times:?}");
+        assert_eq!(phy.d()[..], [1, 0, 1], "{times:?}");
+        let notes = &phy.header().notes;
+        assert!(notes.warnings.is_empty(), "{notes:?}");
+        assert!(!notes.assumed.join(";").contains("no times"), "{notes:?}");
+    }
+}
+
+#[test]
+fn whole_seconds_give_the_average_interval() {
+    let text = dated(["May 28 23:59:58 ", "May 28 23:59:58 ", "May 29 00:00:01 "]);
+    let (unsummed, _) = text.split_once("---").unwrap();
+    let phy = parsed(unsummed);
+    assert_eq!(phy.t()[..], [0, 1500 * MS, 3000 * MS]);
+    let notes = phy.header().notes.assumed.join(";");
+    assert!(notes.contains("times are whole seconds: a probe every 1.5 s"), "{notes}");
+    let notes = parsed(&text).header().notes.assumed.join(";");
+    assert!(
+        notes.contains("no times finer than seconds (ping -D): a probe every 1.5 s"),
+        "{notes}"
+    );
+    let text = dated(["May 28 10:00:00 "; 3]);
+    let (unsummed, _) = text.split_once("---").unwrap();
+    let fault = read(unsummed.as_bytes(), None, AS_SENT).unwrap_err().to_string();
+    assert_eq!(fault, "the times of the lines do not advance; give interval");
+    let given = read(text.as_bytes(), Some(Duration::from_millis(200)), AS_SENT).unwrap();
+    assert_eq!(given.t()[..], [0, 200 * MS, 400 * MS]);
+}
+
 #[test]
 fn without_times_the_interval_is_given_or_the_summarys_or_a_second() {
     let rows = answers(&[(1, "20.5"), (2, "21.5"), (4, "20.5")]);

@@ -32,6 +32,15 @@ impl TimeFormat {
     }
 }
 
+/// The time zone of a date of ISO 8601 as written; empty without one.
+pub(super) fn zone(date: &[u8]) -> &str {
+    let text = std::str::from_utf8(date).unwrap_or_default();
+    // The `-` of dates come before the time.
+    let time = text.find(':').unwrap_or(text.len());
+    let zone = text[time..].find(['Z', 'z', '+', '-']).map_or("", |at| &text[time + at..]);
+    zone.trim()
+}
+
 /// Hint for a date that does not match the pattern.
 fn cure(pattern: &str) -> String {
     let days = ["%d", "%e", "%j", "%F", "%D", "%s", "%c"];

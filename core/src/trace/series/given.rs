@@ -283,6 +283,17 @@ pub enum DelayIs {
     RoundTrip,
 }
 
+/// What a rate counts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum RateIs {
+    /// What was sent, including what was lost.
+    Sent,
+    /// What was received; the lost part is added.
+    Received,
+}
+
 /// A time that may be negative: the correction added to measured delays.
 ///
 /// ```

@@ -17,7 +17,9 @@ mod table;
 use std::io::BufRead;
 
 pub use decibels::{DecibelHertz, Decibels, SymbolRate};
-pub use given::{ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, Shift, TimeColumn};
+pub use given::{
+    ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, RateIs, Shift, TimeColumn,
+};
 pub use modem::Modem;
 pub(super) use table::Table;
 
@@ -25,7 +27,7 @@ use crate::budget::Budget;
 use crate::seed::{Seed, Stream};
 use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::file::{FileError, Input, TraceFile};
+use crate::trace::file::{FileError, Input, Reader, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::notes::readable;
 use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
@@ -41,14 +43,45 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "Rate, delay and loss over time, in columns that are named.",
     read: Some(|how, input| {
         let series = Series::of(how, input)?;
-        let mut phy =
-            input.parsed(&how.file, |file| read_within(file, &series, MOST, input.budget))?;
-        let name = how.file.file_name().map(|name| name.to_string_lossy().into_owned());
-        phy.set_source(name);
-        Ok(phy)
+        let phy = input.parsed(&how.file, |file| read_within(file, &series, MOST, input.budget))?;
+        Ok(with_source(phy, how))
     }),
     write: None,
 };
+
+fn with_source(mut phy: PhyTrace, how: &TraceFile) -> PhyTrace {
+    let name = how.file.file_name().map(|name| name.to_string_lossy().into_owned());
+    phy.set_source(name);
+    phy
+}
+
+/// Reads a file of another format as a series: `table` makes a table of it, whose columns `how`
+/// names, and notes.
+pub(super) fn read_made(
+    how: &TraceFile,
+    input: &Input<'_>,
+    table: impl FnOnce(Reader<'_>, &Budget<'_>) -> Result<(String, Notes), ReadError>,
+) -> Result<PhyTrace, FileError> {
+    let mut made = Err(ReadError::Trace(TraceError::Empty));
+    let phy = input.parsed(&how.file, |file| {
+        made = Ok(table(file, input.budget)?);
+        Err(ReadError::Trace(TraceError::Empty))
+    });
+    let Ok((table, notes)) = made else { return phy };
+    let series = Series::of(how, input)?;
+    let phy = read_noted((table.as_bytes(), Some(notes)), &series, MOST, input.budget);
+    // Lines of the table are not those of the file.
+    let phy = phy.map_err(|error| match error {
+        ReadError::Line { line: 1, fault } => ReadError::File(fault),
+        ReadError::Line { line, fault } => {
+            ReadError::File(Fault::Table(format!("sample {}: {fault}", line - 1)))
+        }
+        error => error,
+    });
+    let place = || input.files.place(&how.file);
+    let phy = phy.map_err(|error| FileError::Read { place: place(), error })?;
+    Ok(with_source(phy, how))
+}
 
 /// Largest number of slots that can be indexed.
 const MOST: u64 = u32::MAX as u64;
@@ -60,6 +93,10 @@ pub struct Series {
     pub time: TimeColumn,
     /// The rate; `None`: one slot per row.
     pub rate: Option<Given<BitRate>>,
+    /// What the rate counts; `None`: what was sent, with a warning where much was lost.
+    pub rate_is: Option<RateIs>,
+    /// Longest time for which a row holds.
+    pub max_hold: Option<Duration>,
     /// The delay.
     pub delay: Option<Given<Duration>>,
     /// Kind of the delay.
@@ -86,6 +123,8 @@ impl Series {
         Self {
             time,
             rate: None,
+            rate_is: None,
+            max_hold: None,
             delay: None,
             delay_is: DelayIs::OneWay,
             loss: None,
@@ -103,6 +142,8 @@ impl Series {
         let series = Self {
             time: how.needed(how.time.clone(), why, "time", input)?,
             rate: how.rate.clone(),
+            rate_is: how.rate_is,
+            max_hold: how.max_hold,
             delay: how.delay.clone(),
             delay_is: how.delay_is,
             loss: how.loss.clone(),
@@ -119,6 +160,14 @@ impl Series {
         if series.rate.is_none() && series.delay.is_none() && series.loss.is_none() {
             let why = "a series needs more than times";
             return how.needed(None, why, "rate, delay or loss", input);
+        }
+        let counted = |loss: &Given<Probability>| matches!(loss, Given::Column(_, unit) if unit.name == ColumnUnit::COUNT);
+        if series.rate_is == Some(RateIs::Received) && series.loss.as_ref().is_none_or(counted) {
+            let cure = "a received rate needs losses as shares or in %; give loss";
+            return Err(how.wrong("rate_is", cure, input));
+        }
+        if series.max_hold.is_some_and(|hold| hold.as_nanos() == 0) {
+            return Err(how.wrong("max_hold", "must be longer than 0", input));
         }
         if series.delay_is == DelayIs::RoundTrip && series.clock_offset.is_some() {
             let cure = "round-trip times use a single clock; remove it";
@@ -160,9 +209,20 @@ fn read_within(
     most: u64,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
+    read_noted((reader, None), series, most, budget)
+}
+
+/// Reads a table; `made`: the notes of the reader that made it from a file of another format.
+fn read_noted(
+    (reader, made): (impl BufRead, Option<Notes>),
+    series: &Series,
+    most: u64,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let mut table = Table::new(reader)?;
     let mut import = SeriesImport::new(series, (most, budget));
     import.between = table.between();
+    import.made = made;
     while let Some(row) = table.next()? {
         import.row(row).map_err(|fault| fault.at(row.line))?;
     }
@@ -196,6 +256,8 @@ struct SeriesImport<'a> {
     /// The fields of the header line.
     header: Option<Vec<String>>,
     between: &'static str,
+    /// Notes of the reader that made the table.
+    made: Option<Notes>,
     columns: usize,
     origin: i64,
     held: Option<CurrentRow>,
@@ -207,6 +269,12 @@ struct SeriesImport<'a> {
     /// Length of the longest interval, and the line before it.
     longest: (i64, u64),
     delays: StepDetector,
+    /// Rates of the rows as written, in bit/s, and one-way delays, in ns; without outages.
+    values: [Vec<u64>; 2],
+    /// Sum of the shares lost, and the rows that have one.
+    lost: (f64, u64),
+    /// The notations of time zones that dates have; the first, and whether another occurs.
+    zone: Option<(String, bool)>,
     /// Es/N0 of the rows that have one, in dB.
     levels: Vec<f64>,
     /// Rows with a delay of 0, which a slot cannot have.
@@ -229,6 +297,7 @@ impl<'a> SeriesImport<'a> {
             layout: None,
             header: None,
             between: "",
+            made: None,
             columns: 0,
             origin: 0,
             held: None,
@@ -239,6 +308,9 @@ impl<'a> SeriesImport<'a> {
             intervals: Vec::new(),
             longest: (0, 0),
             delays: StepDetector::default(),
+            values: [Vec::new(), Vec::new()],
+            lost: (0.0, 0),
+            zone: None,
             levels: Vec::new(),
             no_delay: 0,
             one_per_cent: (0, 0),
@@ -271,12 +343,19 @@ impl<'a> SeriesImport<'a> {
         let time = self.series.time.format.parse(text)?;
         let (rate, delay, loss) = (layout.rate, layout.delay, layout.loss);
         let [level, modcod] = layout.modem;
+        self.zoned(text);
         let modem = [level.map(field).transpose()?, modcod.map(field).transpose()?];
-        let state = State {
+        let mut state = State {
             rate: self.rate(rate.map(field).transpose()?)?,
             delay: self.delay(delay.map(field).transpose()?)?,
             loss: self.loss(loss.map(field).transpose()?)?,
         };
+        self.count(&state);
+        if self.series.rate_is == Some(RateIs::Received) {
+            state = state.sent().ok_or_else(|| {
+                Fault::Table("the rate with what was lost is over 1 Tbit/s".to_owned())
+            })?;
+        }
         let signal = match &self.series.modem {
             None => Signal::default(),
             Some(about) => {
@@ -329,7 +408,42 @@ impl<'a> SeriesImport<'a> {
         Ok(())
     }
 
+    /// Counts a row for the notes.
+    fn count(&mut self, state: &State) {
+        if column(self.series.rate.as_ref()).is_some() && state.rate > 0 {
+            self.values[0].push(state.rate / 1_000_000);
+        }
+        if let (Some(_), Some(delay)) = (column(self.series.delay.as_ref()), state.delay) {
+            self.values[1].push(delay.unsigned_abs());
+        }
+        if let (Some(_), Loss::Share(share)) = (column(self.series.loss.as_ref()), state.loss) {
+            self.lost = (self.lost.0 + share, self.lost.1 + 1);
+        }
+    }
+
+    /// Remembers the notation of the time zone of a date.
+    fn zoned(&mut self, text: &[u8]) {
+        if self.series.time.format != TimeFormat::Date {
+            return;
+        }
+        let zone = clock::zone(text);
+        let (first, differ) = self.zone.get_or_insert_with(|| (zone.to_owned(), false));
+        *differ |= first != zone;
+    }
+
     fn end(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
+        let most = self.series.max_hold.map_or(i64::MAX, |hold| hold.as_nanos() as i64);
+        let until = to.min(held.t.saturating_add(most));
+        if until == to {
+            return self.interval(held, to);
+        }
+        self.interval(held, until)?;
+        let (line, signal) = (held.line, Signal::default());
+        let state = State { rate: 0, delay: None, loss: held.state.loss };
+        self.interval(&CurrentRow { line, t: until, state, signal }, to)
+    }
+
+    fn interval(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
         if let Some(frames) = &mut self.frames {
             // A frame without a delay in the log is nevertheless received.
             let delay = held.state.delay.unwrap_or_default();
@@ -365,6 +479,7 @@ impl<'a> SeriesImport<'a> {
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
         let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
         self.slots.make()?;
+        self.values.iter_mut().for_each(|values| values.sort_unstable());
         self.levels.sort_unstable_by(f64::total_cmp);
         let notes = self.notes(usual).clean();
         if let Some(frames) = self.frames {
@@ -577,17 +692,21 @@ impl<'a> SeriesImport<'a> {
 
     fn notes(&self, usual: i64) -> Notes {
         let series = self.series;
-        let mut notes = Notes::default();
+        let mut notes = self.made.clone().unwrap_or_default();
         let (understood, assumed) = (&mut notes.understood, &mut notes.assumed);
-        let header = if self.header.is_some() { "a header" } else { "no header" };
-        let rows = counted(self.rows, "row", "rows");
-        understood.push(format!("{rows} of {} with {header}", self.between));
+        if self.made.is_none() {
+            let header = if self.header.is_some() { "a header" } else { "no header" };
+            let rows = counted(self.rows, "row", "rows");
+            understood.push(format!("{rows} of {} with {header}", self.between));
+        }
         let time = match &series.time.format {
             TimeFormat::Unit(unit) => unit.to_string(),
             TimeFormat::Date => "dates".to_owned(),
             TimeFormat::Pattern(pattern) => format!("dates as {pattern}"),
         };
-        understood.push(format!("time is {} in {time}", self.named(&series.time.column)));
+        if self.made.is_none() {
+            understood.push(format!("time is {} in {time}", self.named(&series.time.column)));
+        }
         let given = [
             ("rate", self.said(series.rate.as_ref())),
             (
@@ -602,6 +721,27 @@ impl<'a> SeriesImport<'a> {
         understood.extend(
             given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
         );
+        let [rates, delays] = &self.values;
+        if let [least, .., most] = rates[..] {
+            let [least, middle, most] = [least, median(rates), most].map(fast);
+            understood.push(format!("rates from {least} to {most}, the median {middle}"));
+        }
+        if let [least, .., most] = delays[..] {
+            let [least, middle, most] =
+                [least, median(delays), most].map(|delay| readable(delay as i64));
+            understood.push(format!("one-way delays from {least} to {most}, the median {middle}"));
+        }
+        match (&series.rate, &series.loss, series.rate_is) {
+            (Some(_), Some(_), Some(RateIs::Received)) => understood
+                .push("the rate is what was received: what was lost is added to it".to_owned()),
+            (Some(Given::Column(..)), Some(_), None) => {
+                assumed.push("the rate is what was sent, with what was lost (rate_is)".to_owned())
+            }
+            _ => {}
+        }
+        if let Some(hold) = series.max_hold {
+            understood.push(format!("a row holds for {hold} at most, then an outage begins"));
+        }
         let span = |nanos: u64| readable(nanos as i64);
         if self.outages > 0 {
             understood.push(format!(
@@ -697,6 +837,7 @@ impl<'a> SeriesImport<'a> {
                  one: check the unit of the time column, then that of the delay"
             ));
         }
+        self.doubts(warnings);
         if self.repeated > 0 {
             warnings.push(format!(
                 "{} for nothing",
@@ -757,6 +898,72 @@ impl<'a> SeriesImport<'a> {
         }
     }
 
+    /// Warns of what is probably another unit, another time zone or another kind of rate.
+    fn doubts(&self, warnings: &mut Vec<String>) {
+        let series = self.series;
+        if let (Some(Given::Column(column, unit)), true) = (&series.rate, self.made.is_none()) {
+            const HINTS: [(&str, &str); 8] = [
+                ("gbps", "Gbit/s"),
+                ("gbit", "Gbit/s"),
+                ("mbps", "Mbit/s"),
+                ("mbit", "Mbit/s"),
+                ("kbps", "kbit/s"),
+                ("kbit", "kbit/s"),
+                ("_bps", "bit/s"),
+                ("(bps", "bit/s"),
+            ];
+            warnings.extend(self.misnamed("rate", column, unit.name, &HINTS));
+            let middle = median(&self.values[0]);
+            if !self.values[0].is_empty() && !(1_000..=20_000_000_000).contains(&middle) {
+                let middle = fast(middle);
+                warnings.push(format!("the median rate is {middle}: check the unit of the rate"));
+            }
+        }
+        if let Some(Given::Column(column, unit)) = &series.delay {
+            const HINTS: [(&str, &str); 5] =
+                [("_ms", "ms"), ("(ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("(s)", "s")];
+            warnings.extend(self.misnamed("delay", column, unit.name, &HINTS));
+        }
+        let mean = self.lost.0 / self.lost.1.max(1) as f64;
+        if mean >= 0.2 {
+            let cure = match (&series.rate, series.rate_is) {
+                (Some(Given::Column(..)), None) => {
+                    ": if the rate is what was received, give rate_is received (--rate-is \
+                     received), or the loss counts twice"
+                }
+                _ => ": check that the column is what was lost",
+            };
+            warnings.push(format!("rows lose {:.3} % on average{cure}", 100.0 * mean));
+        }
+        if let Some((first, true)) = &self.zone {
+            let first = if first.is_empty() { "no time zone" } else { first };
+            warnings.push(format!(
+                "dates differ in their time zones, the first has {first}: those without one are \
+                 taken as UTC"
+            ));
+        }
+    }
+
+    /// Warns if the name of a column speaks of another unit.
+    fn misnamed(
+        &self,
+        what: &str,
+        column: &ColumnName,
+        unit: &str,
+        hints: &[(&str, &str)],
+    ) -> Option<String> {
+        let names = self.header.as_deref().unwrap_or_default();
+        let name = match column {
+            ColumnName::Header(name) => name,
+            ColumnName::Number(number) => names.get(number - 1)?,
+        };
+        let lower = name.to_ascii_lowercase();
+        let (_, hint) = hints.iter().find(|(mark, _)| lower.contains(mark))?;
+        (*hint != unit).then(|| {
+            format!("the {what}'s column `{name}` sounds like {hint}, but is read in {unit}")
+        })
+    }
+
     /// The name of a column in a note.
     fn named(&self, column: &ColumnName) -> String {
         let names = self.header.as_deref().unwrap_or_default();
@@ -785,6 +992,22 @@ impl<'a> SeriesImport<'a> {
             }
         })
     }
+}
+
+/// The median of sorted numbers; 0 without any.
+fn median(sorted: &[u64]) -> u64 {
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+}
+
+/// Formats a rate in bit/s for readers, with up to four digits.
+fn fast(rate: u64) -> String {
+    let units = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
+    let (unit, scale) = units.into_iter().find(|unit| rate as f64 >= unit.1).unwrap_or(units[3]);
+    let size = rate as f64 / scale;
+    let digits = [1000.0, 100.0, 10.0].iter().filter(|&&most| size < most).count();
+    let text = format!("{size:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
 }
 
 fn column<Q>(given: Option<&Given<Q>>) -> Option<&ColumnName> {

@@ -34,6 +34,14 @@ impl Default for Loss {
 }
 
 impl State {
+    /// The state whose rate counts what was sent, if the rate of this one is what was received.
+    /// `None`: the rate is over 1 Tbit/s. Where all was lost, nothing is known: an outage.
+    pub(super) fn sent(self) -> Option<Self> {
+        let Loss::Share(lost) = self.loss else { return Some(self) };
+        let rate = if lost < 1.0 { (self.rate as f64 / (1.0 - lost)).round() } else { 0.0 };
+        (rate <= 1e18).then_some(Self { rate: rate as u64, ..self })
+    }
+
     /// True if nothing gets through.
     pub(super) fn is_outage(&self) -> bool {
         self.rate == 0 || self.delay.is_none()

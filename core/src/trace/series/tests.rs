@@ -337,3 +337,72 @@ fn a_series_too_large_for_memory_is_refused_before_it_is_generated() {
         "{refused}"
     );
 }
+
+#[test]
+fn a_received_rate_counts_its_losses_once() {
+    let csv = "time,rate,loss\n0,12,0.9\n1,120,0\n2,0,1\n3,120,0\n";
+    let series = |rate_is| Series {
+        rate: Some("rate:kbit/s".parse().unwrap()),
+        loss: Some("loss".parse().unwrap()),
+        rate_is,
+        ..Series::new("time:s".parse().unwrap())
+    };
+    let slots = |rate_is| read(csv.as_bytes(), &series(rate_is), 1000).unwrap();
+    let received = slots(Some(RateIs::Received));
+    assert_eq!((received.len(), slots(Some(RateIs::Sent)).len()), (30, 21));
+    let warned = |phy: &PhyTrace| phy.header().notes.warnings.join(";").contains("give rate_is");
+    assert!(warned(&slots(None)) && !warned(&received));
+    let fast = Series {
+        rate: Some("2:Gbit/s".parse().unwrap()),
+        loss: Some("3".parse().unwrap()),
+        time: "1:s".parse().unwrap(),
+        ..series(Some(RateIs::Received))
+    };
+    let over = read("0,2,0\n1,900,0.9999999\n2,1,0\n".as_bytes(), &fast, 1000);
+    assert!(
+        over.unwrap_err().to_string().starts_with("line 2: the rate with what was lost is over")
+    );
+}
+
+#[test]
+fn a_row_holds_no_longer_than_it_may() {
+    let series = |max_hold| Series {
+        rate: Some("2:kbit/s".parse().unwrap()),
+        max_hold,
+        ..Series::new("1:s".parse().unwrap())
+    };
+    let slots =
+        |max_hold| read("0,12\n1,12\n2,12\n9,12\n".as_bytes(), &series(max_hold), 99).unwrap();
+    assert_eq!(slots(None).len(), 10);
+    let phy = slots(Some(Duration::from_secs(3)));
+    assert_eq!(phy.t().iter().map(|t| t / 1_000_000_000).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 9]);
+    let notes = &phy.header().notes.understood.join(";");
+    assert!(notes.contains("1 row is an outage (no rate or no delay), 4 s in all"), "{notes}");
+}
+
+#[test]
+fn values_are_summed_up_and_doubtful_ones_warned_of() {
+    let csv = "when,throughput_mbps,delay_ms\n\
+               2024-05-28T10:00:00Z,12,20\n2024-05-28T10:00:01,18,30.5\n2024-05-28T10:00:02Z,14.5,25\n";
+    let series = Series {
+        rate: Some("throughput_mbps:kbit/s".parse().unwrap()),
+        delay: Some("delay_ms:us".parse().unwrap()),
+        ..Series::new("when:date".parse().unwrap())
+    };
+    let phy = read(csv.as_bytes(), &series, 1000).unwrap();
+    let understood = phy.header().notes.understood.join(";");
+    for expected in [
+        "rates from 12 kbit/s to 18 kbit/s, the median 14.5 kbit/s",
+        "one-way delays from 20 us to 30.5 us, the median 25 us",
+    ] {
+        assert!(understood.contains(expected), "{understood}");
+    }
+    let warnings = phy.header().notes.warnings.join(";");
+    for expected in [
+        "the rate's column `throughput_mbps` sounds like Mbit/s, but is read in kbit/s",
+        "the delay's column `delay_ms` sounds like ms, but is read in us",
+        "dates differ in their time zones, the first has Z",
+    ] {
+        assert!(warnings.contains(expected), "{expected}: {warnings}");
+    }
+}

@@ -273,8 +273,9 @@ def _look_through(study: Study) -> None:
         if key not in record:
             raise ValueError(f"record.json has no {key}")
     int(record["runs_done"]), int(record["runs_wanted"])
-    told = {"caveats": [], **record}
-    for key, kind in {"changes": dict, "taken": dict, "caveats": list}.items():
+    told = {"caveats": [], "files_read": {}, **record}
+    kinds = {"changes": dict, "taken": dict, "caveats": list, "files_read": dict}
+    for key, kind in kinds.items():
         if not isinstance(told[key], kind):
             what = "object" if kind is dict else "list"
             raise TypeError(f"{key} in record.json is not a {what}")

@@ -238,6 +238,8 @@ def _caveats(study: Study) -> str:
     taken = [f"{key} {one['value']} ({one['from']})" for key, one in study.record["taken"].items()]
     if taken:
         said.append(f"Defaults used: {', '.join(taken)}.")
+    read = dict(study.record.get("files_read", {}))
+    said += [f"Read {name}, {str(found).replace(':', ' ')}." for name, found in read.items()]
     if not said:
         return ""
     more = len(said) - _MOST_CAVEATS
