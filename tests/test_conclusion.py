@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from clift.campaign import Results, conclude
+import clift
+from clift.campaign import Results, caveats, conclude, verdicts
 from clift.campaign.axes import conditions
 from clift.campaign.conclusion import coloured_axis, compared_axis
 from clift.campaign.results import Cell
@@ -71,7 +72,11 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
          "So far: A is best (48 % less time than B, interval 45 to 51 %)."),
         # The same difference in three runs: a coin falls so one time in four.
         ({"A": [10, 11, 12], "B": [20, 21, 22]}, 3,
-         "No clear difference between A and B (48 % apart)."),
+         "Too few independent runs to tell A and B apart "
+         "(48 % apart in 3 runs; about 12 would tell)."),
+        # Their mean difference is less than 5 %, and so is all of its interval.
+        ({"A": [10, 11, 12, 13], "B": [10.1, 11, 12.2, 12.9]}, 4,
+         "A and B are equal within 5 % (0 % apart)."),
         # What an interrupt left of one run each says nothing.
         ({"A": [10], "B": [20]}, 3, ""),
         ({"A": [10], "B": [20]}, 1,
@@ -79,17 +84,55 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
         ({"A": [10, 11, 12], "B": []}, 3, ""),
         # The mean of B's survivors is the least, but two of its files took longer than 30 s.
         ({"A": [20, 21, 22], "B": [19, None, None]}, 3,
-         "No clear difference between A and B (20 % apart)."),
+         "Too few independent runs to tell A and B apart "
+         "(20 % apart in 3 runs; about 231 would tell)."),
         ({"A": [10, 11, 12.5], "B": [29, None, None]}, 3,
          "A is best (62 % less time or better than B, interval 53 to 71 %)."),
         ({"A": [10, 10, None], "B": [29, None, None]}, 3,
          "None is called best, as some files were not through."),
         # A is ahead of B for sure, and not of C, whose mean is behind both.
         ({"A": [10, 10.2, 9.9, 10.1], "B": [10.5, 10.71, 10.38, 10.6], "C": [20, 3, 15, 6]}, 4,
-         "No clear difference between A, B and C (5 to 9 % apart)."),
+         "Too few independent runs to tell A, B and C apart "
+         "(5 to 9 % apart in 4 runs; about 6939 would tell)."),
     ],
 )  # fmt: skip
 def test_the_sentence_says_no_more_than_the_runs_do(
     values: dict[str, list[float | None]], wanted: int, sentence: str
 ) -> None:
     assert conclude(transfers(values, wanted)) == sentence
+
+
+TRACE = """
+duration = "5 s"
+runs = 6
+[link]
+rtt = "200 ms"
+[vary]
+scheme = ["ARQ", "FEC(8/10)"]
+"""
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    trace = tmp_path / "measured.parquet"
+    clift.channel.bernoulli(slots=40_000, p=0.05, seed=1).write(trace)
+    path = tmp_path / "x.toml"
+    path.write_text(f'{TRACE}[trace]\nfile = "{trace}"\n')
+    return path
+
+
+def test_copies_of_one_run_are_no_evidence(given: Path) -> None:
+    found = run_campaign(Scenario.read(given))
+    assert found.counts().tolist() == [1, 1]
+    assert found.is_complete
+    [verdict] = verdicts(found)
+    assert verdict.is_exact
+    assert verdict.interval is None
+    assert conclude(found).startswith(f"Over this one trace {verdict.best} is best (")
+    assert 'start = "random", runs = 12, 1 min' in caveats.given(found)
+
+
+def test_windows_of_a_trace_are_as_many_runs_as_asked_for(given: Path) -> None:
+    found = run_campaign(Scenario.read(given).replace(**{"link.start": "random"}))
+    assert found.counts().tolist() == [6, 6]
+    assert not verdicts(found)[0].is_exact

@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from clift._words import counted
 from clift.campaign.results import Cell, Results
 from clift.campaign.statistics import FEWEST_INDEPENDENT
 
@@ -43,11 +44,15 @@ def several(results: Results) -> list[int]:
 
 def given(results: Results) -> str:
     """Draws that all runs share and the effect on intervals; empty if they share none."""
+    kept = () if results.is_large else results.cells
+    if exact := [cell for cell in kept if cell.is_exact]:
+        return _once(exact, len(exact) == len(results.cells))
     cells = [cell for at in several(results) if (cell := results.cells[at]).shared]
     if not cells:
         return ""
     what = "trace" if any(cell.shared == "trace" for cell in cells) else "channel"
-    worth = [(found, cell) for cell in cells if (found := cell.independent(cell.values))]
+    started = [cell for cell in cells if cell.windows]
+    worth = [(found, cell) for cell in started if (found := cell.independent(cell.values))]
     if not worth:
         return (
             f"Given this {what}: all runs start at one time of it, so that the intervals say how "
@@ -63,6 +68,20 @@ def given(results: Results) -> str:
     if least >= FEWEST_INDEPENDENT:
         return f"{said}."
     return f"{said}, too few for an interval. {_cure(cell, what)}"
+
+
+def _once(cells: list[Cell], are_all: bool) -> str:
+    """That one run is exact for what is given, and what would be evidence beyond it."""
+    what = "trace" if any(cell.shared == "trace" for cell in cells) else "channel"
+    lasts = max(max(cell.column("duration_s").values(), default=0.0) for cell in cells)
+    who = "Nothing is drawn" if are_all else f"In {counted(len(cells), 'cell')} nothing is drawn"
+    draw = "" if what == "trace" else " or redraw = true"
+    return (
+        f"{who}: every run over this {what} is the same, so that one was run, and its numbers are "
+        f"exact for this {what}. Of others it says nothing; {_USUAL_RUNS} windows of it (start = "
+        f'"random", runs = {_USUAL_RUNS}, {ceil(_USUAL_RUNS * lasts / 60)} min of trace or more)'
+        f"{draw}, another trace, or a channel drawn for each run would."
+    )
 
 
 def _cure(cell: Cell, what: str) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
+from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
 from clift.campaign.statistics import Difference, difference, holm
@@ -16,6 +19,14 @@ Condition = tuple[str | None, ...]
 
 LEVEL = 0.05
 """Probability that any alternative of a campaign is called best that is not."""
+
+MARGIN = 0.05
+"""Alternatives are equal if the 95 % interval of their difference is within this share."""
+# How often the number of runs that a verdict asks for finds a difference, and the most it names.
+_POWER = 0.8
+_MOST_NEEDED = 10_000
+# Fewer runs are not asked for: they say too little of how runs scatter.
+_FEWEST_NEEDED = 12
 
 # What the best may cost: a metric, and what it is called.
 _COSTS = (
@@ -53,6 +64,13 @@ class Verdict:
         interval: The 95 % interval of that; over several conditions the widest.
         costs: What it has more (or less) of beside: what, in which unit, from and to.
         why: Why none is called best, if that is not for want of a difference.
+        is_equal: Whether those of `among` are equal: the 95 % interval of each difference from the
+            first is within `MARGIN`.
+        is_exact: Whether nothing is drawn, so that the difference is exact for the trace given.
+        runs: How many independent runs there are of each.
+        needed: About how many would tell those of `among` apart, or equal, in four cases of five;
+            None if that is more than 10,000, or decided.
+        lasts_s: How long a run over a given trace lasts, if its start is drawn; else 0.
     """
 
     condition: Condition
@@ -63,6 +81,11 @@ class Verdict:
     interval: Range | None = None
     costs: tuple[tuple[str, str, Range], ...] = ()
     why: str = ""
+    is_equal: bool = False
+    is_exact: bool = False
+    runs: float = 0.0
+    needed: int | None = None
+    lasts_s: float = 0.0
 
 
 def conclude(results: Results) -> str:
@@ -72,7 +95,8 @@ def conclude(results: Results) -> str:
     the same draws. Every such claim of the campaign counts: with a probability of 95 % all of them
     are true (Holm 1979). Never is a winner called from one run. A file that was not through counts
     with the time that it had, so that what is best has all of its own through. What an interrupt
-    left without a second run is passed over.
+    left without a second run is passed over. Where nothing is drawn a single run is exact for its
+    trace, and the sentence says so.
 
     Args:
         results: What was measured.
@@ -83,7 +107,7 @@ def conclude(results: Results) -> str:
     axis = compared_axis(results)
     if axis is None:
         return ""
-    if results.asked().max() == 1:
+    if results.asked().max() == 1 and not _are_exact(results):
         return "No alternative is called best from a single run; ask for more (--runs)."
     labels = [names for name, names in results.axes if name != axis and len(names) > 1]
     parts: dict[str, list[str]] = {}
@@ -94,8 +118,10 @@ def conclude(results: Results) -> str:
         return ""
     if not results.is_complete:
         return f"So far: {sentence}."
-    if sentence.startswith(("no ", "none ")):  # labels and axes stay as written in the file
-        sentence = f"N{sentence[1:]}"
+    if sentence.startswith(
+        ("none ", "too few ", "over this one ")
+    ):  # labels and axes stay as written in the file
+        sentence = sentence[0].upper() + sentence[1:]
     return f"{sentence}."
 
 
@@ -109,7 +135,7 @@ def verdicts(results: Results) -> list[Verdict]:
         One verdict a condition; none of a condition with a cell of fewer than two runs.
     """
     axis = compared_axis(results)
-    if axis is None or results.counts().max() < 2:
+    if axis is None or (results.counts().max() < 2 and not _are_exact(results)):
         return []
     open_cases = [
         case
@@ -118,6 +144,10 @@ def verdicts(results: Results) -> list[Verdict]:
     ]
     held = holm([case.p for case in open_cases], LEVEL)
     return [case.verdict(axis, holds) for case, holds in zip(open_cases, held, strict=True)]
+
+
+def _are_exact(results: Results) -> bool:
+    return not results.is_large and any(cell.is_exact for cell in results.cells)
 
 
 def compared_axis(results: Results) -> str | None:
@@ -154,6 +184,8 @@ class _Case:
     condition: Condition
     ranked: list[Cell]
     differences: list[Difference]
+    is_exact: bool
+    independent: float
 
     @property
     def p(self) -> float:
@@ -167,23 +199,28 @@ class _Case:
 
     def verdict(self, axis: str, holds: bool) -> Verdict:
         first, second = self.ranked[:2]
-        lead = self.differences[0]
+        lead, exact = self.differences[0], self.is_exact
         names = [cell.name(axis) for cell in self.ranked]
         if not _is_through(first):
             return Verdict(self.condition, None, (), why="some files were not through")
         if not holds or abs(lead.share) < _LEAST_GAIN:
-            apart = [
-                name
+            level = [
+                (name, found)
                 for name, found in zip(names[1:], self.differences, strict=True)
                 if found.p > LEVEL or abs(found.share) < _LEAST_GAIN or name == names[1]
             ]
-            gaps = [
-                abs(found.share)
-                for name, found in zip(names[1:], self.differences, strict=True)
-                if name in apart
-            ]
+            gaps = [abs(found.share) for _, found in level]
+            equal = all(exact or _is_equal(found) for _, found in level)
             return Verdict(
-                self.condition, None, (names[0], *apart), gain=Range(min(gaps), max(gaps))
+                self.condition,
+                None,
+                (names[0], *(name for name, _ in level)),
+                gain=Range(min(gaps), max(gaps)),
+                is_equal=equal,
+                is_exact=exact,
+                runs=self.independent,
+                needed=None if equal else self._needed([found for _, found in level]),
+                lasts_s=_lasts(first),
             )
         shown = metric(first.primary)
         word = "less time" if shown.better == "less" else f"more {shown.title}"
@@ -202,28 +239,97 @@ class _Case:
             Range(abs(lead.share), abs(lead.share)),
             interval,
             tuple(_costs(first, second)),
+            is_exact=exact,
+            runs=self.independent,
         )
+
+    def _needed(self, level: list[Difference]) -> int | None:
+        """About how many independent runs would tell the alternatives apart, or equal.
+
+        They find a difference as large as the one observed, less its own standard error, or as
+        the margin where that is more. The scatter is taken at the upper end of what few runs
+        leave open.
+        """
+        normal = NormalDist()
+        tests = max(1, len(self.differences))
+        reach = normal.inv_cdf(1 - LEVEL / 2 / tests**2) + normal.inv_cdf(_POWER)
+        degrees = max(1.0, self.independent - 1)
+        # Wilson and Hilferty (1931): the 20 % quantile of chi-squared over its degrees.
+        part = 2 / (9 * degrees)
+        low = max(0.05, (1 - part - normal.inv_cdf(_POWER) * sqrt(part)) ** 3)
+        most = _FEWEST_NEEDED
+        for found in level:
+            spread = found.spread / sqrt(low)
+            error = found.spread / sqrt(max(1.0, self.independent))
+            apart = max(MARGIN, abs(found.share) - error)
+            needed = (reach * spread / apart) ** 2 + 2
+            if needed > _MOST_NEEDED:
+                return None
+            most = max(most, ceil(needed))
+        # What was there did not tell: as many again do not either by this reckoning.
+        return max(most, ceil(1.5 * self.independent))
+
+
+def _is_equal(found: Difference) -> bool:
+    """Two one-sided tests (Schuirmann 1987), each at 2.5 %: by the 95 % interval."""
+    return (
+        found.low is not None
+        and found.high is not None
+        and found.low > -MARGIN
+        and found.high < MARGIN
+    )
+
+
+def _lasts(cell: Cell) -> float:
+    if not cell.windows:
+        return 0.0
+    return float(np.mean(list(cell.column("duration_s").values())))
 
 
 def _case(condition: Condition, cells: list[Cell]) -> _Case | None:
     """None if a cell has too few runs to be compared."""
-    if len(cells) < 2 or not all(len(cell.values) > 1 for cell in cells):
+    if len(cells) < 2 or not all(len(cell.values) > 1 or cell.is_exact for cell in cells):
         return None
+    exact = all(cell.is_exact for cell in cells)
     times = {id(cell): _times(cell) for cell in cells}
+    if not exact:
+        # A cell in which nothing is drawn does the same in every run of the others.
+        numbers = {run for cell in cells for run in cell.values}
+        for cell in cells:
+            if cell.is_exact:
+                [only] = times[id(cell)].values()
+                times[id(cell)] = dict.fromkeys(numbers, only)
     ranked = sorted(cells, key=lambda cell: float(np.mean(list(times[id(cell)].values()))))
     if metric(cells[0].primary).better == "more":
         ranked.reverse()
     first = ranked[0]
+    if exact:
+        certain = [_exactly(times[id(first)], times[id(other)]) for other in ranked[1:]]
+        return _Case(condition, ranked, certain, True, 1.0)
     found = [
-        difference(
-            times[id(first)],
-            times[id(other)],
-            first.independent(first.values.keys() & other.values.keys()),
-        )
+        difference(times[id(first)], times[id(other)], _independent(first, other, times))
         for other in ranked[1:]
     ]
     told = [one for one in found if one is not None]
-    return _Case(condition, ranked, told) if len(told) == len(found) else None
+    if len(told) < len(found):
+        return None
+    pairs = len(times[id(first)].keys() & times[id(ranked[1])].keys())
+    worth = _independent(first, ranked[1], times)
+    return _Case(condition, ranked, told, False, float(pairs) if worth is None else worth)
+
+
+def _independent(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> float | None:
+    """How many independent runs the pairs of two cells are worth; None if each is one."""
+    pairs = times[id(first)].keys() & times[id(other)].keys()
+    # One in which nothing is drawn says nothing of the draws: the other's count.
+    return (other if first.is_exact else first).independent(pairs)
+
+
+def _exactly(ours: dict[int, float], other: dict[int, float]) -> Difference:
+    """How the only runs of two cells differ."""
+    [mine], [its] = ours.values(), other.values()
+    share = (mine - its) / its if its else (0.0 if mine == its else float("inf"))
+    return Difference(mine - its, share, None, None, 0.0)
 
 
 def _times(cell: Cell) -> dict[int, float]:
@@ -239,7 +345,10 @@ def _costs(first: Cell, second: Cell) -> Iterator[tuple[str, str, Range]]:
     """What the best has more or less of than the runner-up, where the runs tell."""
     for name, what in _COSTS:
         ours, other = first.column(name), second.column(name)
-        found = difference(ours, other, first.independent(ours.keys() & other.keys()))
+        if first.is_exact and second.is_exact:
+            found = _exactly(ours, other) if ours and other else None
+        else:
+            found = difference(ours, other, first.independent(ours.keys() & other.keys()))
         if found is not None and found.p <= LEVEL:
             more = found.mean * metric(name).scale
             yield what, metric(name).unit, Range(more, more)
@@ -251,7 +360,10 @@ def _merged(found: list[Verdict], labels: list[list[str]]) -> list[Verdict]:
         groups: dict[tuple[Condition, tuple[object, ...]], list[Verdict]] = {}
         for verdict in found:
             rest = (*verdict.condition[:place], None, *verdict.condition[place + 1 :])
-            said = (verdict.best, verdict.among, verdict.word, verdict.why, _signs(verdict))
+            said = (
+                *(verdict.best, verdict.among, verdict.word, verdict.why, _signs(verdict)),
+                *(verdict.is_equal, verdict.is_exact, verdict.needed is None),
+            )
             groups.setdefault((rest, said), []).append(verdict)
         merged: list[Verdict] = []
         for (rest, _), members in groups.items():
@@ -277,17 +389,26 @@ def _together(condition: Condition, members: list[Verdict]) -> Verdict:
             gain=one.gain.with_(other.gain),
             interval=spread,
             costs=tuple((what, unit, a.with_(b)) for (what, unit, a), (_, _, b) in costs),
+            runs=min(one.runs, other.runs),
+            needed=None if one.needed is None else max(one.needed, other.needed or 0),
+            lasts_s=max(one.lasts_s, other.lasts_s),
         )
     return replace(one, condition=condition)
 
 
 def _head(verdict: Verdict) -> str:
     if verdict.best is not None:
-        return f"{verdict.best} is best"
+        said = f"{verdict.best} is best"
+        return f"over this one trace {said}" if verdict.is_exact else said
     if verdict.why:
         return f"none is called best, as {verdict.why}"
     names = sorted(verdict.among)
-    return f"no clear difference between {', '.join(names[:-1])} and {names[-1]}"
+    together = f"{', '.join(names[:-1])} and {names[-1]}"
+    if verdict.is_exact:
+        return f"over this one trace {together} do the same"
+    if verdict.is_equal:
+        return f"{together} are equal within {MARGIN * 100:.0f} %"
+    return f"too few independent runs to tell {together} apart"
 
 
 def _where(verdict: Verdict) -> str:
@@ -297,9 +418,30 @@ def _where(verdict: Verdict) -> str:
         interval = f", interval {_percent(verdict.interval)}" if verdict.interval else ""
         costs = "".join(f"; {_cost(*cost)}" for cost in verdict.costs)
         much = f"({gain} {verdict.word} than {verdict.among[0]}{interval}{costs})"
+    elif verdict.why:
+        much = ""
+    elif verdict.is_exact or verdict.is_equal:
+        much = f"({gain} apart)"
     else:
-        much = "" if verdict.why else f"({gain} apart)"
+        much = f"({gain} apart in {_count(verdict.runs)}; {_would(verdict)})"
     return f"{place} {much}".strip()
+
+
+def _count(runs: float) -> str:
+    if runs == round(runs):
+        return counted(round(runs), "run")
+    return f"runs worth {runs:.1f}"
+
+
+def _would(verdict: Verdict) -> str:
+    """How many runs would tell, and how much of a trace these take."""
+    if verdict.needed is None:
+        return f"more than {_MOST_NEEDED} would be needed"
+    trace = ""
+    if verdict.lasts_s:
+        minutes = ceil(verdict.needed * verdict.lasts_s / 60)
+        trace = f", {minutes} min of trace"
+    return f"about {verdict.needed}{trace} would tell"
 
 
 def _listed(where: list[str]) -> str:

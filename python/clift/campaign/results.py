@@ -42,6 +42,7 @@ class Cell:
         shared: What all runs have in common where each could have its own: a trace, or one draw of
             a channel.
         scenario: The cell's scenario, by which its first run is done again for plots.
+        is_exact: Whether nothing is drawn: every further run would repeat the first.
     """
 
     labels: dict[str, str]
@@ -50,6 +51,7 @@ class Cell:
     values: Values = field(default_factory=Values)
     shared: str | None = None
     scenario: Scenario | None = None
+    is_exact: bool = False
     _first: Run | None = field(default=None, repr=False)
     _first_of: int = field(default=0, repr=False)
     _known: dict[str, Estimate] = field(default_factory=dict, repr=False)
@@ -103,7 +105,7 @@ class Cell:
         if metric not in self._known:
             column = self.values.array(metric)
             there = column[~np.isnan(column)]
-            worth_of = self.independent(self.column(metric)) if self.windows else None
+            worth_of = self.independent(self.column(metric)) if self.shared else None
             found = estimate(there, worth_of)
             if found is None:
                 return None
@@ -132,13 +134,19 @@ class Cell:
         known = self.windows
         windows = [(known[run], run) for run in runs if run in known] if known else []
         if not windows:
-            return None
+            return 1.0 if self.repeats() else None
         first, lengths = windows[0][0], self.column("duration_s")
         return worth(
             [window.start_s for window, _ in windows],
             [lengths.get(run, 0.0) for _, run in windows],
             first.length_s if first.wraps else None,
         )
+
+    def repeats(self) -> bool:
+        """Whether the runs are copies: they share a trace and its part, and measured the same."""
+        if self.shared is None or len(self.values) < 2 or not self.values.are_alike():
+            return False
+        return len({window.start_s for window in self.windows.values()}) < 2
 
     def forget(self) -> None:
         """Lets go of the estimates, which are made again when they are asked for."""

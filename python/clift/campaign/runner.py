@@ -85,8 +85,42 @@ def run_campaign(
     if store is not None:
         check(store, results)
     with connect(scheduler, scenario) if scheduler else nullcontext() as cluster:
-        _rounds(results, until, lambda: _do(results, cells, store, watch, count, cluster))
+
+        def done() -> bool:
+            return _do(results, cells, store, watch, count, cluster)
+
+        if _without_copies(results, done):
+            _rounds(results, until, done)
     return results
+
+
+def _without_copies(results: Results, done: Callable[[], bool]) -> bool:
+    """Asks for a single run of each cell in which nothing is drawn; False after Ctrl-C.
+
+    Only a run over a given trace can repeat the one before. Whether it does is tried: a part that
+    draws (a control, a queue, a scheme of a plugin) need not say so.
+    """
+    if results.is_large:
+        return True  # their verdicts count copies as one run
+    asked = results.asked().tolist()
+    given = [at for at, cell in enumerate(results.cells) if cell.shared and asked[at] > 1]
+    if not given:
+        return True
+    for at in given:
+        results.ask(at, 2)
+    if not done():
+        for at in given:
+            results.ask(at, asked[at])
+        return False
+    copies = [at for at in given if results.cells[at].repeats()]
+    for at in given:
+        results.ask(at, asked[at])
+    for at in copies:
+        results.ask(at, 1)
+        results.cells[at].is_exact = True
+    if copies:
+        results.table.keep_first(copies)
+    return True
 
 
 def _rounds(

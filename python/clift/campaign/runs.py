@@ -147,6 +147,18 @@ class Runs:
         count = int(self._cells[-1]) + 1
         self._starts = np.searchsorted(self._cells, np.arange(count + 1))
 
+    def keep_first(self, cells: Sequence[int]) -> None:
+        """Drops all runs of some cells but the first of each."""
+        self._settle()
+        kept = ~np.isin(self._cells, cells)
+        kept[self._starts[np.asarray(cells, np.int64)]] = True
+        whole = len(self._runs)
+        self._columns = {
+            name: Column(one.part(0, whole)[kept]) for name, one in self._columns.items()
+        }
+        self._cells, self._runs = self._cells[kept], self._runs[kept]
+        self._starts = np.searchsorted(self._cells, np.arange(len(self._starts)))
+
     def __len__(self) -> int:
         self._settle()
         return len(self._runs)

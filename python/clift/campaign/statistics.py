@@ -304,6 +304,7 @@ class Difference:
         high: Where it ends.
         p: How probable so large a mean difference is, either way, if there is none; 1 if too few
             runs differ from the others to tell.
+        spread: Standard deviation of the differences, as a share of the other's mean.
     """
 
     mean: float
@@ -311,6 +312,7 @@ class Difference:
     low: float | None
     high: float | None
     p: float
+    spread: float = 0.0
 
 
 def difference(
@@ -352,7 +354,9 @@ def difference(
         ratio = float(np.mean(mine)) / base
         about = intervals(((mine - ratio * theirs) / base)[:, None], independent)[0]
     low, high = (None, None) if about is None else (share + about[0], share + about[1])
-    return Difference(mean, share, low, high, _probability(pairs, mean, independent))
+    p = _probability(pairs, mean, independent)
+    spread = float(np.std(pairs, ddof=1)) / abs(base) if base else inf
+    return Difference(mean, share, low, high, p, spread)
 
 
 def _probability(pairs: _Floats, mean: float, worth_of: float | None) -> float:
