@@ -243,6 +243,8 @@ def _tell_of_more(
     count = len(store.keys)
     there = np.flatnonzero(store.done)
     over = there[there // count >= results.asked()[there % count]]
+    if not results.is_large:  # copies of the only run that a cell needs
+        over = np.array([at for at in over if not results.cells[at % count].is_exact], np.int64)
     if not len(over):
         return
     runs = int(over.max()) // count + 1
