@@ -15,6 +15,7 @@ import clift.constellation as constellation
 import clift.model as model
 import clift.tmt as tmt
 from clift._clift import __version__
+from clift.advise import advise
 from clift.design.study import design
 from clift.errors import (
     CliftError,
@@ -69,6 +70,7 @@ __all__ = [
     "SimulationError",
     "TraceError",
     "__version__",
+    "advise",
     "campaign",
     "channel",
     "constellation",

@@ -17,6 +17,7 @@ import click
 import clift._clift as _clift
 import clift._starting as _starting
 from clift._clift import __version__
+from clift.cli.advise import advise
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
 from clift.cli.design import design
@@ -60,6 +61,7 @@ _COMMANDS = (
     sweep,
     results,
     report,
+    advise,
     design,
     live,
     crosscheck,

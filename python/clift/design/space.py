@@ -126,7 +126,8 @@ def candidates(space: Space, axes: Sequence[Sequence[Candidate]] = ()) -> list[C
         space: Values by name. `scheme` takes schemes; `FEC` and `HARQ` alone stand for all that
             `n_d` (N_D), `n_r` (N_R), `n_s` (N_S), `persistency` and `interleave` make of them, and
             `ARQ` for all of `persistency` where that is given. `buffer` is `none`, `in order` or a
-            number of packets. Any other name is a key of a scenario.
+            number of packets. `transport` takes a protocol and its congestion control, such as
+            `TCP cubic` and `QUIC bbr`. Any other name is a key of a scenario.
         axes: Further axes, point by point.
 
     Raises:
@@ -149,7 +150,9 @@ def candidates(space: Space, axes: Sequence[Sequence[Candidate]] = ()) -> list[C
     if "buffer" in given:
         parts.append([_buffer(value) for value in given["buffer"]])
     for key, values in given.items():
-        if key not in ("scheme", "buffer", *_USUAL):
+        if key == "transport":
+            parts.append([_transport(str(value)) for value in values])
+        elif key not in ("scheme", "buffer", *_USUAL):
             parts.append([_key(key, value) for value in values])
     parts += [list(axis) for axis in axes]
     size = 1
@@ -250,6 +253,17 @@ def _buffer(value: Any) -> Candidate:
     if not text.isdigit():
         raise fault("space['buffer']", value, "give none, in order, or a number of packets")
     return Candidate(f"buffer {text}", {"buffer": text}, {"link.reorder.packets": int(text)})
+
+
+def _transport(text: str) -> Candidate:
+    protocol, _, congestion = text.strip().partition(" ")
+    if protocol.lower() not in ("tcp", "quic") or not congestion:
+        cure = "give TCP or QUIC and a congestion control, such as TCP cubic"
+        raise fault("space['transport']", text, cure)
+    keys = {"protocol": protocol.lower(), "congestion": congestion.strip().lower()}
+    changes: dict[str, Any] = {f"transport.{key}": value for key, value in keys.items()}
+    label = f"{protocol.upper()} {keys['congestion']}"
+    return Candidate(label, {"transport": label}, changes)
 
 
 def _key(key: str, value: Any) -> Candidate:
