@@ -66,7 +66,7 @@ validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories; a warning is an error
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --lib --bins --examples --benches --tests -- -D warnings
 	cargo run --quiet --locked --manifest-path bindings/c/header/Cargo.toml -- --check
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
 		then cargo check --package clift --no-default-features --target wasm32-unknown-unknown; \

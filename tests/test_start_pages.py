@@ -22,7 +22,7 @@ def test_the_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> N
     assert start_pages.refreshed(page, tmp_path) == page.read_text()
 
 
-def test_the_example_log_is_what_its_script_prints_and_the_page_shows(tmp_path: Path) -> None:
+def test_the_example_log_is_what_its_script_prints_and_the_page_shows() -> None:
     log = (ROOT / "examples" / "link_log.csv").read_text()
     assert start_pages._python([str(ROOT / "examples" / "link_log.py")]) == log
     page = (ROOT / "docs" / "start" / "your-own-log.md").read_text()

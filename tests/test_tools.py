@@ -110,7 +110,9 @@ def test_a_received_rate_with_a_loss_column_counts_the_loss_once(tmp_path: Path,
         assert warned is not bool(more)
     assert mbps[False] == pytest.approx(0.3, rel=0.1)
     assert mbps[True] == pytest.approx(3, rel=0.05)
-    assert "--rate-is: a received rate needs losses" in refused(capsys, *words[:-2], "--rate-is", "received", "-o", output)
+    assert "--rate-is: a received rate needs losses" in refused(
+        capsys, *words[:-2], "--rate-is", "received", "-o", output
+    )
 
 
 def test_the_nearest_command_is_named(tmp_path: Path, capsys) -> None:

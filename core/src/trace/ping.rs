@@ -419,10 +419,10 @@ fn is_of_ping(text: &[u8]) -> bool {
 fn stamp(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let fine = text.contains('.');
-    if fine || text.len() > 8 {
-        if let Ok((time, _)) = parse(text.as_bytes(), TimeUnit::Seconds) {
-            return Some(Stamp { time, cycle: 0, fine });
-        }
+    if (fine || text.len() > 8)
+        && let Ok((time, _)) = parse(text.as_bytes(), TimeUnit::Seconds)
+    {
+        return Some(Stamp { time, cycle: 0, fine });
     }
     let nanos = |date: DateTime, cycle| {
         let time = jiff::tz::Offset::UTC.to_timestamp(date).ok()?.as_nanosecond();

@@ -76,9 +76,8 @@ impl PhyTrace {
         Self::with_header(t.into(), self.d()[first..].to_vec().into(), sizes, header)
     }
 
-    /// Duration of one pass over the trace when it repeats: the period of the header, else last `t`
-    /// - first `t` + median gap (DESIGN section 4). 0 for a single slot without a period, which
-    ///   cannot
+    /// Duration of one pass over the trace when it repeats: the period of the header, else the last
+    /// `t` less the first plus the median gap. 0 for a single slot without a period, which cannot
     /// repeat.
     pub fn period(&self) -> Duration {
         let span = self.t()[self.len() - 1] - self.t()[0];

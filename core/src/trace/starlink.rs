@@ -74,7 +74,7 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
         );
         return Err(ReadError::File(Fault::Table(fault)));
     }
-    if !(current >= 0.0 && current < 1e18) {
+    if !(0.0..1e18).contains(&current) {
         return Err(ReadError::File(Fault::Table(format!("`current` is {current}, not a count"))));
     }
     let (mut samples, current) = ((0..room).collect::<Vec<_>>(), current as u64);

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import ArrayLike
 
 import clift._values as to
+from clift._parse import TraceDefault
 from clift.delays import Delay
 from clift.land_mobile import LandMobile
 from clift.live.base import Adaptive, Live, Ntn, OverSlots
@@ -447,7 +448,7 @@ class LiveLink(OverSlots):
     keywords: ClassVar[dict[str, to.Keyword]] = {
         "phy": to.Keyword("trace.file", to.phy, None),
         "scheme": to.Keyword("scheme", to.scheme, None),
-        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, "Usual(500)"),
+        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, TraceDefault(500)),
         "feedback_ms": to.Keyword("link.feedback", to.milliseconds, None),
         "flush_ms": to.Keyword("link.flush", to.milliseconds, None),
         "reorder": to.Keyword("link.reorder", to.reorder, None),
@@ -461,7 +462,7 @@ class LiveLink(OverSlots):
 
     phy: PhyTrace
     scheme: Scheme | str
-    rtt_ms: float = "Usual(500)"
+    rtt_ms: float = TraceDefault(500)
     feedback_ms: float | None = None
     flush_ms: float | None = None
     reorder: Reorder | None = None
