@@ -7,8 +7,14 @@ RUST := $(CORE) $(shell find bindings/python hosts/live -name '*.rs') bindings/p
 RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c/Cargo.toml bindings/c/clift.pc.in
 # One profile for the extension, the C library and the tests, so that each crate is built once.
 CARGO_BUILD := cargo build --profile local --locked --quiet
-# uv installs in seconds; it reads no configuration of pip, so pip steps in where uv finds no packages.
-INSTALL = env UV_NO_CACHE=1 VIRTUAL_ENV=$(VENV) sh -c '$(BIN)/uv pip install --quiet "$$@" || $(BIN)/python -m pip install --quiet --disable-pip-version-check "$$@"' install
+# Installs what pyproject.toml lists, with the extras given. uv takes seconds but reads no configuration of
+# pip: where it finds no packages, pip installs them.
+define INSTALL
+$(BIN)/python -c 'import sys, tomllib; it = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print("\n".join(it["dependencies"] + sum((it["optional-dependencies"][one] for one in sys.argv[1:]), [])))' $(1) > $(VENV)/needs.txt
+@UV_NO_CACHE=1 VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --requirement $(VENV)/needs.txt || \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $(VENV)/needs.txt
+endef
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
@@ -94,8 +100,12 @@ format: $(VENV)/tools ## format Rust and Python
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench
 
-docs: $(VENV)/tools ## regenerate the reference pages and check every link
+docs: $(VENV)/tools ## regenerate the reference pages and build the site of the docs: target/site/index.html
+	@$(call INSTALL,docs)
 	$(BIN)/python docs/build.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	cargo doc --profile local --locked --no-deps --quiet -p clift -p clift-quic
+	cp -r target/doc target/site/reference/rust
 
 c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so and clift.pc
 
@@ -130,8 +140,8 @@ $(VENV)/bin/python:
 # extension and the C library are built by one command, so that they share every crate.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
 	@echo "building CLIFT: after a clone some 2 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
-	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(INSTALL) --requirement pyproject.toml
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true
+	@$(call INSTALL)
 	@$(CARGO_BUILD) --lib --example scenario -p clift-python -p clift-c -p clift
 	@cp target/local/lib_clift.so python/clift/_clift.abi3.so.new
 	@mv python/clift/_clift.abi3.so.new python/clift/_clift.abi3.so
@@ -141,7 +151,7 @@ $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
 	@touch $@
 
 $(VENV)/tools: $(VENV)/built
-	@$(INSTALL) --requirement pyproject.toml --extra dev
+	@$(call INSTALL,dev)
 	@touch $@
 
 # --- the C interface ---

@@ -22,6 +22,7 @@ def main() -> int:
     faults = 0
     scripts = ["scenario_reference.py", "python_front.py", "binding_stub.py"]
     scripts += ["summary_types.py", "metrics_table.py", "tcp_table.py", "hybrid_table.py"]
+    scripts += ["cli_reference.py"]
     for script in scripts:
         command = [sys.executable, str(ROOT / "docs" / script)]
         faults += subprocess.run(command + ["--check"] * check, check=False).returncode

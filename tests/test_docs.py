@@ -52,3 +52,18 @@ def test_the_figure_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> Non
     for title in ("ns-2, New Reno", "Linux, CUBIC", "goodput (% of the rate)"):
         assert title in drawn
         assert title in kept
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    shown = re.findall(r"[\w/.-]+\.md", (ROOT / "mkdocs.yml").read_text().split("\nnav:")[1])
+    pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(shown) == sorted(pages)
+
+
+@pytest.mark.long
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "search" in (tmp_path / "index.html").read_text()

@@ -19,7 +19,7 @@ from clift.design.objective import P99_DELAY
 from clift.design.result import BEST, TWIN, Design, Ranked
 from clift.design.study import design
 from clift.errors import Interrupted, ScenarioError, TraceError
-from clift.imports import import_ping
+from clift.imports import read_log
 from clift.report.text import WIDTH
 from clift.trace import PhyTrace, read_trace
 
@@ -165,7 +165,7 @@ def advise(
     """
     margin = number("margin", margin, 0.001, 0.5)
     application = _application(task)
-    phy = _read(Path(log))
+    phy = read_log(Path(log))
     link = _described(phy)
     rtt = _rtt(Path(log), link, phy, rtt)
     if link.pieces < _LEAST_WINDOWS:
@@ -206,19 +206,6 @@ def _application(task: str) -> dict[str, str]:
     if kind == "file" and size:
         return {"type": "file", "size": size}
     raise ScenarioError(f"task = {shown(task)}: give bulk, or a file such as file=1MB")
-
-
-def _read(path: Path) -> PhyTrace:
-    try:
-        return read_trace(path)
-    except TraceError as error:
-        if not path.is_file():
-            raise
-        try:
-            return import_ping(path)
-        except TraceError:
-            cure = f"clift trace import {path} --time COLUMN --rate COLUMN -o trace.parquet"
-            raise TraceError(f"{error}; for a log in columns: {cure}") from None
 
 
 def _described(phy: PhyTrace) -> Link:
