@@ -117,7 +117,7 @@ def test_invalid_feedback_is_refused_with_the_reason(folder: Path) -> None:
             "x.toml line 12: link.feedback_loss: `feedback_trace` already says which reports",
         ),
         ('feedback_trace.file = "gone.csv"\n', "gone.csv: cannot be opened: No such file"),
-        ('feedback_trace.file = "one.csv"\n', "x.toml: link.feedback_trace: is of one slot"),
+        ('feedback_trace.file = "one.csv"\n', "x.toml: link.feedback_trace: has one slot"),
     ):
         (folder / "one.csv").write_text("t_ns,d_ns\n0,1\n")
         with pytest.raises(clift.CliftError) as error:

@@ -12,7 +12,10 @@ import clift
 ROOT = Path(__file__).parents[1]
 # QUIC is no part of the core: programs add it by name.
 FILES = sorted(
-    path for path in (ROOT / "examples").glob("*.toml") if '"quic"' not in path.read_text()
+    path
+    for path in (ROOT / "examples").glob("*.toml")
+    # rates.toml has 84 cells of the kind of demo.toml.
+    if '"quic"' not in path.read_text() and path.stem != "rates"
 )
 
 

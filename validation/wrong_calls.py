@@ -97,6 +97,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
         {"path": "/nowhere/x.csv", "time": "1:s", "symbol_rate": "5 MBd", "esn0": "2:dB"},
     ),
     "import_ping": (clift.import_ping, {"path": "/nowhere/x.log"}),
+    "read_log": (clift.read_log, {"path": "/nowhere/x.log"}),
     "import_captures": (
         clift.import_captures,
         {"sender": "/nowhere/a.pcap", "receiver": "/nowhere/b.pcap"},
@@ -165,7 +166,7 @@ OF_OPTIONS = {"channel.lms", "LandMobile"}
 # Public, but nothing that a value of a user goes into.
 NO_CALLS = {"CliftError", "Interrupted", "OutOfMemory", "ScenarioError", "SimulationError"}
 # What `design` takes beside a scenario is checked by its own tests; a search takes seconds.
-NO_CALLS |= {"TraceError", "Run", "design"}
+NO_CALLS |= {"TraceError", "Run", "advise", "design"}
 
 
 def missing() -> set[str]:
