@@ -58,7 +58,10 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
             raise
         raise table from None
     if kind == "text" and not start.startswith((b"#", b"t_ns")):
-        raise _as_table(path, start) or TraceError(f"{path}: not a log that CLIFT knows")
+        raise _as_table(path, start) or TraceError(
+            f"{path}: not a log that CLIFT knows; for a log in columns: "
+            f"clift trace import {path} --time 1:s --rate 2:Mbit/s -o OUTPUT"
+        )
     return _imported(path, **keys)
 
 

@@ -154,8 +154,13 @@ def _series(path: Path, options: dict[str, Any]) -> PhyTrace:
 
 def _modem(path: Path, options: dict[str, Any]) -> PhyTrace:
     own = dict(options)
-    for key, of in (("rate", "symbol rate and MODCOD"), ("lldu_bytes", "the MODCOD")):
-        if own.pop(key) is not None:
+    for key, of in (
+        ("rate", "symbol rate and MODCOD"),
+        ("rate_is", "symbol rate and MODCOD"),
+        ("lldu_bytes", "the MODCOD"),
+        ("max_hold", "the frames' own times"),
+    ):
+        if own.pop(key, None) is not None:
             raise TraceError(f"{path}: {key} follows from {of}; omit it")
     if own["symbol_rate"] is None:
         raise TraceError(f"{path}: a modem's frames need a symbol rate; give symbol_rate")
