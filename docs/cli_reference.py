@@ -28,7 +28,7 @@ def commands(command: click.Command, context: click.Context) -> Iterator[click.C
 
 def page() -> str:
     """Returns the text of the page."""
-    text = "# Command line\n\nThis page is generated from `clift --help` and the help of each command.\n"
+    text = "# Command line\n\nGenerated from `clift --help` and the help of each command.\n"
     root = click.Context(cli, info_name="clift", terminal_width=90, max_content_width=90)
     for context in commands(cli, root):
         context.terminal_width, context.max_content_width = 90, 90

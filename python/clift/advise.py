@@ -18,10 +18,10 @@ from clift._parse import number, shown
 from clift.design.objective import P99_DELAY
 from clift.design.result import BEST, TWIN, Design, Ranked
 from clift.design.study import design
-from clift.errors import Interrupted, ScenarioError, TraceError
+from clift.errors import Interrupted, ScenarioError
 from clift.imports import read_log
 from clift.report.text import WIDTH
-from clift.trace import PhyTrace, read_trace
+from clift.trace import PhyTrace
 
 # The simpler come first: of equals the first is taken.
 SCHEMES = ("none", "ARQ", "HARQ(10/12)")
