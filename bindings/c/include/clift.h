@@ -13,81 +13,83 @@
  * nanoseconds from the start of the run; packets are the host's own numbers.
  */
 
-// Version of this interface: a host that was built against another one must not go on. It changes
-// whenever a function or a structure changes; new functions leave it.
+// Version of this interface. A host built against another version must not use the library. The
+// version changes whenever an existing function or structure changes; a new function does not
+// change it.
 #define CLIFT_ABI 1
 
-// No instant: the link does nothing before a further packet.
+// No time: the link does nothing until a further packet arrives.
 #define CLIFT_NEVER UINT64_MAX
 
-// The queue took the packet.
+// The packet is in the queue.
 #define CLIFT_QUEUED 0
 
-// The queue was full; the packet is gone.
+// The queue was full; the packet is dropped.
 #define CLIFT_FULL 1
 
-// The link carries no packet of this size; it is gone.
+// The link does not carry packets of this size; the packet is dropped.
 #define CLIFT_TOO_LARGE 2
 
-// The call was wrong, and nothing happened; `clift_link_error` says why.
+// The call was not valid and had no effect; `clift_link_error` returns the reason.
 #define CLIFT_WRONG (-1)
 
-// The packet is at the far end.
+// The packet was delivered at the far end.
 #define CLIFT_DELIVERED 0
 
 // The link gave the packet up.
 #define CLIFT_LOST 1
 
-// The packet left the queue, so that there may be room for another.
+// The packet left the queue, so there may be room for another one.
 #define CLIFT_DEPARTED 2
 
-// The trace ended while this packet waits for slots; comes once, and nothing behind it gets further.
+// The trace ended while this packet was waiting for slots. Reported once; no packet behind it is
+// delivered.
 #define CLIFT_TRACE_ENDED 3
 
-// The way from the senders to the receivers.
+// Direction from the senders to the receivers.
 #define CLIFT_FORWARD 0
 
-// The way from the receivers to the senders.
+// Direction from the receivers to the senders.
 #define CLIFT_BACKWARD 1
 
-// A link; made by `clift_link_new` and its kin, freed by `clift_link_free`. One thread at a time
-// may use it.
+// A link; made by `clift_link_new`, `clift_scenario_link` and similar functions, freed by
+// `clift_link_free`. Only one thread at a time may use it.
 typedef struct clift_link clift_link;
 
 // A scenario with changes of its keys; made by `clift_scenario_open` or `clift_scenario_parse`,
 // freed by `clift_scenario_free`. Traces that its links share are made once.
 typedef struct clift_scenario clift_scenario;
 
-// Something that happened to a packet.
+// An event of a packet.
 typedef struct clift_event {
   // CLIFT_DELIVERED, CLIFT_LOST, CLIFT_DEPARTED or CLIFT_TRACE_ENDED.
   uint32_t kind;
-  // Zero.
+  // Always zero.
   uint32_t pad;
   // The host's number of the packet.
   uint64_t packet;
-  // When, in ns; at most the `now_ns` of the poll that returned it.
+  // Time of the event in ns; at most the `now_ns` of the poll that returned it.
   uint64_t at_ns;
 } clift_event;
 
-// What a link counted so far, in packets and bytes.
+// Counters of a link, in packets and bytes.
 typedef struct clift_counters {
-  // Packets enqueued, those that were dropped included.
+  // Packets enqueued, including dropped ones.
   uint64_t offered;
-  // Packets dropped by the queue, or for their size.
+  // Packets dropped by the queue or because of their size.
   uint64_t dropped;
-  // Packets whose delivery was polled.
+  // Packets whose delivery the host has polled.
   uint64_t delivered;
-  // Packets whose loss was polled.
+  // Packets whose loss the host has polled.
   uint64_t lost;
-  // Bytes of the packets delivered.
+  // Bytes of the delivered packets.
   uint64_t bytes_delivered;
-  // Packets that wait in the queue.
+  // Packets waiting in the queue.
   uint64_t waiting;
-  // Slots that passed; 0 for a wired leg. Over a link trace an estimate: the data LLDUs that came by,
-  // times the slots for each that the whole trace has.
+  // Slots that passed; 0 for a wired leg. Over a link trace this is an estimate: the data LLDUs
+  // that passed, times the mean number of slots per data LLDU in the whole trace.
   double slots;
-  // Slots used, repairs included.
+  // Slots used, including repairs.
   double slots_used;
 } clift_counters;
 
@@ -95,33 +97,36 @@ typedef struct clift_counters {
 extern "C" {
 #endif // __cplusplus
 
-// The version of the interface that the library was built with; compare it with `CLIFT_ABI`.
+// Returns the version of the interface that the library was built with; compare it with
+// `CLIFT_ABI`.
 uint32_t clift_abi(void);
 
-// The version of CLIFT, e.g. "0.1.0". The text is the library's own; it must not be freed.
+// Returns the version of CLIFT, e.g. "0.1.0". The library owns the text; do not free it.
 const char *clift_version(void);
 
-// Frees a text that this library made (an error, a report); null is left alone.
+// Frees a text that this library returned (an error, a report); accepts null.
 //
 // Callers:
-// `text` must be null or a text that a function of this library handed out, and be freed once.
+// `text` must be null or a text that a function of this library returned and that is not freed
+// yet.
 void clift_string_free(char *text);
 
-// A packet of `bytes` (those of the IP packet) arrives at `now_ns`, which never falls; `packet` is
-// the host's number for it. What is due at `now_ns` must have been polled. Returns CLIFT_QUEUED,
-// CLIFT_FULL, CLIFT_TOO_LARGE or CLIFT_WRONG: a link that orders packets by TCP's sequence numbers
-// refuses this call.
+// Enqueues a packet of `bytes` bytes (the whole IP packet) that arrives at `now_ns`. `packet` is
+// the host's number for it. `now_ns` must not decrease from call to call, and all events due at
+// `now_ns` must have been polled. Returns CLIFT_QUEUED, CLIFT_FULL, CLIFT_TOO_LARGE or
+// CLIFT_WRONG. A link that orders packets by TCP sequence numbers returns CLIFT_WRONG; use
+// `clift_link_enqueue_in`.
 //
 // Callers:
-// `link` must be null or a living handle that no other call uses.
+// `link` must be null or a valid handle that no other call uses.
 int32_t clift_link_enqueue(struct clift_link *link,
                            uint64_t now_ns,
                            uint64_t packet,
                            uint32_t bytes);
 
 // As `clift_link_enqueue`, for a packet that carries bytes `first` to `end` - 1 of the stream of
-// `flow`, as the sequence number of a TCP segment says, counted from 0 without wrapping; `first` =
-// `end` for one that carries nothing (an acknowledgement, a datagram).
+// `flow`. Positions follow the sequence numbers of TCP, counted from 0 without wrapping. Set
+// `first` = `end` for a packet without stream data (an acknowledgement, a datagram).
 //
 // Callers:
 // As for `clift_link_enqueue`.
@@ -133,37 +138,38 @@ int32_t clift_link_enqueue_in(struct clift_link *link,
                               uint64_t first,
                               uint64_t end);
 
-// When the link is to be polled next; CLIFT_NEVER: not before a further packet. It may move with
-// every call.
+// Returns the time at which to poll the link next, or CLIFT_NEVER if nothing happens until a
+// further packet arrives. Every call may change this time.
 //
 // Callers:
-// `link` must be null or a living handle that no other call changes.
+// `link` must be null or a valid handle that no other call changes.
 uint64_t clift_link_next(const struct clift_link *link);
 
-// The next thing that happened up to `now_ns`, oldest first: returns 1 and fills `event`, 0 for
-// nothing more for now (`clift_link_next` is then later than `now_ns`), or CLIFT_WRONG.
+// Returns the next event up to `now_ns`, oldest first: 1 if `event` was filled, 0 if no event is
+// left (`clift_link_next` is then later than `now_ns`), or CLIFT_WRONG.
 //
 // Callers:
-// `link` must be null or a living handle that no other call uses; `event` must point to one that
-// may be overwritten.
+// `link` must be null or a valid handle that no other call uses; `event` must point to a structure
+// that may be overwritten.
 int32_t clift_link_poll(struct clift_link *link, uint64_t now_ns, struct clift_event *event);
 
-// Whether the queue has room for a packet of `bytes` at `now_ns`, which never falls: 1, 0, or
-// CLIFT_WRONG. A host that holds packets back asks again at the next CLIFT_DEPARTED.
+// Returns 1 if the queue has room for a packet of `bytes` at `now_ns`, 0 if not, or CLIFT_WRONG.
+// `now_ns` must not decrease from call to call. A host that holds packets back asks again after
+// the next CLIFT_DEPARTED.
 //
 // Callers:
 // As for `clift_link_enqueue`.
 int32_t clift_link_room(struct clift_link *link, uint64_t now_ns, uint32_t bytes);
 
-// Whether the link must be told what packets carry of a stream, by `clift_link_enqueue_in`: 1 or 0;
-// CLIFT_WRONG without a link.
+// Returns 1 if the link needs the stream position of packets (`clift_link_enqueue_in`), 0 if not,
+// or CLIFT_WRONG without a link.
 //
 // Callers:
-// `link` must be null or a living handle.
+// `link` must be null or a valid handle.
 int32_t clift_link_reads_streams(const struct clift_link *link);
 
-// Fills `counters` as of `now_ns`; returns 0 or CLIFT_WRONG. Over several hops slots and what waits
-// are summed.
+// Fills `counters` with the values at `now_ns`; returns 0 or CLIFT_WRONG. Over several hops, slots
+// and waiting packets are sums.
 //
 // Callers:
 // As for `clift_link_poll`.
@@ -171,70 +177,68 @@ int32_t clift_link_counters(struct clift_link *link,
                             uint64_t now_ns,
                             struct clift_counters *counters);
 
-// All that the instruments of the hops show as of `now_ns`, as JSON: a list of one object a hop with
+// Returns all counters of the hops at `now_ns` as JSON: a list with one object per hop, with
 // `offered`, `dropped`, `delivered`, `lost`, `waiting`, `longest_queue`, `overtaken`, `held`,
-// `flushes`, `slots`, `slots_used`, `slots_beside` and what this kind of link counts besides. Null
-// if that cannot be; freed by `clift_string_free`.
+// `flushes`, `slots`, `slots_used`, `slots_beside` and further counters of this kind of link.
+// Returns null on failure. Free the text with `clift_string_free`.
 //
 // Callers:
 // As for `clift_link_enqueue`.
-char *clift_link_report(struct clift_link *link,
-                        uint64_t now_ns);
+char *clift_link_report(struct clift_link *link, uint64_t now_ns);
 
-// Why the last call with this link returned CLIFT_WRONG or null; null if it did not. The text is
-// the link's own, good until the next call; it must not be freed.
+// Returns the reason why the last call with this link returned CLIFT_WRONG or null; null if it
+// succeeded. The link owns the text, which is valid until the next call; do not free it.
 //
 // Callers:
-// `link` must be null or a living handle that no other call uses.
+// `link` must be null or a valid handle that no other call uses.
 const char *clift_link_error(const struct clift_link *link);
 
-// Frees a link; null is left alone.
+// Frees a link; accepts null.
 //
 // Callers:
-// `link` must be null or a living handle, and is not to be used again.
+// `link` must be null or a valid handle, and must not be used afterwards.
 void clift_link_free(struct clift_link *link);
 
-// Opens a scenario file: it is read and checked now, and read again for every change and every link,
-// so that it must stay. File names in it are relative to its folder. Returns null and sets `*error`
-// if it cannot be read or is wrong.
+// Opens a scenario file and checks it. The file is read again for every change and every link, so
+// it must stay in place. File names in it are relative to its folder. Returns null and sets
+// `*error` if the file cannot be read or is not valid.
 //
 // Callers:
 // `path` must end with a zero byte; `error` must be null or point to a pointer that may be
-// overwritten. The text of an error is freed by `clift_string_free`.
-struct clift_scenario *clift_scenario_open(const char *path,
-                                           char **error);
+// overwritten. Free the text of an error with `clift_string_free`.
+struct clift_scenario *clift_scenario_open(const char *path, char **error);
 
-// Takes a scenario as text; file names in it are relative to `folder` (null: the working
-// directory). Returns null and sets `*error` if it is wrong.
+// Makes a scenario from its text. File names in it are relative to `folder` (null: the working
+// directory). Returns null and sets `*error` if the scenario is not valid.
 //
 // Callers:
 // As for `clift_scenario_open`.
 struct clift_scenario *clift_scenario_parse(const char *text, const char *folder, char **error);
 
-// Sets a dotted key (`"link.queue"`) or chooses a point of an axis (`"scheme"`), as `--set` of the
-// command line does. Returns 0, or -1 and sets `*error`; then nothing is changed.
+// Sets a dotted key (`"link.queue"`) or selects a point of an axis (`"scheme"`), like `--set` on
+// the command line. Returns 0. On failure it returns -1, sets `*error` and changes nothing.
 //
 // Callers:
-// `scenario` must be a living handle that no other call uses; texts as for `clift_scenario_open`.
+// `scenario` must be a valid handle that no other call uses; texts as for `clift_scenario_open`.
 int32_t clift_scenario_set(struct clift_scenario *scenario,
                            const char *key,
                            const char *value,
                            char **error);
 
-// How many hops the way in a direction has, wired legs included; -1 and `*error` if the scenario
-// does not describe one way.
+// Returns the number of hops in a direction, including wired legs. Returns -1 and sets `*error` if
+// the scenario is not valid or has several cells.
 //
 // Callers:
-// `scenario` must be a living handle; `error` as for `clift_scenario_open`.
+// `scenario` must be a valid handle; `error` as for `clift_scenario_open`.
 int64_t clift_scenario_hops(const struct clift_scenario *scenario,
                             uint32_t direction,
                             char **error);
 
-// Makes one hop of a way, counted from 0; null and `*error` if that cannot be. `seed`: null for the
-// file's own.
+// Makes one hop of a direction, counted from 0. `seed` may be null; the scenario's own seed then
+// applies. Returns null and sets `*error` on failure.
 //
 // Callers:
-// `scenario` must be a living handle, `seed` null or point to a number; `error` as for
+// `scenario` must be a valid handle, and `seed` null or point to a number; `error` as for
 // `clift_scenario_open`.
 struct clift_link *clift_scenario_link(const struct clift_scenario *scenario,
                                        const uint64_t *seed,
@@ -242,9 +246,9 @@ struct clift_link *clift_scenario_link(const struct clift_scenario *scenario,
                                        uint32_t hop,
                                        char **error);
 
-// Makes the whole way in a direction, hop behind hop, as one link: what comes out of a hop enters
-// the next. A packet that a later hop's full queue drops is told as lost. `seed`: null for the
-// file's own. Null and `*error` if that cannot be.
+// Makes all hops of a direction as one link: a packet that a hop delivers enters the next one. A
+// packet that the full queue of a later hop drops is reported as lost. `seed` may be null; the
+// scenario's own seed then applies. Returns null and sets `*error` on failure.
 //
 // Callers:
 // As for `clift_scenario_link`.
@@ -253,22 +257,22 @@ struct clift_link *clift_scenario_way(const struct clift_scenario *scenario,
                                       uint32_t direction,
                                       char **error);
 
-// Frees a scenario; links made from it live on. Null is left alone.
+// Frees a scenario; accepts null. Links made from it stay valid.
 //
 // Callers:
-// `scenario` must be null or a living handle, and is not to be used again.
+// `scenario` must be null or a valid handle, and must not be used afterwards.
 void clift_scenario_free(struct clift_scenario *scenario);
 
-// Makes the link of a scenario file without axes whose way there has exactly one, wired legs not
-// counted. `seed` takes the place of the file's; the draws are those of the first run. Null and
-// `*error` if that cannot be.
+// Makes the link of a scenario file without axes and with exactly one link on the forward path;
+// wired legs do not count. `seed` replaces the file's seed; the random draws are those of the
+// first run. Returns null and sets `*error` on failure.
 //
 // Callers:
 // As for `clift_scenario_open`.
 struct clift_link *clift_link_new(const char *scenario_path, uint64_t seed, char **error);
 
-// As `clift_link_new`, from the text of a scenario; file names in it are relative to `folder` (null:
-// the working directory).
+// As `clift_link_new`, from the text of a scenario. File names in it are relative to `folder`
+// (null: the working directory).
 //
 // Callers:
 // As for `clift_scenario_parse`.
