@@ -46,7 +46,8 @@ def test_a_campaign_has_runs_estimates_and_a_conclusion(
 ) -> None:
     assert repr(campaign) == "Campaign('a <page>': 2 cells, 16 runs)"
     arq, harq = campaign.estimates("completion_s")
-    assert arq.low < arq.mean < arq.high
+    assert arq.low is None  # a mean of few completion times
+    assert arq.median_low < arq.median < arq.median_high
     assert harq.mean < arq.mean
     [verdict] = campaign.verdicts
     assert (verdict.best, verdict.among) == ("HARQ(10/12)", ("ARQ",))

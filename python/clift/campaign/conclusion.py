@@ -68,7 +68,7 @@ class Verdict:
             first is within `MARGIN`.
         is_exact: Whether nothing is drawn, so that the difference is exact for the trace given.
         runs: How many independent runs there are of each.
-        needed: About how many would tell those of `among` apart, or equal, in four cases of five;
+        needed: About how many would tell those of `among` apart, or equal;
             None if that is more than 10,000, or decided.
         lasts_s: How long a run over a given trace lasts, if its start is drawn; else 0.
     """
@@ -200,14 +200,18 @@ class _Case:
     def verdict(self, axis: str, holds: bool) -> Verdict:
         first, second = self.ranked[:2]
         lead, exact = self.differences[0], self.is_exact
+        told = [] if exact else self.differences
         names = [cell.name(axis) for cell in self.ranked]
         if not _is_through(first):
             return Verdict(self.condition, None, (), why="some files were not through")
-        if not holds or abs(lead.share) < _LEAST_GAIN:
+        if not holds or abs(lead.share) < _LEAST_GAIN or not all(map(_excludes_none, told)):
             level = [
                 (name, found)
                 for name, found in zip(names[1:], self.differences, strict=True)
-                if found.p > LEVEL or abs(found.share) < _LEAST_GAIN or name == names[1]
+                if found.p > LEVEL
+                or abs(found.share) < _LEAST_GAIN
+                or name == names[1]
+                or not (exact or _excludes_none(found))
             ]
             gaps = [abs(found.share) for _, found in level]
             equal = all(exact or _is_equal(found) for _, found in level)
@@ -268,6 +272,11 @@ class _Case:
             most = max(most, ceil(needed))
         # What was there did not tell: as many again do not either by this reckoning.
         return max(most, ceil(1.5 * self.independent))
+
+
+def _excludes_none(found: Difference) -> bool:
+    """Whether the interval, if there is one, leaves no room for equal means."""
+    return found.low is None or found.high is None or not found.low <= 0 <= found.high
 
 
 def _is_equal(found: Difference) -> bool:

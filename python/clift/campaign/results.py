@@ -14,13 +14,16 @@ from clift.campaign.cells import Cells
 from clift.campaign.metrics import judged_by
 from clift.campaign.runs import Ints, Runs
 from clift.campaign.segments import Segments, segments
-from clift.campaign.statistics import Estimate, estimate, estimates, worth
+from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate, estimate, estimates, worth
 from clift.campaign.values import Values, Window
 from clift.scenario import Scenario
 from clift.simulation import Run, simulate
 
 # Figures of a run's delays that its few slowest packets decide.
 _TAILS = frozenset(["p95", "p99", "max"])
+# How long a task takes, to which a single loss can add seconds.
+TIMES = frozenset(["completion_s", "page_load_s"])
+"""Metrics of how long a task takes."""
 # Numbers whose estimates are made together: of a million runs a few metrics, for their memory.
 _TOGETHER = 1 << 22
 _SAYS_LITTLE = re.compile(r"[-+.\de%]*|true|false", re.IGNORECASE)
@@ -170,12 +173,14 @@ def label_name(axis: str, label: str) -> str:
 
 
 def _told(metric: str, found: Estimate) -> Estimate:
-    """Without an interval of what few packets of a run meet, such as its longest delay.
+    """Without an interval of the mean where rare packets or rare runs carry it.
 
-    One run in hundreds can carry the mean of those, which no interval from fewer runs covers; the
-    median over the runs is there instead.
+    One run in hundreds can carry the mean of the longest delay, and one in twenty, with its
+    timeout, that of a completion time. No interval from fewer runs covers these means; the median
+    over the runs, with its interval, is there instead.
     """
-    if metric.rpartition(".")[2] not in _TAILS:
+    name = metric.rpartition(".")[2]
+    if name not in _TAILS and (name not in TIMES or found.runs >= FEWEST_OF_TIMES):
         return found
     return replace(found, half_width=None, low=None, high=None)
 

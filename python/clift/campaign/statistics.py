@@ -1,8 +1,10 @@
 """Means with 95 % intervals that cover, and differences of paired runs.
 
 Runs of a page or a transfer are skewed: few meet the losses that cost seconds. Student's interval
-is symmetric and misses such a mean, so that from six runs on the interval is the studentised
-bootstrap (Efron and Tibshirani 1993, section 12.5). Where too few runs say anything, there is none.
+is symmetric and misses such a mean, so that from twelve runs on the interval is the studentised
+bootstrap (Efron and Tibshirani 1993, section 12.5); with fewer its width is arbitrary. Where the
+rare runs decide a mean, no interval from a few runs covers it (Bahadur and Savage 1956). The
+median's interval from order statistics covers under every law, from six runs on.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atan, cos, erfc, floor, inf, isclose, pi, sin, sqrt
+from math import atan, cos, erfc, exp, floor, inf, isclose, lgamma, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,8 @@ import numpy as np
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
-# A resample of fewer values is too often one value again and again.
-_FEWEST_TO_RESAMPLE = 6
+# Resamples of fewer values are too often almost one value again and again: the interval explodes.
+_FEWEST_TO_RESAMPLE = 12
 # Resamples; with one more, a quantile is a count. Each of a number of values is drawn once.
 _RESAMPLES = 1999
 _SEED = 20140602
@@ -33,6 +35,8 @@ _FEWEST_EVENTS = 10
 _USUAL = 0.1
 FEWEST_INDEPENDENT = 3.0
 """Runs over one trace that are worth fewer independent ones have no interval."""
+FEWEST_OF_TIMES = 50
+"""Completion times of fewer runs have an interval of the median only, and none of the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,15 @@ class Estimate:
         p95: What 95 % of the runs do not exceed.
         independent: How many independent runs these are worth; fewer than `runs` where they share
             parts of a trace.
+        median_low: Where the 95 % interval of the median begins; None of fewer than six runs.
+        median_high: Where it ends.
 
     Example:
         >>> estimate([1.0, 2.0, 3.0]).median
         2.0
+        >>> found = estimate([1.0, 2.0, 3.0, 4.0, 5.0, 90.0])
+        >>> found.median_low, found.median_high
+        (1.0, 90.0)
     """
 
     mean: float
@@ -64,10 +73,13 @@ class Estimate:
     median: float | None = None
     p95: float | None = None
     independent: float | None = None
+    median_low: float | None = None
+    median_high: float | None = None
 
     def as_dict(self) -> dict[str, float | int | None]:
         """What JSON has of it."""
-        names = ("mean", "low", "high", "half_width", "median", "p95", "runs")
+        names = ["mean", "low", "high", "half_width", "median", "median_low", "median_high"]
+        names += ["p95", "runs"]
         return {name: getattr(self, name) for name in names}
 
 
@@ -76,7 +88,7 @@ def estimate(
 ) -> Estimate | None:
     """Mean and 95 % interval of runs; None if there are none.
 
-    The interval is Student's up to five runs and the studentised bootstrap's beyond. The same
+    The interval is Student's up to eleven runs and the studentised bootstrap's beyond. The same
     values have the same interval, in every process.
 
     Args:
@@ -88,7 +100,7 @@ def estimate(
         >>> found = estimate([1.0, 2.0, 3.0])
         >>> found.mean, round(found.low, 3), round(found.high, 3)
         (2.0, -0.484, 4.484)
-        >>> skewed = estimate([1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9, 2.4, 3.5, 8.0])
+        >>> skewed = estimate([1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.9, 2.4, 3.5, 8.0])
         >>> skewed.mean - skewed.low < skewed.high - skewed.mean
         True
         >>> estimate([0.0] * 57 + [4.0] * 3).half_width is None  # three events of 60
@@ -114,15 +126,48 @@ def estimates(columns: _Floats, independent: float | None = None) -> list[Estima
     worth_of = float(runs) if independent is None else min(independent, float(runs))
     found = []
     about = intervals(columns - means, independent)
-    for mean, median, p95, ends in zip(means, medians, p95s, about, strict=True):
+    place = _place_of_median(runs, worth_of)
+    if place is None:
+        lows: list[float | None] = [None] * columns.shape[1]
+        highs = lows
+    else:
+        lows, highs = np.partition(columns, (place, runs - 1 - place), axis=0)[
+            [place, runs - 1 - place]
+        ].tolist()
+    for mean, median, p95, ends, *of_median in zip(
+        means, medians, p95s, about, lows, highs, strict=True
+    ):
         low = high = half_width = None
         if ends is not None:
             low, high = float(mean) + ends[0], float(mean) + ends[1]
             half_width = (ends[1] - ends[0]) / 2
-        found.append(
-            Estimate(float(mean), half_width, runs, low, high, float(median), float(p95), worth_of)
-        )
+        about_runs = float(median), float(p95), worth_of
+        found.append(Estimate(float(mean), half_width, runs, low, high, *about_runs, *of_median))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _place_of_median(runs: int, independent: float) -> int | None:
+    """Place, from 0 on, of the value in order at which the 95 % interval of the median begins.
+
+    As many values from the other end it ends. The median is below the k-th least of n values with
+    the probability that less than k of n throws of a coin are heads (Thompson 1936). Where the
+    runs are worth fewer, the place is at the same share of them.
+
+    Example:
+        >>> [_place_of_median(runs, runs) for runs in (5, 6, 12, 50)], _place_of_median(50, 12.9)
+        ([None, 0, 2, 17], 8)
+    """
+    worth_of = floor(independent)
+    below, place = 0.0, -1
+    while place < worth_of:
+        below += exp(
+            lgamma(worth_of + 1) - lgamma(place + 2) - lgamma(worth_of - place) - worth_of * log(2)
+        )
+        if below > 0.025:
+            break
+        place += 1
+    return None if place < 0 else place * runs // worth_of
 
 
 def of_one(value: float) -> Estimate:

@@ -11,8 +11,8 @@ from clift._words import counted
 from clift.campaign.caveats import given, several
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
-from clift.campaign.results import Cell, Comparison, Results
-from clift.campaign.statistics import Estimate
+from clift.campaign.results import TIMES, Cell, Comparison, Results
+from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate
 
 WIDTH = 100
 """Maximum width of a table, in letters."""
@@ -126,6 +126,21 @@ def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
     return f"{mean:.{digits}f} +{up}/-{down}"
 
 
+def _median(found: Estimate | None, scale: float) -> str:
+    """The median, with its interval where the mean has none.
+
+    Example:
+        >>> _median(Estimate(7.0, None, 6, median=5.0, median_low=4.5, median_high=12.25), 1.0)
+        '5 [4.5, 12.25]'
+    """
+    if found is None or found.median is None:
+        return "-"
+    text = _plain(found.median * scale)
+    if found.half_width is not None or found.median_low is None or found.median_high is None:
+        return text
+    return f"{text} [{_plain(found.median_low * scale)}, {_plain(found.median_high * scale)}]"
+
+
 def _plain(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
 
@@ -178,8 +193,10 @@ def _of_metric(
     found = [cell.estimate(name) for _, cell in cells]
     yield _Column(_title(name), [with_interval(one, scale) for one in found])
     many = any(one is not None and one.runs >= _MANY for one in found)
+    unsure = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
+    if (many or unsure) and name == cells[0][1].primary:
+        yield _Column("median", [_median(one, scale) for one in found])
     if many and name == cells[0][1].primary:
-        yield _Column("median", [_figure(one.median if one else None, scale) for one in found])
         yield _Column("p95", [_figure(one.p95 if one else None, scale) for one in found])
     if name in {metric for _, metric in beside}:
         printed = [_printed(beside.get((index, name)), scale) for index, _ in cells]
@@ -290,13 +307,26 @@ def _explained(
     if any("±" in text or "/-" in text for text in texts):
         parts.append("± and +/-: 95 % interval of the mean")
     if "median" in titles:
-        parts.append("median, p95: over the runs")
+        both = ", p95" if "p95" in titles else ""
+        parts.append(f"median{both}: over the runs")
+    if any(text.endswith("]") and " [" in text for text in texts):
+        parts.append("[ ]: 95 % interval of the median")
     sources = dict.fromkeys(source for column in columns for source in column.sources)
     if sources:
         parts.append(f"paper: value printed in {' and '.join(sources)}")
         parts.append("difference: (mean - printed) / printed")
-    few = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
-    if few and not any(cell.shared for cell in results.cells) and not _are_alike(results):
+    unsure = [one for one in found if one is not None and one.half_width is None and one.runs > 1]
+    timed = cells[0].primary.rpartition(".")[2] in TIMES and any(
+        one.runs < FEWEST_OF_TIMES for one in unsure
+    )
+    if timed:
+        parts.append(f"the mean of a time has an interval from {FEWEST_OF_TIMES} runs on")
+    if (
+        unsure
+        and not timed
+        and not any(cell.shared for cell in results.cells)
+        and not _are_alike(results)
+    ):
         parts.append("no interval: too few runs differ from the others")
     if any(len(cell.column(cell.primary)) < len(cell.values) for cell in cells):
         parts.append("n of m runs: the other runs did not finish in time; the mean excludes them")

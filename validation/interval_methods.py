@@ -1,0 +1,73 @@
+"""Coverage of 95 % intervals of the mean by method, and of the median's: seconds.
+
+python validation/interval_methods.py
+"""
+
+from collections.abc import Callable
+from math import exp
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from clift.campaign.statistics import estimates
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+CAMPAIGNS = 2000
+DRAW = np.random.default_rng(1)
+TAIL = exp(0.833**2 / 2)
+
+# By law: what draws runs by campaigns, and its mean.
+LAWS: dict[str, tuple[Callable[[tuple[int, int]], Floats], float]] = {
+    "normal": (lambda size: DRAW.normal(10, 1, size), 10),
+    "exponential": (lambda size: DRAW.exponential(1, size), 1),
+    "log-normal": (lambda size: DRAW.lognormal(0, 0.833, size), TAIL),
+    "5 s + log-normal": (lambda size: 5 + DRAW.lognormal(0, 0.833, size), 5 + TAIL),
+    "2 s + gamma": (lambda size: 2 + DRAW.gamma(0.25, 1, size), 2.25),
+    "one run in 18 twice as long": (
+        lambda size: np.where(DRAW.random(size) < 0.055, 2, 1) + DRAW.normal(0, 0.05, size),
+        1.055,
+    ),
+}
+
+
+def main() -> None:
+    """Prints the share of campaigns whose interval holds the mean, or the median."""
+    for law, (drawn, mean) in LAWS.items():
+        median = float(np.median(drawn((1000, 2000))))
+        for runs in (8, 12, 20, 50):
+            columns = drawn((runs, CAMPAIGNS))
+            means, q = columns.mean(0), stats.t.ppf(0.975, runs - 1)
+            error = columns.std(0, ddof=1) / np.sqrt(runs)
+            skew = stats.skew(columns, bias=False)
+            shift = skew * error / (6 * np.sqrt(runs)) * (1 + 2 * q * q)
+            of_logs = np.log(columns)
+            variance = of_logs.var(0, ddof=1)
+            middle = of_logs.mean(0) + variance / 2
+            half = q * np.sqrt(variance / runs + variance**2 / 2 / (runs - 1))
+            part = skew / np.sqrt(runs)
+            corrected = [
+                means - error * 3 / part * (np.cbrt(1 + part * (end - part / 6)) - 1)
+                for end in (q, -q)
+            ]
+            found = estimates(columns)
+            ours = [(one.low, one.high) for one in found if one.low is not None]
+            medians = [(one.median_low, one.median_high) for one in found]
+            shares = {
+                "Student": covered(means - q * error, means + q * error, mean),
+                "Johnson": covered(means + shift - q * error, means + shift + q * error, mean),
+                "Hall": covered(*corrected, mean),
+                "Cox": covered(np.exp(middle - half), np.exp(middle + half), mean),
+                "CLIFT": covered(*np.array(ours, np.float64).T, mean),
+                "median": covered(*np.array(medians, np.float64).T, median),
+            }
+            print(f"{law:28}{runs:3}", *(f"{name} {one:.3f}" for name, one in shares.items()))
+
+
+def covered(low: Floats, high: Floats, true: float) -> float:
+    """Share of intervals that hold the true value."""
+    return float(np.mean((low <= true) & (true <= high)))
+
+
+if __name__ == "__main__":
+    main()
