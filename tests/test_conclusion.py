@@ -67,7 +67,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
     ("values", "wanted", "sentence"),
     [
         ({"A": [10, 11, 12], "B": [20, 21.2, 22.1]}, 3,
-         "A is best (48 % less time than B, interval 43 to 53 %)."),
+         "A is best (48 % less time than B, interval 43 to 54 %)."),
         ({"A": [10, 11, 12, 11], "B": [20, 21.2, 22.1, 21.1]}, 5,
          "So far: A is best (48 % less time than B, interval 45 to 51 %)."),
         # The same difference in three runs: a coin falls so one time in four.
@@ -87,7 +87,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
          "Too few independent runs to tell A and B apart "
          "(20 % apart in 3 runs; about 231 would tell)."),
         ({"A": [10, 11, 12.5], "B": [29, None, None]}, 3,
-         "A is best (62 % less time or better than B, interval 53 to 71 %)."),
+         "A is best (62 % less time or better than B, interval 54 to 72 %)."),
         ({"A": [10, 10, None], "B": [29, None, None]}, 3,
          "None is called best, as some files were not through."),
         # A is ahead of B for sure, and not of C, whose mean is behind both.

@@ -288,3 +288,39 @@ def test_what_is_better_than_all_others_is_found_with_its_cost() -> None:
     sentence = conclude(results)
     assert sentence.startswith("A is best (17 % less time than B, interval 16 to 18 %; ")
     assert sentence.endswith(" points more of the link).")
+
+
+def test_a_difference_from_a_mean_that_may_be_zero_has_a_lower_end_only():
+    other = dict(enumerate([0.1, 4.0, 30.0, 1.5, 12.0, 0.1]))
+    found = difference(dict(enumerate([219.0, 210, 225, 220, 214, 221])), other)
+    assert found is not None
+    assert found.p < 0.001
+    assert found.low is not None
+    assert found.low > 1
+    assert found.high is None
+
+
+def test_an_interval_of_a_difference_excludes_zero_as_its_probability_says():
+    draw = np.random.default_rng(7)
+    decided = 0
+    for _ in range(300):
+        common = draw.normal(size=8)
+        first = np.exp(0.4 * common + 0.3 * draw.normal(size=8)) * draw.uniform(1, 2)
+        second = np.exp(0.4 * common + 0.3 * draw.normal(size=8))
+        found = difference(dict(enumerate(first)), dict(enumerate(second)))
+        assert found is not None
+        if found.low is not None:
+            excludes = found.low > 0 or (found.high is not None and found.high < 0)
+            assert excludes == (found.p < 0.05)
+            decided += excludes
+    assert 50 < decided < 290
+
+
+def test_at_each_end_of_a_ratios_interval_a_t_test_is_on_the_border():
+    ours, other = np.array([10.0, 11.0, 12.5, 11.2]), np.array([20.0, 21.2, 22.1, 21.1])
+    found = difference(dict(enumerate(ours)), dict(enumerate(other)))
+    assert found is not None
+    for end in (found.low, found.high):
+        assert end is not None
+        p = stats.ttest_1samp(ours - (1 + end) * other, 0).pvalue
+        assert p == pytest.approx(0.05, rel=1e-9)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from math import ceil, sqrt
+from dataclasses import asdict, dataclass, replace
+from math import ceil, inf, isinf, sqrt
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,10 @@ class Range(NamedTuple):
     low: float
     high: float
 
+    def as_list(self) -> list[float | None]:
+        """Both ends as JSON can hold them: None for one that nothing bounds."""
+        return [None if isinf(end) else end for end in self]
+
     def with_(self, other: Range) -> Range:
         """The range that holds both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
@@ -61,7 +65,8 @@ class Verdict:
         among: The alternatives not told apart, best mean first; with a `best` the runner-up.
         word: What the best has more or less of.
         gain: By how much, as a share of what the runner-up has.
-        interval: The 95 % interval of that; over several conditions the widest.
+        interval: The 95 % interval of that; over several conditions the widest. It ends at `inf` if
+            the runner-up's mean may be zero.
         costs: What it has more (or less) of beside: what, in which unit, from and to.
         why: Why none is called best, if that is not for want of a difference.
         is_equal: Whether those of `among` are equal: the 95 % interval of each difference from the
@@ -86,6 +91,11 @@ class Verdict:
     runs: float = 0.0
     needed: int | None = None
     lasts_s: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has of it."""
+        interval = None if self.interval is None else self.interval.as_list()
+        return asdict(self) | {"gain": self.gain.as_list(), "interval": interval}
 
 
 def conclude(results: Results) -> str:
@@ -231,10 +241,10 @@ class _Case:
         if not _is_through(second):
             word = f"{word} or better"
         interval = None
-        if lead.low is not None and lead.high is not None:
+        if lead.low is not None:
+            ends = (lead.low, inf if lead.high is None else lead.high)
             sign = -1 if lead.share < 0 else 1
-            low, high = sorted((sign * lead.low, sign * lead.high))
-            interval = Range(low, high)
+            interval = Range(*sorted(sign * end for end in ends))
         return Verdict(
             self.condition,
             names[0],
@@ -276,7 +286,7 @@ class _Case:
 
 def _excludes_none(found: Difference) -> bool:
     """Whether the interval, if there is one, leaves no room for equal means."""
-    return found.low is None or found.high is None or not found.low <= 0 <= found.high
+    return found.low is None or found.low > 0 or (found.high is not None and found.high < 0)
 
 
 def _is_equal(found: Difference) -> bool:
@@ -423,7 +433,9 @@ def _head(verdict: Verdict) -> str:
 def _where(verdict: Verdict) -> str:
     place = " ".join(label for label in verdict.condition if label is not None)
     gain = _percent(verdict.gain)
-    if verdict.best is not None:
+    if verdict.best is not None and isinf(verdict.gain.low):
+        much = f"({verdict.among[0]} has no {verdict.word.removeprefix('more ')})"
+    elif verdict.best is not None:
         interval = f", interval {_percent(verdict.interval)}" if verdict.interval else ""
         costs = "".join(f"; {_cost(*cost)}" for cost in verdict.costs)
         much = f"({gain} {verdict.word} than {verdict.among[0]}{interval}{costs})"
@@ -461,6 +473,8 @@ def _listed(where: list[str]) -> str:
 
 
 def _percent(spread: Range) -> str:
+    if isinf(spread.high):
+        return f"at least {spread.low * 100:.0f} %"
     return f"{_span(spread.low * 100, spread.high * 100, 0)} %"
 
 

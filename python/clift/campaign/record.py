@@ -6,7 +6,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -115,7 +114,7 @@ def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
             for name, labels in results.axes
         ],
         "compared": compared_axis(results),
-        "verdicts": [asdict(verdict) for verdict in verdicts(results)],
+        "verdicts": [verdict.as_dict() for verdict in verdicts(results)],
         "caveats": caveats(results),
         "in_effect": {
             key: {"value": value, "from": of} for key, (value, of) in told.explain().items()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atan, cos, erfc, exp, floor, inf, isclose, lgamma, log, pi, sin, sqrt
+from math import atan, cos, erfc, exp, floor, inf, isclose, isinf, lgamma, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,6 @@ def intervals(
         deviations: From the mean of its column, runs by metrics.
         independent: How many independent runs they are worth; None: each is drawn anew.
     """
-    runs = len(deviations)
     found: list[tuple[float, float] | None] = [None] * deviations.shape[1]
     if _are_too_few(independent):
         return found
@@ -197,18 +196,28 @@ def intervals(
     if not len(told):
         return found
     chosen = deviations[:, told]
-    errors = np.std(chosen, axis=0, ddof=1) / sqrt(runs)
-    if independent is not None:
-        errors *= _wider(runs, independent)
-    if runs < _FEWEST_TO_RESAMPLE:
-        least = -quantile(runs - 1) * np.ones(len(told))
-        most = -least
-    else:
-        least, most = np.sort(studentised(chosen), axis=0)[list(_ENDS)]
-    for place, error, low, high in zip(told, errors, least, most, strict=True):
+    errors = _standard_errors(chosen, independent)
+    for place, error, low, high in zip(told, errors, *_ends(chosen), strict=True):
         if np.isfinite(high - low):
             found[place] = float(-high * error), float(-low * error)
     return found
+
+
+def _standard_errors(deviations: _Floats, independent: float | None) -> _Floats:
+    """The standard error of each mean, wider if the runs are worth fewer."""
+    runs = len(deviations)
+    errors: _Floats = np.std(deviations, axis=0, ddof=1) / sqrt(runs)
+    return errors if independent is None else errors * _wider(runs, independent)
+
+
+def _ends(deviations: _Floats) -> tuple[_Floats, _Floats]:
+    """The 2.5 % and the 97.5 % quantile of a mean's deviation over its standard error."""
+    runs = len(deviations)
+    if runs < _FEWEST_TO_RESAMPLE:
+        most = np.full(deviations.shape[1], quantile(runs - 1))
+        return -most, most
+    least, most = np.sort(studentised(deviations), axis=0)[list(_ENDS)]
+    return least, most
 
 
 def _are_too_few(independent: float | None) -> bool:
@@ -346,7 +355,7 @@ class Difference:
         mean: Mean of the differences, ours less the other's.
         share: The same as a share of the other's mean.
         low: Where the 95 % interval of `share` begins; None where there is none to give.
-        high: Where it ends.
+        high: Where it ends; None also if the other's mean may be zero, so that nothing bounds it.
         p: How probable so large a mean difference is, either way, if there is none; 1 if too few
             runs differ from the others to tell.
         spread: Standard deviation of the differences, as a share of the other's mean.
@@ -394,14 +403,59 @@ def difference(
     pairs = mine - theirs
     mean, base = float(np.mean(pairs)), float(np.mean(theirs))
     share = mean / base if base else (0.0 if mean == 0 else inf)
-    about = None
-    if base:
-        ratio = float(np.mean(mine)) / base
-        about = intervals(((mine - ratio * theirs) / base)[:, None], independent)[0]
-    low, high = (None, None) if about is None else (share + about[0], share + about[1])
+    about = _interval_of_ratio(mine, theirs, independent) if base else None
+    low, high = (None, None) if about is None else (end - 1 for end in about)
+    low, high = (None if end is None or isinf(end) else end for end in (low, high))
     p = _probability(pairs, mean, independent)
     spread = float(np.std(pairs, ddof=1)) / abs(base) if base else inf
     return Difference(mean, share, low, high, p, spread)
+
+
+def _interval_of_ratio(
+    mine: _Floats, theirs: _Floats, independent: float | None
+) -> tuple[float, float] | None:
+    """The 95 % interval of the ratio of two means of paired runs (Fieller 1954).
+
+    A ratio is in it if the mean of `mine - ratio * theirs` may be zero, so that it holds 1 if
+    Student's test of the pairs finds no difference. It has no upper end (`inf`) if the second mean
+    itself may be zero. From twelve runs on the bootstrap's quantiles take the place of Student's.
+
+    Example:
+        >>> ours, other = np.array([9.0, 10.0, 11.0, 10.0]), np.array([4.0, 5.0, 6.0, 5.0])
+        >>> [round(end, 2) for end in _interval_of_ratio(ours, other, None)]
+        [1.79, 2.35]
+        >>> low, high = _interval_of_ratio(ours, np.array([0.1, 1.0, 3.0, 0.5]), None)
+        >>> low > 1, high
+        (True, inf)
+    """
+    if np.mean(theirs) < 0:
+        mine, theirs = -mine, -theirs
+    a, b = float(np.mean(mine)), float(np.mean(theirs))
+    residuals = (mine - a / b * theirs)[:, None]
+    if _are_too_few(independent) or not have_events(residuals)[0]:
+        return None
+    runs = len(mine)
+    least, most = (float(end[0]) for end in _ends(residuals))
+    if not np.isfinite(most - least):
+        return None
+    wider = 1.0 if independent is None else _wider(runs, independent)
+    (aa, ab), (_, bb) = (np.cov(mine, theirs) * (wider**2 / runs)).tolist()
+
+    def roots(times: float) -> tuple[float, float, float]:
+        """Where `a - ratio * b` is so many standard errors: the equation's first term and roots."""
+        square = b * b - times * times * bb
+        half = a * b - times * times * ab
+        apart = half * half - square * (a * a - times * times * aa)
+        if square == 0 or apart < 0:
+            return square, -inf, inf
+        first, last = sorted(((half - sqrt(apart)) / square, (half + sqrt(apart)) / square))
+        return square, first, last
+
+    square, first, last = roots(most)
+    is_positive = last < inf and a > most * sqrt(aa)
+    low = first if square > 0 else (last if is_positive else -inf)
+    square, _, last = roots(least)
+    return low, last if square > 0 else inf
 
 
 def _probability(pairs: _Floats, mean: float, worth_of: float | None) -> float:

@@ -84,7 +84,7 @@ def verdicts(study: Study) -> list[list[str]]:
         >>> phy = clift.channel.bernoulli(slots=100_000, p=0.02, seed=1)
         >>> vary = {"scheme": ["none", "ARQ"]}
         >>> scenario = {"trace": {"file": phy}, "link": {"start": "random", "wrap": True},
-        ...             "duration": "10 s", "runs": 4, "vary": vary}
+        ...             "duration": "10 s", "runs": 8, "vary": vary}
         >>> from clift.report.page.study import of
         >>> verdicts(of(clift.campaign.run(scenario, progress=False)))[0][1]
         'ARQ'
@@ -93,7 +93,10 @@ def verdicts(study: Study) -> list[list[str]]:
     for one in study.record.get("verdicts", [])[:_MOST_VERDICTS]:
         where = ", ".join(label for label in one["condition"] if label is not None)
         if one["best"] is not None:
-            gain = f"{_percent(one['gain'])} {one['word']} than {one['among'][0]}"
+            other = one["among"][0]
+            gain = f"{_percent(one['gain'])} {one['word']} than {other}"
+            if one["gain"][0] is None:
+                gain = f"{other} has no {one['word'].removeprefix('more ')}"
             interval = _percent(one["interval"]) if one["interval"] else ""
             row = [one["best"], gain, interval, "; ".join(_cost(*cost) for cost in one["costs"])]
         elif one["why"]:
@@ -339,10 +342,13 @@ def _runs(study: Study) -> dict[str, Any]:
     }
 
 
-def _percent(spread: list[float]) -> str:
-    low, high = (f"{abs(end) * 100:.0f}" if abs(end) < 1e9 else "?" for end in spread)
-    if spread[0] < 0:
-        low = f"-{low}"
+def _percent(spread: list[float | None]) -> str:
+    least, most = spread
+    if least is None:
+        return ""
+    if most is None:
+        return f"at least {least * 100:.0f} %"
+    low, high = f"{least * 100:.0f}", f"{abs(most) * 100:.0f}"
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
