@@ -148,7 +148,7 @@ def test_parameters_that_contradict_each_other_are_refused() -> None:
 
 def test_a_picture_shows_the_channel(tmp_path: Path) -> None:
     path, picture = tmp_path / "x.parquet", tmp_path / "x.png"
-    words = ["--environment", "village", "--duration", "20 s", "--plot", str(picture)]
+    words = ["--environment", "village", "--duration", "2 s", "--plot", str(picture)]
     assert synth(*words, "-o", str(path)) == 0
     assert picture.read_bytes()[1:4] == b"PNG"
 

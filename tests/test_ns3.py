@@ -214,6 +214,7 @@ def test_errors_give_one_line(version: str, options: list[str], error: str) -> N
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not WHEELS, reason="skipped: no wheel of ns-3 (`make hosts-deps`)")
 @pytest.mark.usefixtures("built")
 def test_python_and_cxx_get_the_same() -> None:
@@ -249,6 +250,7 @@ def commands(version: str) -> str:
     return "\n".join(line for line in chosen if not line.startswith("make "))
 
 
+@pytest.mark.long
 @each_version
 @pytest.mark.usefixtures("built")
 def test_the_commands_of_the_guide_run(version: str) -> None:
