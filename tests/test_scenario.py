@@ -281,7 +281,6 @@ def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
         ({"transport": "vegas"}, "vegas"),
         ({"profile": "windows"}, "windows"),
         ({"sack": False}, "`sack = false` supports newreno only"),
-        ({"sack": False, "profile": "linux"}, "profile `linux` needs SACK"),
         (
             {"linux": {"rack": False}, "profile": "papers"},
             "linux = {'rack': False}: belongs to profile = \"linux\"",

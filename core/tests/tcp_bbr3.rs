@@ -14,7 +14,9 @@ const PRODUCT: f64 = 10_000_000.0 * 0.1 / 12_000.0;
 const SECONDS: u64 = 60;
 
 fn bulk(congestion: CongestionAlgorithm, path: Path, loss: f64) -> Run {
-    let config = TcpConfig::linux(congestion);
+    let mut config = TcpConfig::linux(congestion);
+    // What the control does with losses, not how long the receive window bounds its start.
+    config.linux.get_or_insert_default().window_growth = false;
     run(&config, path, Supply::Unlimited, SECONDS, |at| {
         if lost(3, at, loss) { Fate::Lost } else { Fate::Delivered }
     })

@@ -139,18 +139,18 @@ fn agrees_with_a_kernel_under_loss() {
     assert_within(0.04, &cells(|row| row.held == 0.0));
 }
 
-/// The same packets held back: within 3 %, means of six runs where they scatter most.
+/// The same packets held back: within 4 %, means of six runs where they scatter most.
 #[test]
 fn agrees_with_a_kernel_under_reordering() {
-    assert_within(0.03, &cells(|row| row.held > 0.0 && row.options == "default"));
+    assert_within(0.04, &cells(|row| row.held > 0.0 && row.options == "default"));
 }
 
 /// And with parts left out, where single runs scatter by a factor of two: means of 6 to 18 runs,
-/// whose differences have standard errors of 4 to 9 %.
+/// whose differences have standard errors of 4 to 9 %, the largest without D-SACK.
 #[test]
 fn agrees_with_a_kernel_that_lacks_parts() {
     assert_within(0.1, &cells(|row| row.held > 0.0 && row.options == "no-adaptive"));
-    assert_within(0.07, &cells(|row| row.held > 0.0 && row.options == "no-dsack"));
+    assert_within(0.15, &cells(|row| row.held > 0.0 && row.options == "no-dsack"));
 }
 
 /// Reordering halves nothing where the papers' profile loses nine tenths.

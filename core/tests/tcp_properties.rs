@@ -215,6 +215,10 @@ fn large_windows_with_many_holes() {
 
 fn large_windows(mut config: TcpConfig) {
     config.initial_window = Packets::new(10_000);
+    if config.profile() == Profile::Linux {
+        // The receive window admits the initial window.
+        config.linux.get_or_insert_default().window_growth = false;
+    }
     let path = Path { bits_per_second: 1_000_000_000, rtt_ms: 100, waiting: 20_000 };
     let run = support::run(&config, path, Supply::Bytes(60_000 * 1448), 1000, |at| {
         if support::lost(1, at, 0.1) { Fate::Lost } else { Fate::Delivered }

@@ -13,7 +13,7 @@ use clift::units::{Duration, Packets};
 /// the data and 3 Mbit/s for what answers them, a queue of 600 ms, 100 MB.
 fn satellite(transport: &str, answers: &str) -> FlowMetrics {
     let text = format!(
-        "duration = \"120 s\"\n[transport]\n{transport}\n\
+        "duration = \"120 s\"\n[transport]\n{transport}\nlinux.window_growth = false\n\
          [application]\ntype = \"file\"\nsize = \"100 MB\"\n\
          [[path]]\nleg = {{ rate = \"250 Mbit/s\", delay = \"300 ms\", queue = \"12500 packets\" }}\n\
          [[return.path]]\nleg = {{ rate = \"{answers}\", delay = \"300 ms\" }}\n"
@@ -64,6 +64,8 @@ const PATH: Path = Path { bits_per_second: 20_000_000, rtt_ms: 300, waiting: 500
 
 fn start(path: Path, seconds: u64, change: impl FnOnce(&mut TcpConfig)) -> Run {
     let mut config = TcpConfig::linux(CongestionAlgorithm::CUBIC);
+    // A receive window that grows with the data would bound the jump.
+    config.linux.get_or_insert_default().window_growth = false;
     change(&mut config);
     run(&config, path, Supply::Unlimited, seconds, |_| Fate::Delivered)
 }

@@ -57,6 +57,7 @@ class Flow:
         delayed_ack_ms: Delay of an acknowledgement; None for no delay, in profile `papers`.
         profile: ``"papers"`` or ``"linux"``.
         timestamps: True if segments carry timestamps.
+        sack: True if acknowledgements carry SACK blocks.
     """
 
     congestion: str
@@ -68,6 +69,7 @@ class Flow:
     delayed_ack_ms: float | None
     profile: str
     timestamps: bool
+    sack: bool
 
     @property
     def payload(self) -> int:
@@ -87,8 +89,6 @@ class Flow:
             raise MissingHostError("hosts run one TCP flow with bulk data or a file")
         if config["flow"] or (config["flows"] or 1) != 1 or config["access"]:
             raise MissingHostError("hosts run one flow, without access legs")
-        if not transport["sack"]:
-            raise MissingHostError("hosts run TCP with SACK")
         size = application.get("size")
         delayed = transport["delayed_ack"]
         return cls(
@@ -99,8 +99,9 @@ class Flow:
             window=_bound(transport["cwnd_max"]),
             initial_window=_bound(transport["initial_window"]),
             delayed_ack_ms=_clift.parse_time(delayed) / 1e6 if _is_time(delayed) else None,
-            profile=transport["profile"] or "linux",
+            profile=transport["profile"] or ("linux" if transport["sack"] else "papers"),
             timestamps=transport["timestamps"],
+            sack=transport["sack"],
         )
 
 
@@ -238,6 +239,7 @@ $ns run
 
 
 def _ns2(cell: Scenario, flow: Flow, _: HostResult, __: Callable[[str], None]) -> HostResult:
+    _need_sack(flow)
     plugin = _built("target/ns2/clift.so", "CLIFT_NS2", "make ns2")
     program = shutil.which("ns")
     if program is None:
@@ -297,6 +299,7 @@ def _ns2(cell: Scenario, flow: Flow, _: HostResult, __: Callable[[str], None]) -
 
 
 def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None]) -> HostResult:
+    _need_sack(flow)
     program = _ns3_program("clift-bulk")
     known = {"newreno", "cubic", "hybla", "westwood", "bbr"}
     if not flow.timestamps:
@@ -342,6 +345,11 @@ def _ns3_fates(engine: HostResult, link: list[str]) -> Log:
     return Log(arrivals, sorted(events, key=lambda event: event[2]), tells_departures=False)
 
 
+def _need_sack(flow: Flow) -> None:
+    if not flow.sack:
+        raise MissingHostError("only the engine and a kernel run TCP without SACK here")
+
+
 def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]) -> HostResult:
     if lines := hindrances():
         raise MissingHostError(lines[0])
@@ -349,6 +357,8 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
         raise MissingHostError("the kernel's TCP has timestamps")
     if flow.profile != "linux":
         tell("live: the scenario has profile `papers`; the kernel's TCP differs from it")
+    # A host's namespace is its own, and the sender's word is enough.
+    settings = "" if flow.sack else "echo 0 > /proc/sys/net/ipv4/tcp_sack && "
     names = {"newreno": "reno"}
     congestion = names.get(flow.congestion, flow.congestion)
     traffic = [sys.executable, "-m", "clift.hosts.traffic"]
@@ -360,7 +370,7 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
         # Commands run as the caller, who may not be us.
         Path(name).chmod(0o777)
         command = [*traffic, "send", str(counted), *how]
-        shell = ["sh", "-c", f'exec "$@" > {output}', "sh", *command]
+        shell = ["sh", "-c", f'{settings}exec "$@" > {output}', "sh", *command]
         # The channel must last a little longer than the flow.
         longer = cell.replace(duration_s=flow.duration_s + 5)
         try:

@@ -50,12 +50,12 @@ pub struct TcpConfig {
     /// "westwood" and "compound" are CLIFT's.
     pub congestion: CongestionAlgorithm,
     /// The stack to follow: "linux" (a current kernel) or "papers" (the ns-2 agents of the papers).
-    /// Default "linux"; with `sack = false` the default is "papers", the only profile that supports
-    /// it.
+    /// Default "linux"; with `sack = false` the default is "papers".
     pub profile: Option<Profile>,
     /// Size of a full IP packet, headers included.
     pub packet: Bytes,
-    /// Initial window. Default 10 packets in the profile "linux", 2 in "papers".
+    /// Initial window. Default 10 packets in the profile "linux", 2 in "papers", where it may not
+    /// exceed `cwnd_max`.
     pub initial_window: Option<Packets>,
     /// Delayed acknowledgements: false, true (40 ms) or the delay. Default in the profile "linux":
     /// 40 ms and more, up to 200 ms, as the kernel's timer adapts; in "papers": off.
@@ -69,9 +69,10 @@ pub struct TcpConfig {
     /// Timestamps (RFC 7323), 12 bytes of header. A 1500-byte packet carries 1448 bytes of data
     /// with timestamps, 1460 without.
     pub timestamps: bool,
-    /// Selective acknowledgements (RFC 2018). With false, the connection behaves as ns-2's
-    /// Agent/TCP/Newreno (RFC 6582) and opens with a SYN; this needs the profile "papers" and
-    /// newreno.
+    /// Selective acknowledgements (RFC 2018). With false, profile "linux" behaves as a kernel with
+    /// net.ipv4.tcp_sack = 0: NewReno's recovery (RFC 6582) under any congestion control, without
+    /// RACK, tail loss probes, D-SACK and SACK compression. Profile "papers", which is the default
+    /// then, behaves as ns-2's Agent/TCP/Newreno and opens with a SYN; it needs newreno.
     pub sack: bool,
     /// Path parameters saved from an earlier connection, for Careful Resume (RFC 9959). Supported
     /// in the profile "linux" and over QUIC, with window-based congestion control (not BBR).
@@ -147,14 +148,10 @@ impl TcpConfig {
             return Err(Fault::new("congestion", self.not_in_profile()));
         }
         match self.profile() {
-            Profile::Linux if !self.sack => {
-                let message = "profile `linux` needs SACK; `sack = false` needs profile `papers` \
-                               and newreno";
-                return Err(Fault::new("sack", message));
-            }
             Profile::Papers if !self.sack && self.congestion != CongestionAlgorithm::NEWRENO => {
                 let message = format!(
-                    "`sack = false` supports newreno only (ns-2's Agent/TCP/Newreno); {} needs SACK",
+                    "`sack = false` supports newreno only (ns-2's Agent/TCP/Newreno); {} needs SACK \
+                     or profile = \"linux\"",
                     self.congestion
                 );
                 return Err(Fault::new("sack", message));
@@ -177,6 +174,7 @@ impl TcpConfig {
             }
             _ => {}
         }
+        self.check_initial_window()?;
         self.check_resume()?;
         let reordering = self.options().max_reordering;
         if reordering < LEAST_REORDERING {
@@ -189,6 +187,24 @@ impl TcpConfig {
                 let message =
                     format!("{window} bytes hold no full segment; give at least {}", self.mss().0);
                 Err(Fault::new("receive_window", message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A kernel begins with the limit if the initial window is larger (`tcp_init_cwnd`); ns-2 keeps
+    /// a `cwnd_` above its `window_`, and only sends less.
+    fn check_initial_window(&self) -> Result<(), Fault> {
+        match (self.profile(), self.initial_window, self.cwnd_max) {
+            (Profile::Papers, Some(initial), Some(most))
+                if initial.saturated() > most.saturated() =>
+            {
+                let message = format!(
+                    "{} packets are more than cwnd_max = {}; give at most that, or leave one out",
+                    initial.saturated(),
+                    most.saturated()
+                );
+                Err(Fault::new("initial_window", message))
             }
             _ => Ok(()),
         }
@@ -305,9 +321,16 @@ impl TcpConfig {
         }
     }
 
-    /// The settings of profile `linux` in force.
+    /// The settings of profile `linux` in force. What needs SACK is off without it.
     pub fn options(&self) -> LinuxOptions {
-        self.linux.unwrap_or_default()
+        let options = self.linux.unwrap_or_default();
+        LinuxOptions {
+            rack: options.rack && self.sack,
+            tail_loss_probe: options.tail_loss_probe && self.sack,
+            dsack: options.dsack && self.sack,
+            sack_compression: options.sack_compression && self.sack,
+            ..options
+        }
     }
 
     /// Header bytes of a data segment.
@@ -318,7 +341,11 @@ impl TcpConfig {
     /// Bytes of a SYN, with the options maximum segment size, window scale, SACK permitted and
     /// timestamps.
     pub(super) fn syn_size(&self) -> u32 {
-        if self.timestamps { HEADERS + 20 } else { HEADERS + 12 }
+        match (self.timestamps, self.sack) {
+            (true, _) => HEADERS + 20, // the flag of SACK fits into the padding of timestamps
+            (false, true) => HEADERS + 12,
+            (false, false) => HEADERS + 8,
+        }
     }
 
     /// The receive window as announced once it is fully grown.
@@ -436,7 +463,7 @@ pub struct LinuxOptions {
     /// start, at 1.2 times the rate afterwards. BBR always paces.
     pub pacing: bool,
     /// The receive window starts at 64 kB and grows with the data received, up to the buffer. If
-    /// false, it is `receive_window` from the start.
+    /// false, it is `receive_window` from the start. It bounds the start of Hybla.
     pub window_growth: bool,
     /// A burst that the window cuts short waits for an ACK that is due within a millisecond. The
     /// kernel does so for segmentation offload; it affects which packets fit into a short queue.
@@ -448,8 +475,8 @@ pub struct LinuxOptions {
 }
 
 impl Default for LinuxOptions {
-    /// The kernel's defaults: everything on except pacing. The receive window never limits, bursts
-    /// never wait, and timers are exact because ticks depend on the kernel's build.
+    /// The kernel's defaults: everything on except pacing. Bursts never wait and timers are exact,
+    /// because both depend on the kernel's host.
     fn default() -> Self {
         Self {
             handshake: true,
@@ -466,7 +493,7 @@ impl Default for LinuxOptions {
             sack_compression: true,
             slow_start_after_idle: true,
             pacing: false,
-            window_growth: false,
+            window_growth: true,
             burst_deferral: false,
             timer_ticks: false,
         }
@@ -562,6 +589,8 @@ mod tests {
         assert_eq!(resolved(&papers), (2, None, u32::MAX, u32::MAX));
         let mut linux = TcpConfig::linux(CongestionAlgorithm::CUBIC);
         assert_eq!(resolved(&linux), (10, Some(40), u32::MAX, u32::MAX));
+        assert!(linux.first_window() < 65_536);
+        assert_eq!(papers.first_window(), u32::MAX);
         linux.delayed_ack = Some(DelayedAck::Off);
         assert_eq!(resolved(&linux).1, None);
         papers.delayed_ack = Some(DelayedAck::After(Duration::from_millis(100)));
@@ -595,7 +624,14 @@ mod tests {
                 TcpConfig { sack: false, ..TcpConfig::papers(CongestionAlgorithm::CUBIC) },
                 "sack: `sack = false` supports newreno",
             ),
-            (TcpConfig { sack: false, ..linux.clone() }, "sack: profile `linux` needs SACK"),
+            (
+                TcpConfig {
+                    initial_window: Packets::new(11),
+                    cwnd_max: Packets::new(10),
+                    ..ok.clone()
+                },
+                "initial_window: 11 packets are more than cwnd_max = 10",
+            ),
             (
                 TcpConfig {
                     ecn: Some(false),

@@ -58,8 +58,8 @@ pub(super) struct TcpDialogue {
 #[derive(Clone, Copy, Debug)]
 struct Answered {
     at: Instant,
-    /// The SYN arrived once, so that the next round trip is a valid sample (Karn's rule).
-    once: bool,
+    /// How often.
+    times: u32,
 }
 
 impl TcpDialogue {
@@ -101,9 +101,10 @@ impl TcpDialogue {
     /// Handles a packet of the request direction at the server.
     fn server_hears(&mut self, now: Instant, packet: &Packet) {
         if packet.segment.syn {
-            self.answered = Some(Answered { at: now, once: self.answered.is_none() });
-        } else if let Some(Answered { at, once }) = self.answered.take() {
-            self.down.sender.accept(now, once.then(|| now.saturating_since(at)));
+            let times = self.answered.map_or(1, |answered| answered.times + 1);
+            self.answered = Some(Answered { at: now, times });
+        } else if let Some(Answered { at, times }) = self.answered.take() {
+            self.down.sender.accept(now, now.saturating_since(at), times);
         }
         self.up.receiver.handle_segment(now, &packet.segment);
     }

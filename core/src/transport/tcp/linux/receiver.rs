@@ -43,6 +43,8 @@ pub(crate) struct LinuxReceiver {
     /// Replaces the window if set: the first byte that the application does not accept.
     edge: Option<u64>,
     timestamps: bool,
+    /// Most SACK blocks that an ACK carries.
+    blocks: usize,
     dsack: bool,
     ecn: ReceiverEcn,
     arrivals: Arrivals,
@@ -64,7 +66,11 @@ impl LinuxReceiver {
     /// A receiver that expects a SYN, or the first byte.
     pub(crate) fn new(config: &TcpConfig) -> Self {
         // 40 bytes of options: 12 for timestamps, and 4 plus 8 per block for SACK.
-        let blocks = if config.timestamps { 3 } else { 4 };
+        let blocks = match (config.sack, config.timestamps) {
+            (false, _) => 0,
+            (true, true) => 3,
+            (true, false) => 4,
+        };
         Self {
             arrivals: Arrivals::new(config.mss().0, blocks),
             delayed: AckTimer::new(
@@ -82,6 +88,7 @@ impl LinuxReceiver {
             unread: 0,
             edge: None,
             timestamps: config.timestamps,
+            blocks,
             dsack: config.options().dsack,
             ecn: ReceiverEcn::new(config.ecn_mode()),
             rtt: RttEstimator::new(),
@@ -301,12 +308,11 @@ impl Endpoint for LinuxReceiver {
             segment.wire = self.syn_size;
             return true;
         }
-        let most = if self.timestamps { 3 } else { 4 };
         if let Some(duplicate) = self.duplicate.take() {
             segment.dsack = true;
             segment.sack.push(next, duplicate);
         }
-        let room = most - segment.sack.len();
+        let room = self.blocks - segment.sack.len();
         self.arrivals.report(room, &mut segment.sack);
         segment.wire = match segment.sack.len() {
             0 => self.ack_size,

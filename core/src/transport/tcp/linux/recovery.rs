@@ -55,6 +55,7 @@ impl Probe {
 pub(super) struct Recovery {
     may_undo: bool,
     uses_frto: bool,
+    uses_sacks: bool,
     state: CongestionState,
     /// Next new segment when the state began (`high_seq`).
     end: u64,
@@ -96,10 +97,11 @@ impl SenderParts<'_> {
 
 impl Recovery {
     /// A recovery in state Open.
-    pub(super) fn new(options: &LinuxOptions) -> Self {
+    pub(super) fn new(options: &LinuxOptions, uses_sacks: bool) -> Self {
         Self {
             may_undo: options.undo,
             uses_frto: options.frto,
+            uses_sacks,
             state: CongestionState::Open,
             end: 0,
             undo: Undo::default(),
@@ -203,7 +205,10 @@ impl Recovery {
         } else if self.state == CongestionState::Recovery
             && parts.board.flight().first() >= self.end
         {
-            self.leave_recovery(outcome.echo, parts);
+            if !self.leave_recovery(outcome.echo, parts) {
+                self.repairing = false;
+                return None;
+            }
         } else if self.state == CongestionState::Cwr && parts.board.flight().first() > self.end {
             // An ACK beyond `end` shows that the receiver knows of the reduction.
             parts.congestion.end_reduction(parts.now, true, parts.board.flight());
@@ -215,10 +220,13 @@ impl Recovery {
                     self.repairing = false;
                     return None;
                 }
+                if !outcome.advanced {
+                    self.count_duplicate(outcome, parts);
+                }
                 if self.undo_if_reported(parts) {
                     self.try_to_open(parts);
                 }
-                let losses = self.find_losses(parts);
+                let losses = self.find_losses(outcome, parts);
                 if self.state == CongestionState::Recovery {
                     return losses.next;
                 }
@@ -226,17 +234,22 @@ impl Recovery {
             }
             CongestionState::Loss => {
                 self.repair_after_timeout(outcome, parts);
-                let losses = self.find_losses(parts);
+                let losses = self.find_losses(outcome, parts);
                 if self.state != CongestionState::Open && !losses.again {
                     return losses.next;
                 }
+                self.count_anew(outcome, parts);
                 losses
             }
             CongestionState::Open | CongestionState::Disorder => {
+                self.count_anew(outcome, parts);
                 self.undo_if_reported(parts);
-                self.find_losses(parts)
+                self.find_losses(outcome, parts)
             }
-            CongestionState::Cwr => self.find_losses(parts),
+            CongestionState::Cwr => {
+                self.count_anew(outcome, parts);
+                self.find_losses(outcome, parts)
+            }
         };
         let flight = parts.board.flight();
         if flight.lost_count() + flight.retransmitted_count() > 0 {
@@ -256,11 +269,55 @@ impl Recovery {
         losses.next
     }
 
-    fn find_losses(&self, parts: &mut SenderParts<'_>) -> Losses {
-        let repairing = self.state >= CongestionState::Recovery;
-        let losses = parts.board.find_losses(parts.now, parts.rtt, repairing);
+    fn find_losses(&self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) -> Losses {
+        let losses = if self.uses_sacks {
+            let repairing = self.state >= CongestionState::Recovery;
+            parts.board.find_losses(parts.now, parts.rtt, repairing)
+        } else {
+            parts.board.find_loss_without_sacks(self.state, outcome.advanced);
+            Losses::default()
+        };
         parts.report_losses();
         losses
+    }
+
+    /// Without SACK, a duplicate ACK tells of a segment that arrived.
+    fn count_duplicate(&self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) {
+        if !self.uses_sacks && outcome.is_plain_duplicate() {
+            parts.board.on_duplicate_ack();
+        }
+    }
+
+    /// Counts duplicate ACKs outside repairs: an ACK that advances begins anew.
+    fn count_anew(&self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) {
+        if !self.uses_sacks && outcome.advanced {
+            parts.board.forget_duplicate_acks();
+        }
+        self.count_duplicate(outcome, parts);
+    }
+
+    /// Without SACK, the state is kept until a segment is acknowledged that was sent after it
+    /// began: duplicate ACKs of retransmissions would else begin another recovery (RFC 6582,
+    /// `tcp_is_non_sack_preventing_reopen`).
+    fn must_hold(&mut self, parts: &SenderParts<'_>) -> bool {
+        let holds = !self.uses_sacks && parts.board.flight().first() == self.end;
+        if holds {
+            self.forget_retransmissions_out(parts);
+        }
+        holds
+    }
+
+    /// True if the acknowledged segments were only late (`tcp_packet_delayed`). Without SACK, no
+    /// retransmission is known of once everything is acknowledged.
+    fn is_late(&self, echo: Option<Instant>, parts: &SenderParts<'_>) -> bool {
+        let is_unknown = !self.uses_sacks && parts.board.flight().first() >= self.end;
+        self.undo.is_late(echo, !is_unknown)
+    }
+
+    /// True if the reduction was spurious (`tcp_may_undo`).
+    fn is_undo_due(&self, echo: Option<Instant>, parts: &SenderParts<'_>) -> bool {
+        let may = self.may_undo && self.undo.is_armed();
+        may && (self.undo.all_reported() || self.is_late(echo, parts))
     }
 
     /// Undoes the reduction if D-SACKs have reported every retransmission.
@@ -311,15 +368,22 @@ impl Recovery {
         self.state = CongestionState::Cwr;
     }
 
-    /// Leaves recovery: everything sent before it is acknowledged.
-    fn leave_recovery(&mut self, echo: Option<Instant>, parts: &mut SenderParts<'_>) {
+    /// Everything sent before recovery is acknowledged. Returns true if recovery ends.
+    fn leave_recovery(&mut self, echo: Option<Instant>, parts: &mut SenderParts<'_>) -> bool {
+        if !self.uses_sacks {
+            parts.board.forget_duplicate_acks();
+        }
         self.undo_if_due(echo, parts);
+        if self.must_hold(parts) {
+            return false;
+        }
         parts.congestion.end_reduction(parts.now, self.undo.is_armed(), parts.board.flight());
         self.state = CongestionState::Open;
+        true
     }
 
     fn undo_if_due(&mut self, echo: Option<Instant>, parts: &mut SenderParts<'_>) {
-        if self.may_undo && self.undo.is_due(echo) {
+        if self.is_undo_due(echo, parts) {
             self.undo_reduction(false, parts);
         } else {
             parts.board.on_recovery_over();
@@ -330,7 +394,7 @@ impl Recovery {
     /// declared lost may then be late too. Returns true if they should wait
     /// (`tcp_try_undo_partial`).
     fn is_filled_by_late_one(&mut self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) -> bool {
-        if !self.may_undo || !self.undo.is_armed() || !self.undo.is_late(outcome.echo) {
+        if !self.may_undo || !self.undo.is_armed() || !self.is_late(outcome.echo, parts) {
             return false;
         }
         parts.board.on_filled_late(outcome.prior_first);
@@ -348,13 +412,13 @@ impl Recovery {
     fn repair_after_timeout(&mut self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) {
         let flight = parts.board.flight();
         let recovered = flight.first() >= self.end;
-        if outcome.advanced && self.may_undo && self.undo.is_due(outcome.echo) {
-            return self.undo_timeout(parts);
+        if outcome.advanced && self.is_undo_due(outcome.echo, parts) {
+            return self.undo_timeout(false, parts);
         }
         if self.frto {
             // RFC 5682 section 3.1: step 3.b, then 3.a, then 2.b.
             if outcome.original_delivered && self.may_undo {
-                return self.undo_timeout(parts);
+                return self.undo_timeout(true, parts);
             }
             if flight.next() > self.end {
                 self.frto &= !(outcome.sacked || outcome.is_plain_duplicate());
@@ -369,14 +433,28 @@ impl Recovery {
         }
         if recovered {
             self.undo_if_due(outcome.echo, parts);
-            self.leave_loss(parts);
+            if self.must_hold(parts) {
+                self.repairing = false;
+            } else {
+                self.leave_loss(parts);
+            }
+        } else if !self.uses_sacks {
+            if parts.board.flight().next() > self.end && outcome.is_plain_duplicate() {
+                parts.board.on_duplicate_ack();
+            } else if outcome.advanced {
+                parts.board.forget_duplicate_acks();
+            }
         }
     }
 
-    fn undo_timeout(&mut self, parts: &mut SenderParts<'_>) {
+    /// A timeout was spurious. Without SACK, only F-RTO ends the state (`tcp_try_undo_loss`).
+    fn undo_timeout(&mut self, by_frto: bool, parts: &mut SenderParts<'_>) {
         self.undo_reduction(true, parts);
         self.frto = false;
-        self.leave_loss(parts);
+        self.timeouts_in_row = 0;
+        if !self.must_hold(parts) && (by_frto || self.uses_sacks) {
+            self.leave_loss(parts);
+        }
     }
 
     fn leave_loss(&mut self, parts: &mut SenderParts<'_>) {
@@ -517,7 +595,7 @@ impl Recovery {
             parts.congestion.reduce(Loss::Timeout);
             parts.counters.cwnd_reductions += 1;
         }
-        if new_episode {
+        if self.state <= CongestionState::Disorder {
             parts.board.on_timeout();
         }
         parts.congestion.on_timeout(parts.now, parts.board.flight(), parts.board.totals());

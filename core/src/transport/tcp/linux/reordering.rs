@@ -18,16 +18,23 @@ impl Reordering {
         Self { degree: INITIAL, max: max.max(INITIAL), seen: false }
     }
 
-    /// Records that segment `low`, sent once, was delivered after segment `high`. Returns true if
-    /// they were out of order.
-    pub(super) fn observe(&mut self, low: u64, high: u64) -> bool {
-        if low >= high {
+    /// Records that segment `low`, sent once, was delivered after the segment below `end`
+    /// (`tcp_check_sack_reordering`). Returns true if they were out of order.
+    pub(super) fn observe(&mut self, low: u64, end: u64) -> bool {
+        if low >= end {
             return false;
         }
-        let distance = u32::try_from(high - low).unwrap_or(u32::MAX);
+        let distance = u32::try_from(end - low).unwrap_or(u32::MAX);
         self.degree = self.degree.max(distance.min(self.max));
         self.seen = true;
         true
+    }
+
+    /// Without SACK: more duplicate ACKs arrived than `most` segments can cause. The degree becomes
+    /// that number, also if it was higher (`tcp_check_reno_reordering`).
+    pub(super) fn on_many_duplicates(&mut self, most: u64) {
+        self.degree = u32::try_from(most).unwrap_or(u32::MAX).min(self.max);
+        self.seen = true;
     }
 
     /// A timeout occurred although duplicates had proved the loss: the degree is too high.
@@ -37,7 +44,7 @@ impl Reordering {
         }
     }
 
-    /// The reordering degree, at least three.
+    /// The reordering degree.
     pub(super) fn degree(&self) -> u32 {
         self.degree
     }
@@ -73,5 +80,14 @@ mod tests {
         assert_eq!(reordering.degree(), 300);
         reordering.on_timeout(3);
         assert_eq!(reordering.degree(), 3);
+    }
+
+    #[test]
+    fn many_duplicate_acks_set_the_degree() {
+        let mut reordering = Reordering::new(300);
+        reordering.on_many_duplicates(2);
+        assert_eq!((reordering.degree(), reordering.seen()), (2, true));
+        reordering.on_many_duplicates(400);
+        assert_eq!(reordering.degree(), 300);
     }
 }

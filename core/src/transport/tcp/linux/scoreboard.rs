@@ -11,6 +11,7 @@ use super::sent_order::{SentOrder, Transmission};
 use super::undo::{by_clock, is_before};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{LostSegment, Rate, Totals};
+use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
@@ -22,6 +23,8 @@ use crate::units::{Duration, Instant};
 pub(super) struct Scoreboard {
     mss: u32,
     timestamps: bool,
+    /// True if ACKs carry SACK blocks; otherwise duplicate ACKs are counted.
+    uses_sacks: bool,
     /// True if RACK detects losses.
     uses_rack: bool,
     /// True if D-SACKs are used.
@@ -52,6 +55,8 @@ pub(super) struct AckOutcome {
     pub(super) advanced: bool,
     /// The ACK is below an earlier acknowledgement.
     pub(super) old: bool,
+    /// The ACK opens the receive window further.
+    pub(super) opens: bool,
     /// A segment was SACKed for the first time.
     pub(super) sacked: bool,
     /// The ACK reports a duplicate (RFC 2883); the duplicate is a tail loss probe.
@@ -87,12 +92,12 @@ pub(super) struct AckOutcome {
 impl AckOutcome {
     /// True if the ACK needs loss processing (`tcp_ack_is_dubious`).
     pub(super) fn is_dubious(&self) -> bool {
-        !self.advanced || self.sacked || self.dsack || self.marked
+        !(self.advanced || self.opens) || self.sacked || self.dsack || self.marked
     }
 
-    /// True if the ACK is a duplicate without news.
+    /// True if the ACK is a duplicate without news (`num_dupack` in `tcp_ack`).
     pub(super) fn is_plain_duplicate(&self) -> bool {
-        !self.advanced && !self.old && !self.dsack
+        !self.advanced && !self.old && !self.dsack && !self.opens
     }
 
     fn widen(range: &mut Option<(Instant, Instant)>, sent: Instant) {
@@ -124,6 +129,7 @@ impl Scoreboard {
         Self {
             mss,
             timestamps: config.timestamps,
+            uses_sacks: config.sack,
             uses_rack: options.rack,
             uses_dsacks: options.dsack,
             flight: Flight::new(mss),
@@ -259,22 +265,24 @@ impl Scoreboard {
         }
     }
 
-    /// Processes an ACK.
+    /// Processes an ACK. `opens` tells whether it opens the receive window further.
     #[inline(always)] // called in one place: what it says is written where it is read
     pub(super) fn take_in(
         &mut self,
         now: Instant,
         segment: &Segment,
+        opens: bool,
         mut context: AckContext<'_>,
     ) -> AckOutcome {
         let mut outcome = AckOutcome {
             old: segment.ack < self.flight.una(),
+            opens,
             prior_in_flight: self.flight.outstanding(),
             prior_first: self.flight.first(),
             echo: self.timestamps.then_some(segment.ts_ecr),
             ..AckOutcome::default()
         };
-        let highest_before = self.highest_or_first();
+        let sacked_before = self.sacked_end();
         if !segment.sack.is_empty() {
             self.take_in_sacks(now, segment, &mut context, &mut outcome);
         }
@@ -283,12 +291,14 @@ impl Scoreboard {
         } else {
             self.advance(now, segment.ack, &mut context, &mut outcome)
         };
-        if let Some(low) = late.filter(|&low| low < highest_before) {
+        if let Some(low) = late.filter(|&low| self.uses_sacks && low < sacked_before) {
             // A segment sent once filled a hole: it was reordered, not lost.
-            let highest = self.highest_or_first();
-            self.reordering.observe(low, highest);
+            let end = self.sacked_end();
+            self.reordering.observe(low, end);
         }
-        self.sample_rtt(now, context.rtt, &mut outcome);
+        if !outcome.old {
+            self.sample_rtt(now, context.rtt, &mut outcome);
+        }
         outcome
     }
 
@@ -298,12 +308,13 @@ impl Scoreboard {
         self.rack.adapt(outcome.prior_delivered, self.delivered);
     }
 
-    /// Highest SACKed segment, or the lowest in flight without SACKs.
+    /// The segment after the highest SACKed one, or the lowest in flight without SACKs
+    /// (`tcp_highest_sack_seq`).
     #[inline]
-    fn highest_or_first(&self) -> u64 {
+    fn sacked_end(&self) -> u64 {
         match self.flight.sacked_count() {
             0 => self.flight.first(),
-            _ => self.highest_sacked,
+            _ => (self.highest_sacked + 1).max(self.flight.first()),
         }
     }
 
@@ -343,7 +354,7 @@ impl Scoreboard {
         }
         self.covered = blocks;
         if late != u64::MAX && context.recovery.tells_reordering() {
-            self.reordering.observe(late, self.highest_or_first());
+            self.reordering.observe(late, self.sacked_end());
         }
     }
 
@@ -397,6 +408,9 @@ impl Scoreboard {
             rate.on_delivered(number);
         }
         outcome.prior_delivered = outcome.prior_delivered.max(delivered);
+        if !self.uses_sacks {
+            return sent;
+        }
         let again = sends > 1;
         if again && !is_sacked && outcome.echo.is_some_and(|echo| is_before(echo, sent)) {
             return sent;
@@ -461,7 +475,7 @@ impl Scoreboard {
         outcome: &mut AckOutcome,
     ) -> Option<u64> {
         let una = self.flight.una();
-        let (mut late, delivered) = (None, self.delivered);
+        let (mut late, delivered, first) = (None, self.delivered, self.flight.first());
         loop {
             let number = self.flight.first();
             let Some(segment) = self.flight.pop_acknowledged(ack) else { break };
@@ -479,6 +493,12 @@ impl Scoreboard {
             self.order.remove(number);
             context.counters.on_acknowledged(segment.sends);
         }
+        if !self.uses_sacks && outcome.advanced {
+            self.delivered = delivered;
+            self.on_advance_without_sacks(self.flight.first() - first);
+            // The original of a segment sent again may be what was acknowledged.
+            outcome.original_delivered &= !outcome.ambiguous;
+        }
         let acked = self.flight.una() - una;
         context.counters.bytes_acked += acked;
         outcome.maybe_delayed = outcome.acked_sent.is_some()
@@ -487,6 +507,55 @@ impl Scoreboard {
             && !outcome.sacked;
         outcome.restarts_timer |= outcome.advanced;
         late
+    }
+
+    /// Without SACK: an ACK acknowledges `count` segments. One of them filled a hole; the others
+    /// were counted as duplicate ACKs came (`tcp_remove_reno_sacks`).
+    fn on_advance_without_sacks(&mut self, count: u64) {
+        let assumed = self.flight.sacked_count();
+        self.delivered += count.saturating_sub(assumed).max(1);
+        self.assume_sacked(assumed.saturating_sub(count - 1), count);
+    }
+
+    /// Without SACK: a duplicate ACK stands for a segment above a hole that arrived
+    /// (`tcp_add_reno_sack`).
+    pub(super) fn on_duplicate_ack(&mut self) {
+        let assumed = self.flight.sacked_count();
+        self.assume_sacked(assumed + 1, 0);
+        self.delivered += self.flight.sacked_count().saturating_sub(assumed);
+    }
+
+    /// Without SACK: forgets the duplicate ACKs (`tcp_reset_reno_sack`).
+    pub(super) fn forget_duplicate_acks(&mut self) {
+        self.flight.assume_sacked(0);
+    }
+
+    /// At least one segment of those in flight, and each lost one, has not arrived. More duplicate
+    /// ACKs than that allows prove reordering (`tcp_check_reno_reordering`); `acked` segments have
+    /// just been acknowledged.
+    fn assume_sacked(&mut self, count: u64, acked: u64) {
+        let in_flight = self.flight.next() - self.flight.first();
+        let lost = self.flight.lost_count() + self.flight.retransmitted_count();
+        let most = in_flight - lost.max(1).min(in_flight);
+        self.flight.assume_sacked(count.min(most));
+        if count > most {
+            self.reordering.on_many_duplicates(in_flight + acked);
+        }
+    }
+
+    /// Without SACK: the lowest segment is lost after as many duplicate ACKs as the reordering
+    /// degree, and in recovery on each ACK that advances (RFC 6582, `tcp_newreno_mark_lost`).
+    pub(super) fn find_loss_without_sacks(&mut self, state: CongestionState, advanced: bool) {
+        let proven = match state {
+            CongestionState::Recovery => advanced,
+            CongestionState::Loss => false,
+            _ => self.flight.sacked_count() >= u64::from(self.reordering.degree()),
+        };
+        let first = self.flight.first();
+        if proven && !self.flight.is_empty() && self.flight.state(first) == State::InFlight {
+            self.order.remove(first);
+            self.declare_lost(first);
+        }
     }
 
     /// Takes round-trip samples from segments sent once; otherwise from timestamps, if data were
@@ -587,6 +656,9 @@ impl Scoreboard {
     /// After a timeout, declares the lowest segment lost, and every segment not sent within the
     /// last round trip, listed for RACK or not (`tcp_timeout_mark_lost`).
     pub(super) fn declare_silent_lost(&mut self, now: Instant) {
+        if !self.uses_sacks {
+            self.forget_duplicate_acks();
+        }
         let (first, next) = (self.flight.first(), self.flight.next());
         let mut from = first;
         while let Some(number) = self.flight.next_not_sacked(from, next) {
@@ -639,8 +711,8 @@ impl Scoreboard {
 
     /// Records that a reordered segment filled the hole whose lowest segment was `low`.
     pub(super) fn on_filled_late(&mut self, low: u64) {
-        let highest = self.highest_sacked.max(self.flight.first());
-        self.reordering.observe(low, highest);
+        let end = if self.uses_sacks { self.sacked_end() } else { self.flight.first() };
+        self.reordering.observe(low, end);
     }
 
     /// A reduction was undone: loss detection runs again.

@@ -12,6 +12,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::{AckContext, AckOutcome, Scoreboard};
 use super::ticks::Ticks;
 use super::timers::{Timer, TimerPurpose};
+use super::undo::by_clock;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{Ack, Pace, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
@@ -27,8 +28,8 @@ enum Handshake {
     Closed,
     /// The SYN must be sent.
     SynDue,
-    /// The SYN was sent at `at`, for the `attempts`-th time.
-    SynSent { at: Instant, attempts: u32 },
+    /// The SYN was sent at `first`, and at `at` for the `attempts`-th time.
+    SynSent { first: Instant, at: Instant, attempts: u32 },
     /// The SYN-ACK has arrived.
     Established,
 }
@@ -37,6 +38,9 @@ enum Handshake {
 /// burst is a third of the window (`tcp_tso_should_defer` in `tcp_output.c`).
 const DEFERRAL: Duration = Duration::from_millis(1);
 const DEFERRAL_SHARE: u64 = 3;
+/// After more SYNs than this, the window starts at one segment (`tcp_init_transfer` in
+/// `tcp_input.c`; RFC 6298 section 5.7 does so after the second one).
+const MOST_SYNS: u32 = 2;
 
 /// A group of segments that Linux builds as one packet and splits on output (`tcp_write_xmit`): one
 /// millisecond at the pacing rate, within half of the window and its free part. The last segment of
@@ -64,6 +68,7 @@ pub(crate) struct LinuxSender {
     /// True if the control paces at times, during Careful Resume.
     resumes: bool,
     mss: u32,
+    timestamps: bool,
     burst: Burst,
     /// Timestamp of the peer, to be echoed.
     heard: Instant,
@@ -97,6 +102,7 @@ impl LinuxSender {
             defers: options.burst_deferral.then(|| Buffers::new(config)),
             resumes: config.careful_resume.is_some(),
             mss: config.mss().0,
+            timestamps: config.timestamps,
             burst: Burst::default(),
             heard: Instant::ZERO,
             ecn: SenderEcn::new(config.ecn_mode()),
@@ -105,7 +111,7 @@ impl LinuxSender {
             board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
             congestion,
-            recovery: Recovery::new(&options),
+            recovery: Recovery::new(&options, config.sack),
             timer: Timer::new(Ticks::new(options.timer_ticks)),
             pacer: Pacer::new(),
             sent_some: false,
@@ -136,19 +142,19 @@ impl LinuxSender {
         }
     }
 
-    /// Handles the ACK that completes a passive handshake. `rtt` is the time since the SYN-ACK, if
-    /// that was sent once (`tcp_synack_rtt_meas` in `tcp_input.c`).
-    pub(crate) fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
+    /// Handles the ACK that completes a passive handshake. The SYN-ACK was sent `answers` times,
+    /// last `since` ago, which is a sample if it was sent once (`tcp_synack_rtt_meas` in
+    /// `tcp_input.c`).
+    pub(crate) fn accept(&mut self, now: Instant, since: Duration, answers: u32) {
         if self.connection != Handshake::Closed {
             return;
         }
         self.board.on_established();
-        match rtt {
-            Some(rtt) => {
-                self.rtt.sample(rtt, 0, 0);
-                self.rtt.sample_least(now, rtt);
-            }
-            None => self.congestion.on_lost_syn(),
+        if answers == 1 {
+            self.rtt.sample(since, 0, 0);
+            self.rtt.sample_least(now, since);
+        } else if answers > MOST_SYNS {
+            self.congestion.on_lost_syn();
         }
         self.begin(now);
     }
@@ -229,17 +235,21 @@ impl LinuxSender {
 
     /// Handles the SYN-ACK, which gives the first round-trip sample. It is acknowledged before any
     /// data leave (`tcp_rcv_synsent_state_process` in `tcp_input.c`).
-    fn establish(&mut self, now: Instant) {
-        let Handshake::SynSent { at, attempts } = self.connection else { return };
+    fn establish(&mut self, now: Instant, answer: &Segment) {
+        let Handshake::SynSent { first, at, attempts } = self.connection else { return };
         self.timer.stop();
         self.answer_due = true;
         self.rtt = RttEstimator::new();
         self.board.on_established();
-        if attempts == 1 {
-            let rtt = now.saturating_since(at);
+        let by_echo = self.timestamps.then(|| by_clock(answer.ts_ecr, now));
+        let sample = if attempts == 1 { Some(now.saturating_since(at)) } else { by_echo };
+        if let Some(rtt) = sample {
             self.rtt.sample(rtt, 0, 0);
             self.rtt.sample_least(now, rtt);
-        } else {
+        }
+        // The answer to the first SYN proves the others needless (`tcp_try_undo_spurious_syn`).
+        let was_needless = self.timestamps && answer.ts_ecr == first;
+        if attempts > MOST_SYNS && !was_needless {
             self.congestion.on_lost_syn();
         }
         self.begin(now);
@@ -402,11 +412,11 @@ impl LinuxSender {
     }
 
     fn write_syn(&mut self, now: Instant, segment: &mut Segment) {
-        let attempts = match self.connection {
-            Handshake::SynSent { attempts, .. } => attempts + 1,
-            _ => 1,
+        let (first, attempts) = match self.connection {
+            Handshake::SynSent { first, attempts, .. } => (first, attempts + 1),
+            _ => (now, 1),
         };
-        self.connection = Handshake::SynSent { at: now, attempts };
+        self.connection = Handshake::SynSent { first, at: now, attempts };
         self.timer.start(now, &self.rtt);
         self.counters.bytes_sent += u64::from(self.syn_size);
         *segment = Segment { syn: true, wire: self.syn_size, ts_val: now, ..Segment::default() };
@@ -591,7 +601,7 @@ impl Endpoint for LinuxSender {
         self.heard = self.heard.max(segment.ts_val);
         if segment.syn {
             self.ecn.on_established(segment);
-            return self.establish(now);
+            return self.establish(now, segment);
         }
         let flight = self.board.flight();
         if self.connection != Handshake::Established || segment.ack > flight.nxt() {
@@ -609,24 +619,32 @@ impl Endpoint for LinuxSender {
             rtt: &mut self.rtt,
             counters: &mut self.counters,
         };
-        let mut outcome = self.board.take_in(now, segment, context);
-        let delivered = self.board.delivered() - delivered;
-        let marked = self.ecn.heard(segment, delivered, outcome.advanced || outcome.sacked);
+        let mut outcome = self.board.take_in(now, segment, opens, context);
+        let acked = self.board.delivered() - delivered;
+        let marked = self.ecn.heard(segment, acked, outcome.advanced || outcome.sacked);
         outcome.marked = marked.is_some();
         if was_empty {
             return self.conclude_late(now, segment.ack, &outcome);
         }
-        self.board.adapt_window(&outcome);
-        let mut ack = self.ack(now, segment, &outcome, delivered);
+        let mut ack = self.ack(now, segment, &outcome, acked);
         ack.marked = u32::try_from(marked.unwrap_or(0)).unwrap_or(u32::MAX);
         // Data that fill a gap still wait for the application when their ACK leaves, so that this
         // ACK announces a different window and misses the kernel's header prediction.
         let same_window = segment.window == std::mem::replace(&mut self.window, segment.window);
         ack.undisturbed &= same_window && !had_gaps;
-        self.congestion.on_ack(&ack);
+        // Of an ACK below an earlier one only the SACK blocks count (`old_ack` in `tcp_ack`).
+        if !outcome.old {
+            self.board.adapt_window(&outcome);
+            self.congestion.on_ack(&ack);
+        }
         let of_probe = self.conclude_probe(now, segment.ack, &outcome);
         self.recovery.pause();
-        let losses_due = if outcome.is_dubious() || self.recovery.state() != CongestionState::Open {
+        let needs_processing = if outcome.old {
+            !segment.sack.is_empty()
+        } else {
+            outcome.is_dubious() || self.recovery.state() != CongestionState::Open
+        };
+        let losses_due = if needs_processing {
             let (recovery, parts) = self.recovery(now);
             recovery.on_ack(&outcome, parts)
         } else {
@@ -641,6 +659,9 @@ impl Endpoint for LinuxSender {
             None => {}
         }
         if !outcome.old {
+            // Without SACK, duplicate ACKs count as deliveries only now.
+            let delivered = self.board.delivered() - delivered;
+            ack.segments = u32::try_from(delivered).unwrap_or(u32::MAX);
             self.update_window(&mut ack, &outcome, self.board.lost() - lost, of_probe);
         }
         if self.paced || self.resumes {

@@ -66,16 +66,11 @@ impl Undo {
     }
 
     /// True if the acknowledged segments were only late: the ACK echoes a segment sent before the
-    /// first retransmission, by the timestamp clock (1 ms), or there was no retransmission
-    /// (`tcp_packet_delayed`).
-    pub(super) fn is_late(&self, echo: Option<Instant>) -> bool {
-        let Some(first) = self.first_retransmission else { return true };
+    /// first retransmission, by the timestamp clock (1 ms), or there was no retransmission, as
+    /// far as that is `known`.
+    pub(super) fn is_late(&self, echo: Option<Instant>, known: bool) -> bool {
+        let Some(first) = self.first_retransmission else { return known };
         echo.is_some_and(|echo| is_before(echo, first))
-    }
-
-    /// True if the reduction was spurious (`tcp_may_undo`).
-    pub(super) fn is_due(&self, echo: Option<Instant>) -> bool {
-        self.is_armed() && (self.unreported == Some(0) || self.is_late(echo))
     }
 
     /// Returns window and threshold to restore, once.
@@ -110,7 +105,7 @@ mod tests {
     #[test]
     fn undo_is_due_once_every_retransmission_is_reported() {
         let mut undo = Undo::default();
-        assert!(!undo.is_due(None));
+        assert!(!undo.all_reported());
         undo.start(10, 0, 20, 100);
         undo.on_duplicates(12, 1);
         assert!(!undo.all_reported(), "no retransmission yet");
@@ -123,17 +118,18 @@ mod tests {
         undo.on_duplicates(13, 1);
         assert!(undo.all_reported());
         assert_eq!(undo.take(), Some((20, 100)));
-        assert!(!undo.is_due(Some(at(0))));
+        assert!(!undo.is_armed());
     }
 
     #[test]
-    fn undo_is_due_on_an_echo_from_before_the_first_retransmission() {
+    fn an_echo_from_before_the_first_retransmission_is_late() {
         let mut undo = Undo::default();
         undo.start(10, 0, 20, 100);
+        assert!(undo.is_late(None, true) && !undo.is_late(None, false));
         undo.on_retransmitted(at(500));
         undo.on_retransmitted(at(600));
-        assert!(!undo.is_due(Some(at(500))));
-        assert!(!undo.is_due(None));
-        assert!(undo.is_due(Some(at(499))));
+        assert!(!undo.is_late(Some(at(500)), true));
+        assert!(!undo.is_late(None, true));
+        assert!(undo.is_late(Some(at(499)), false));
     }
 }

@@ -296,7 +296,13 @@ impl Flight {
         self.slot_mut(number).state = State::InFlight;
     }
 
-    /// Segments that a SACK block covers.
+    /// Without SACK blocks: so many segments above a hole are assumed to have arrived, because
+    /// duplicate ACKs say so; which ones they are is unknown.
+    pub(crate) fn assume_sacked(&mut self, count: u64) {
+        self.sacked_count = count;
+    }
+
+    /// Segments that a SACK block covers, or that are assumed to have arrived.
     pub(crate) fn sacked_count(&self) -> u64 {
         self.sacked_count
     }

@@ -100,7 +100,7 @@ impl Chain {
             let packet = &mut outbox[number];
             packet.body = stage as u32;
             if let Some(relay) = self.lane.relay(stage) {
-                relay.on_told(permitted(&packet.segment));
+                relay.on_told();
             }
         }
         timeout

@@ -154,9 +154,11 @@ impl ProxyConfig {
             config.congestion = CongestionAlgorithm::FIXED;
             (config.initial_window, config.cwnd_max) = (Some(window), Some(window));
         }
-        // The flow may be without SACK, which only NewReno of the profile `papers` is.
-        config.sack |= config.profile == Some(Profile::Linux)
-            || config.congestion != CongestionAlgorithm::NEWRENO;
+        // The flow may be without SACK, which another profile need not follow and which in
+        // `papers` only NewReno can be.
+        config.sack |= config.profile() != own.profile()
+            || (config.profile() == Profile::Papers
+                && config.congestion != CongestionAlgorithm::NEWRENO);
         if self.held_open && config.profile() == Profile::Linux {
             config.linux = Some(LinuxOptions { handshake: false, ..config.options() });
         }

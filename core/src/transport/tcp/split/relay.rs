@@ -110,9 +110,10 @@ impl Relay {
         room >= worth && (doubled || left < self.mss) && self.edge() > self.told
     }
 
-    /// An acknowledgement left that permits bytes below `edge`.
-    pub(super) fn on_told(&mut self, edge: u64) {
-        self.told = self.told.max(edge);
+    /// An acknowledgement left. It may permit less than [`Relay::edge`]: a receive window that grows
+    /// opens further with each acknowledgement, so that another one now would add nothing.
+    pub(super) fn on_told(&mut self) {
+        self.told = self.edge();
     }
 
     /// The sender asks for the window.
@@ -182,14 +183,14 @@ mod tests {
         assert_eq!(relay.edge(), 4000);
         assert_eq!(relay.turn(3000, 0), 3000, "the send buffer takes all");
         assert_eq!(relay.edge(), 7000);
-        relay.on_told(7000);
+        relay.on_told();
         assert_eq!(relay.turn(7000, 0), 0, "it is full");
         assert_eq!((relay.edge(), relay.tells()), (7000, false));
         assert_eq!(relay.turn(7000, 500), 500);
         assert!(!relay.tells(), "half a packet is not worth an update");
         assert_eq!(relay.turn(7000, 1000), 500);
         assert!(relay.tells());
-        relay.on_told(relay.edge());
+        relay.on_told();
         assert!(!relay.tells());
         assert_eq!(relay.report(), Relayed { bytes: 4000, most_held: 7000 });
     }

@@ -101,7 +101,7 @@ impl Congestion {
         self.control.on_established(now, smoothed, delivered, &mut self.window);
     }
 
-    /// The SYN was retransmitted: the window starts at one segment (RFC 6298 section 5.7).
+    /// The SYN was retransmitted more than once: the window starts at one segment.
     pub(super) fn on_lost_syn(&mut self) {
         self.window.set_cwnd(1);
     }

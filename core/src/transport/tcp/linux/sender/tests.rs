@@ -66,6 +66,28 @@ fn a_lost_syn_is_retransmitted_after_a_second() {
     assert_eq!(sender.poll_timeout(), Some(ms(3000)));
 }
 
+/// A second SYN does not cost the initial window, a third does (`tcp_init_transfer`), unless the answer
+/// echoes the first one. The round trip is that of the echo.
+#[test]
+fn the_third_syn_costs_the_initial_window() {
+    let after = |syns: &[u64], echo: u64| {
+        let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
+        sender.supply(u64::MAX);
+        for &at in syns {
+            sender.handle_timeout(ms(at));
+            assert!(sender.poll_transmit(ms(at)).unwrap().syn);
+        }
+        let (now, ts_ecr) = (syns[syns.len() - 1] + 100, ms(echo));
+        let answer = Segment { syn: true, ts_ecr, window: u32::MAX, ..Segment::default() };
+        sender.handle_segment(ms(now), &answer);
+        assert_eq!(sender.srtt(), Some(Duration::from_millis(now - echo)));
+        sender.cwnd()
+    };
+    assert_eq!(after(&[0, 1000], 1000), 10);
+    assert_eq!(after(&[0, 1000, 3000], 3000), 1);
+    assert_eq!(after(&[0, 1000, 3000], 0), 10);
+}
+
 /// The last packet of the handshake leaves before the data and carries none.
 #[test]
 fn the_syn_ack_is_acknowledged_by_a_packet_without_data() {

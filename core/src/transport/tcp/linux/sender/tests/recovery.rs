@@ -323,3 +323,93 @@ fn sent_by_pace(sender: &mut LinuxSender, until: u64) -> Option<u64> {
     sender.handle_timeout(at);
     sender.poll_transmit(at).map(|segment| segment.seq / MSS)
 }
+
+/// A connection without SACK, whose receive window is open from the start: an ACK that opens it is
+/// not a duplicate.
+fn without_sack(window: u32) -> LinuxSender {
+    with(window, |config| {
+        config.sack = false;
+        config.linux.get_or_insert_default().window_growth = false;
+    })
+}
+
+/// The segments that leave on each of `count` duplicate ACKs, a millisecond apart.
+fn on_duplicates(sender: &mut LinuxSender, now: u64, number: u64, count: u64) -> Vec<Vec<u64>> {
+    let one = |at| {
+        ack(sender, at, number, &[], 100);
+        sent(sender, at)
+    };
+    (now..now + count).map(one).collect()
+}
+
+/// `tcp_sack = 0`: each duplicate ACK stands for a segment that arrived, so that a new one leaves
+/// (`tcp_add_reno_sack`). At the third, 0 is lost and leaves again. 0 and 4 of ten were lost: the
+/// partial ACK of 4 makes 4 leave (RFC 6582). The ACK of all that was sent before ends recovery only
+/// when something newer is acknowledged (`tcp_is_non_sack_preventing_reopen`).
+#[test]
+fn without_sack_duplicate_acks_are_counted() {
+    let mut sender = without_sack(10);
+    let left = on_duplicates(&mut sender, 200, 0, 8);
+    let expected: [&[u64]; 8] = [&[10], &[11], &[0], &[], &[12], &[], &[13], &[]];
+    assert_eq!(left, expected);
+    assert_eq!((sender.state(), sender.ssthresh()), (CongestionState::Recovery, Some(5)));
+    ack(&mut sender, 310, 4, &[], 202);
+    assert_eq!(sent(&mut sender, 310)[0], 4);
+    ack(&mut sender, 420, 12, &[], 310);
+    assert_eq!(sender.state(), CongestionState::Recovery);
+    ack(&mut sender, 421, 13, &[], 204);
+    assert_eq!((sender.state(), sender.cwnd()), (CongestionState::Open, 5));
+    let counters = sender.counters();
+    assert_eq!((counters.retransmissions, counters.cwnd_reductions), (2, 1));
+    assert_eq!((counters.timeouts, counters.undo_events), (0, 0));
+}
+
+/// Two segments in flight cause one duplicate ACK, unless they are out of order. After two the
+/// degree is what is in flight (`tcp_check_reno_reordering`), here less than three: the next
+/// duplicate ACK proves a loss.
+#[test]
+fn without_sack_too_many_duplicate_acks_set_the_degree() {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+    config.sack = false;
+    config.linux.get_or_insert_default().window_growth = false;
+    let mut sender = new(&config);
+    sender.supply(2 * MSS);
+    sender.poll_transmit(ms(0)).unwrap();
+    let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
+    sender.handle_segment(ms(100), &answer);
+    assert_eq!(sent(&mut sender, 100), [0, 1]);
+    assert_eq!(on_duplicates(&mut sender, 200, 0, 2).concat(), [0; 0]);
+    assert_eq!(sender.board.flight().sacked_count(), 1);
+    sender.supply(3 * MSS);
+    assert_eq!(sent(&mut sender, 202), [2, 3, 4]);
+    assert_eq!(on_duplicates(&mut sender, 203, 0, 1), [[0]]);
+}
+
+/// Without SACK a late original undoes the reduction by its timestamp, as with SACK.
+#[test]
+fn without_sack_a_late_segment_undoes_the_reduction() {
+    let mut sender = without_sack(10);
+    on_duplicates(&mut sender, 200, 0, 3);
+    assert_eq!(sender.state(), CongestionState::Recovery);
+    ack(&mut sender, 240, 4, &[], 100);
+    assert_eq!(sender.counters().undo_events, 1);
+    assert!(sender.cwnd() >= 10);
+    assert_eq!(sender.counters().retransmissions, 1);
+}
+
+/// No probe of the tail without SACK (`tcp_schedule_loss_probe`): the timeout repairs it, and all
+/// in flight counts as lost.
+#[test]
+fn without_sack_the_timeout_repairs_the_tail() {
+    let mut sender = without_sack(10);
+    assert_eq!(sender.poll_timeout(), Some(ms(400)));
+    on_duplicates(&mut sender, 200, 0, 2);
+    sender.handle_timeout(ms(400));
+    assert_eq!(sent(&mut sender, 400), [0]);
+    assert_eq!(sender.board.flight().sacked_count(), 0);
+    assert_eq!(sender.board.flight().lost_count(), 11);
+    ack(&mut sender, 500, 1, &[], 400);
+    sent(&mut sender, 500);
+    ack(&mut sender, 501, 1, &[], 400);
+    assert_eq!(sent(&mut sender, 501)[0], 1);
+}
