@@ -429,6 +429,7 @@ def test_names_are_known_and_given_once() -> None:
         (clift.register_congestion, "cubic"),
         (clift.register_congestion, "py-newreno"),
         (clift.register_queue, "CoDel"),
+        (clift.register_queue, "dualpi2"),
         (clift.register_application, "bulk"),
     ):
         part = one_way(

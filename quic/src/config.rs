@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time;
 
-use clift::config::Fault;
+use clift::config::{Fault, NameTaken};
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
 use clift::transport::tcp::{CongestionAlgorithm, SavedPath, TcpConfig};
 use clift::transport::{
-    Choice, Connection, End, FlowControl, Kind, Log, Options, Protocol, Streams, TransportTaken,
-    register_transport,
+    Choice, Connection, End, FlowControl, Kind, Log, Options, Protocol, Streams, register_transport,
 };
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use quinn_proto::{
@@ -91,7 +90,7 @@ impl From<&Options> for QuicConfig {
     }
 }
 
-static KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "quic",
     summary: "QUIC: quinn-proto, unmodified.",
     make: |options| Arc::new(QuicConfig::from(options)),
@@ -102,13 +101,13 @@ static KIND: Kind = Kind {
 /// ```
 /// clift_quic::register()?;
 /// assert!(clift::transport::Choice::named("quic").is_ok());
-/// # Ok::<(), clift::transport::TransportTaken>(())
+/// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 ///
 /// # Errors
 /// Fails if the name is already taken.
-pub fn register() -> Result<Choice, TransportTaken> {
-    register_transport(&KIND)
+pub fn register() -> Result<Choice, NameTaken> {
+    register_transport(KIND)
 }
 
 impl Protocol for QuicConfig {

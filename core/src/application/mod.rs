@@ -26,10 +26,7 @@ mod voice;
 
 pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
-pub use own::{
-    ApplicationKind, ApplicationNameTaken, MakeApplication, OwnApplication, Parameter,
-    register_application,
-};
+pub use own::{ApplicationKind, MakeApplication, OwnApplication, Parameter, register_application};
 pub use page::{Http, Page, PageContent, PageFault, PageLoad, PageObject, PageReader, Shape};
 pub use requests::Requests;
 pub use session::{Connections, Session};

@@ -6,9 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, de};
-use thiserror::Error;
 
 use super::Application;
+use crate::config::{NameTaken, Registry, Row};
 
 /// A kind of application: a row of the registry.
 pub struct ApplicationKind {
@@ -47,12 +47,20 @@ pub struct OwnApplication {
     parameters: Vec<(&'static str, Parameter)>,
 }
 
-static ADDED: RwLock<Vec<&ApplicationKind>> = RwLock::new(Vec::new());
+static ADDED: Registry<ApplicationKind> = Registry::new(&[]);
+
+impl Row for ApplicationKind {
+    const PART: &'static str = "an application";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
 
 impl ApplicationKind {
     /// The registered applications, oldest first.
     pub fn added() -> Vec<&'static Self> {
-        ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
+        ADDED.all()
     }
 }
 
@@ -64,7 +72,7 @@ impl OwnApplication {
 
     /// The reader of the application with this name, if one is registered.
     pub(crate) fn named(name: &str) -> Option<impl for<'de> DeserializeSeed<'de, Value = Self>> {
-        ApplicationKind::added().into_iter().find(|kind| kind.name == name).map(Keys)
+        ADDED.named(name).map(Keys)
     }
 
     /// All names: `built_in`, then the registered ones.
@@ -225,25 +233,14 @@ impl Visitor<'_> for OneValue {
 /// let unknown = Value::table([("type", Value::text("burts"))]);
 /// let fault = config::read::<ApplicationConfig>(&unknown).unwrap_err().to_string();
 /// assert!(fault.contains("burst"), "{fault}");
-/// # Ok::<(), clift::application::ApplicationNameTaken>(())
+/// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 ///
 /// # Errors
 /// Fails if the name is already taken.
-pub fn register_application(kind: ApplicationKind) -> Result<(), ApplicationNameTaken> {
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
-    let built_in = super::config::NAMES;
-    if built_in.contains(&kind.name) || added.iter().any(|known| known.name == kind.name) {
-        return Err(ApplicationNameTaken(kind.name));
-    }
-    added.push(Box::leak(Box::new(kind)));
-    Ok(())
+pub fn register_application(kind: ApplicationKind) -> Result<(), NameTaken> {
+    ADDED.add(kind, |name| super::config::NAMES.contains(&name)).map(drop)
 }
-
-/// The name of an application that is already registered.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("an application `{0}` is already registered; choose another name")]
-pub struct ApplicationNameTaken(pub &'static str);
 
 #[cfg(test)]
 mod tests {
@@ -259,9 +256,10 @@ mod tests {
             keys: &["pace", "what"],
             make: &|_| Arc::new(Bulk),
         };
-        assert_eq!(register_application(row("file")), Err(ApplicationNameTaken("file")));
+        let taken = |name| Err(NameTaken { part: "an application", name });
+        assert_eq!(register_application(row("file")), taken("file"));
         assert_eq!(register_application(row("unit test")), Ok(()));
-        assert_eq!(register_application(row("unit test")), Err(ApplicationNameTaken("unit test")));
+        assert_eq!(register_application(row("unit test")), taken("unit test"));
         let read = |keys: &[(&'static str, Value)]| {
             let section = [("type", Value::text("unit test"))].into_iter();
             let section = section.chain(keys.iter().cloned());

@@ -29,6 +29,7 @@ mod fault;
 mod flat;
 mod macros;
 mod reader;
+mod registry;
 mod suggest;
 mod tree;
 
@@ -40,6 +41,8 @@ pub(crate) use flat::flatten_variants;
 #[doc(hidden)]
 pub use macros::{OtherVariants, PARTS, fields_of};
 pub use reader::read;
+pub use registry::NameTaken;
+pub(crate) use registry::{Registry, Row};
 pub(crate) use suggest::nearest;
 pub(crate) use tree::join;
 pub use tree::{Node, Table, Value};

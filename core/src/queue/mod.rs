@@ -26,8 +26,7 @@ pub use dualpi2::{DualPi2, Marks};
 pub use fq_codel::FqCoDel;
 pub(crate) use managed::Managed;
 pub use own::{
-    BuildQueue, CheckQueue, OwnQueue, QueueDiscipline, QueueKind, QueueNameTaken, QueuedPacket,
-    register_queue,
+    BuildQueue, CheckQueue, OwnQueue, QueueDiscipline, QueueKind, QueuedPacket, register_queue,
 };
 pub use pie::Pie;
 

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
 
+use super::text::is_built_in;
 use super::{Discipline, Held};
+use crate::config::{NameTaken, Registry, Row};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};
 
@@ -62,15 +63,20 @@ impl fmt::Debug for QueueKind {
     }
 }
 
-static ADDED: RwLock<Vec<&QueueKind>> = RwLock::new(Vec::new());
+static ADDED: Registry<QueueKind> = Registry::new(&[]);
 
-/// The names of the built-in queues.
-const BUILT_IN: [&str; 4] = ["none", "codel", "fq-codel", "pie"];
+impl Row for QueueKind {
+    const PART: &'static str = "a queue";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
 
 impl QueueKind {
     /// The registered kinds, oldest first.
     pub fn added() -> Vec<&'static Self> {
-        ADDED.read().unwrap_or_else(PoisonError::into_inner).clone()
+        ADDED.all()
     }
 }
 
@@ -110,25 +116,14 @@ impl QueueKind {
 /// assert_eq!("Stack".parse::<Aqm>().unwrap().to_string(), "stack");
 /// assert!("stack(2)".parse::<Aqm>().unwrap_err().contains("a stack has no arguments"));
 /// assert!("stak".parse::<Aqm>().unwrap_err().ends_with("or \"stack\""));
-/// # Ok::<(), clift::queue::QueueNameTaken>(())
+/// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 ///
 /// # Errors
 /// If a queue of this name exists.
-pub fn register_queue(kind: QueueKind) -> Result<(), QueueNameTaken> {
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
-    let names = BUILT_IN.into_iter().chain(added.iter().map(|known| known.name));
-    if names.into_iter().any(|known| known.eq_ignore_ascii_case(kind.name)) {
-        return Err(QueueNameTaken(kind.name));
-    }
-    added.push(Box::leak(Box::new(kind)));
-    Ok(())
+pub fn register_queue(kind: QueueKind) -> Result<(), NameTaken> {
+    ADDED.add(kind, is_built_in).map(drop)
 }
-
-/// The error for a name that is already registered.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("a queue `{0}` already exists; choose another name")]
-pub struct QueueNameTaken(pub &'static str);
 
 /// A user-defined queue with its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -145,8 +140,7 @@ impl OwnQueue {
             None => (text.trim(), None),
             Some((name, inside)) => (name.trim_end(), Some(inside)),
         };
-        let kind =
-            QueueKind::added().into_iter().find(|kind| kind.name.eq_ignore_ascii_case(name))?;
+        let kind = ADDED.named(name)?;
         let arguments = match inside.map(|inside| inside.strip_suffix(')')) {
             None => Vec::new(),
             Some(None) => return Some(Err("the closing parenthesis is missing".to_owned())),

@@ -6,18 +6,44 @@ use std::str::FromStr;
 use super::{Aqm, CoDel, DualPi2, FqCoDel, Marks, OwnQueue, Pie, QueueKind};
 use crate::units::{Bytes, Duration, Size, quantity};
 
-const BUILT_IN: &str = "\"none\", \"codel(target 5 ms, interval 100 ms)\", \"fq-codel(quantum 1514 B)\", \"pie(target 15 ms, update 15 ms, burst 150 ms)\" or \"dualpi2(target 15 ms, update 16 ms, step 1 ms)\"";
+/// A queue of the core.
+struct BuiltIn {
+    name: &'static str,
+    /// Example of its text.
+    text: &'static str,
+    /// Reads the options in parentheses.
+    read: fn(&mut Options<'_>) -> Result<Aqm, String>,
+}
 
-/// The accepted texts; registered queues are last.
+static BUILT_IN: [BuiltIn; 5] = [
+    BuiltIn { name: "none", text: "none", read: |_| Ok(Aqm::None) },
+    BuiltIn {
+        name: "codel",
+        text: "codel(target 5 ms, interval 100 ms)",
+        read: |options| codel(options).map(Aqm::CoDel),
+    },
+    BuiltIn { name: "fq-codel", text: "fq-codel(quantum 1514 B)", read: fq_codel },
+    BuiltIn { name: "pie", text: "pie(target 15 ms, update 15 ms, burst 150 ms)", read: pie },
+    BuiltIn {
+        name: "dualpi2",
+        text: "dualpi2(target 15 ms, update 16 ms, step 1 ms, marks even)",
+        read: dualpi2,
+    },
+];
+
+/// True if the core has a queue of this name.
+pub(super) fn is_built_in(name: &str) -> bool {
+    BUILT_IN.iter().any(|known| known.name.eq_ignore_ascii_case(name))
+}
+
+/// The accepted texts as prose; registered queues are last.
 fn known() -> String {
-    let texts: Vec<String> =
-        QueueKind::added().iter().map(|kind| format!("\"{}\"", kind.text)).collect();
+    let added = QueueKind::added();
+    let texts = BUILT_IN.iter().map(|known| known.text).chain(added.iter().map(|kind| kind.text));
+    let texts: Vec<String> = texts.map(|text| format!("\"{text}\"")).collect();
     match texts.split_last() {
-        None => BUILT_IN.to_owned(),
-        Some((last, rest)) => {
-            let rest: String = rest.iter().map(|text| format!(", {text}")).collect();
-            format!("{}{rest} or {last}", BUILT_IN.replacen(" or ", ", ", 1))
-        }
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -51,35 +77,35 @@ fn parse(text: &str) -> Result<Aqm, String> {
         }
     };
     let mut options = Options::of(inside)?;
-    let aqm = match name {
-        "none" => Aqm::None,
-        "codel" => Aqm::CoDel(codel(&mut options)?),
-        "fq-codel" => {
-            let standard = FqCoDel::default();
-            let quantum = options.take("quantum", size)?.unwrap_or(standard.quantum);
-            Aqm::FqCoDel(FqCoDel { codel: codel(&mut options)?, quantum })
-        }
-        "pie" => {
-            let standard = Pie::default();
-            Aqm::Pie(Pie {
-                target: options.take("target", time)?.unwrap_or(standard.target),
-                update: options.take("update", time)?.unwrap_or(standard.update),
-                burst: options.take("burst", any_time)?.unwrap_or(standard.burst),
-            })
-        }
-        "dualpi2" => {
-            let standard = DualPi2::default();
-            Aqm::DualPi2(DualPi2 {
-                target: options.take("target", time)?.unwrap_or(standard.target),
-                update: options.take("update", time)?.unwrap_or(standard.update),
-                step: options.take("step", any_time)?.unwrap_or(standard.step),
-                marks: options.take("marks", marks)?.unwrap_or(standard.marks),
-            })
-        }
-        _ => return Err("unknown".to_owned()),
-    };
+    let known = BUILT_IN.iter().find(|known| known.name == name).ok_or("unknown")?;
+    let aqm = (known.read)(&mut options)?;
     options.end()?;
     Ok(aqm)
+}
+
+fn fq_codel(options: &mut Options<'_>) -> Result<Aqm, String> {
+    let standard = FqCoDel::default();
+    let quantum = options.take("quantum", size)?.unwrap_or(standard.quantum);
+    Ok(Aqm::FqCoDel(FqCoDel { codel: codel(options)?, quantum }))
+}
+
+fn pie(options: &mut Options<'_>) -> Result<Aqm, String> {
+    let standard = Pie::default();
+    Ok(Aqm::Pie(Pie {
+        target: options.take("target", time)?.unwrap_or(standard.target),
+        update: options.take("update", time)?.unwrap_or(standard.update),
+        burst: options.take("burst", any_time)?.unwrap_or(standard.burst),
+    }))
+}
+
+fn dualpi2(options: &mut Options<'_>) -> Result<Aqm, String> {
+    let standard = DualPi2::default();
+    Ok(Aqm::DualPi2(DualPi2 {
+        target: options.take("target", time)?.unwrap_or(standard.target),
+        update: options.take("update", time)?.unwrap_or(standard.update),
+        step: options.take("step", any_time)?.unwrap_or(standard.step),
+        marks: options.take("marks", marks)?.unwrap_or(standard.marks),
+    }))
 }
 
 fn codel(options: &mut Options<'_>) -> Result<CoDel, String> {

@@ -39,7 +39,7 @@ pub use hybrid::{HybridConfig, HybridFecArq, HybridLink, HybridOptions};
 pub use live::{LiveBuilder, LiveConfig, LiveOptions};
 pub use medium::{LinkConfig, Medium};
 pub use printed::Printed;
-pub use registry::{SchemeKind, SchemeNameTaken, register_scheme};
+pub use registry::{SchemeKind, register_scheme};
 pub use text::Arguments;
 pub use timing::Timing;
 

@@ -1,9 +1,6 @@
 //! The schemes by name: those of the core, and those that a program adds.
 
-use std::sync::{PoisonError, RwLock};
-
-use thiserror::Error;
-
+use crate::config::{NameTaken, Registry, Row};
 use crate::scheme::{Arguments, Scheme, arq, fec, harq2, none};
 
 /// What is known of a kind of scheme: a row of the registry.
@@ -22,22 +19,25 @@ pub struct SchemeKind {
 
 static BUILT_IN: [&SchemeKind; 4] = [&none::KIND, &fec::KIND, &arq::KIND, &harq2::KIND];
 
-static ADDED: RwLock<Vec<&SchemeKind>> = RwLock::new(Vec::new());
+static KINDS: Registry<SchemeKind> = Registry::new(&BUILT_IN);
+
+impl Row for SchemeKind {
+    const PART: &'static str = "a scheme";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
 
 impl SchemeKind {
     /// Every kind of scheme there is: those of the core, then those registered, oldest first.
     pub fn all() -> Vec<&'static Self> {
-        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-        BUILT_IN.iter().chain(added.iter()).copied().collect()
-    }
-
-    fn is_called(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name)
+        KINDS.all()
     }
 
     /// The kind of this name.
     pub(super) fn of(name: &str) -> Option<&'static Self> {
-        Self::all().into_iter().find(|kind| kind.is_called(name))
+        KINDS.named(name)
     }
 
     /// A regular expression for its texts.
@@ -121,24 +121,14 @@ pub(super) fn pattern() -> String {
 /// let phy = PhyTrace::new(t.into(), vec![5; 20].into(), Bytes(33)).unwrap();
 /// let link = scheme.apply(&phy, Timing { rtt: Duration::from_millis(500), feedback: None });
 /// assert_eq!(link.parts().t[..], [9, 19]);
-/// # Ok::<(), clift::scheme::SchemeNameTaken>(())
+/// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 ///
 /// # Errors
 /// If another kind has the name.
-pub fn register_scheme(kind: SchemeKind) -> Result<(), SchemeNameTaken> {
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
-    if BUILT_IN.iter().chain(added.iter()).any(|known| known.is_called(kind.name)) {
-        return Err(SchemeNameTaken(kind.name));
-    }
-    added.push(Box::leak(Box::new(kind)));
-    Ok(())
+pub fn register_scheme(kind: SchemeKind) -> Result<(), NameTaken> {
+    KINDS.add(kind, |_| false).map(drop)
 }
-
-/// A name under which another scheme is registered.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("a scheme named `{0}` is already registered; choose another name")]
-pub struct SchemeNameTaken(pub &'static str);
 
 #[cfg(test)]
 mod tests {
@@ -159,9 +149,10 @@ mod tests {
     #[test]
     fn a_name_is_given_once() {
         let row = |name| SchemeKind { name, texts: &[], ..arq::KIND };
-        assert_eq!(register_scheme(row("arq")), Err(SchemeNameTaken("arq")));
+        let taken = |name| Err(NameTaken { part: "a scheme", name });
+        assert_eq!(register_scheme(row("arq")), taken("arq"));
         assert_eq!(register_scheme(row("mine")), Ok(()));
-        assert_eq!(register_scheme(row("MINE")), Err(SchemeNameTaken("MINE")));
+        assert_eq!(register_scheme(row("MINE")), taken("MINE"));
         assert!(SchemeKind::all().iter().any(|kind| kind.name == "mine"));
         assert_eq!("Mine(max 2)".parse(), "ARQ(max 2)".parse::<Scheme>());
     }

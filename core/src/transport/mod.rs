@@ -20,7 +20,5 @@ pub use dialogue::{Dialogue, Heard, Streams};
 pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol};
-pub use registry::{
-    Choice, KINDS, Kind, Options, TransportTaken, UnknownTransport, register_transport,
-};
+pub use registry::{Choice, KINDS, Kind, Options, UnknownTransport, register_transport};
 pub use segment::{EcnFlags, Endpoint, SackBlock, SackList, Segment};

@@ -1,14 +1,13 @@
 //! The registry of transports by name: those of this crate and those that a program adds.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
-use thiserror::Error;
 
-use crate::config::nearest;
+use crate::config::{NameTaken, Registry, Row, nearest};
 use crate::transport::Protocol;
 use crate::transport::datagram::DatagramConfig;
 use crate::transport::quic::QuicOptions;
@@ -53,7 +52,15 @@ pub static KINDS: [Kind; 2] = [
 /// Transports that other crates of this project register, with the crate of each.
 const ELSEWHERE: [(&str, &str); 1] = [("quic", "clift-quic")];
 
-static ADDED: RwLock<Vec<&Kind>> = RwLock::new(Vec::new());
+static REGISTRY: Registry<Kind> = Registry::new(&[&KINDS[0], &KINDS[1]]);
+
+impl Row for Kind {
+    const PART: &'static str = "a transport";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
 
 /// A registered transport. Configurations give its name; the default is TCP.
 ///
@@ -70,8 +77,7 @@ pub struct Choice(&'static Kind);
 impl Choice {
     /// All transports: those of this crate, then the registered ones, oldest first.
     pub fn all() -> Vec<Self> {
-        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-        KINDS.iter().chain(added.iter().copied()).map(Self).collect()
+        REGISTRY.all().into_iter().map(Self).collect()
     }
 
     /// Looks up the transport with this name.
@@ -79,10 +85,9 @@ impl Choice {
     /// # Errors
     /// [`UnknownTransport`] if no transport has this name.
     pub fn named(name: &str) -> Result<Self, UnknownTransport> {
-        let known = Self::all();
-        known.iter().find(|it| it.name() == name).copied().ok_or_else(|| UnknownTransport {
+        REGISTRY.named(name).map(Self).ok_or_else(|| UnknownTransport {
             name: name.to_owned(),
-            known: known.iter().map(|it| it.name()).collect(),
+            known: REGISTRY.all().iter().map(|kind| kind.name).collect(),
         })
     }
 
@@ -149,11 +154,6 @@ impl fmt::Display for UnknownTransport {
 
 impl std::error::Error for UnknownTransport {}
 
-/// Error: the name of a transport is already in use.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("a transport named `{0}` is already registered; choose another name")]
-pub struct TransportTaken(pub &'static str);
-
 /// Adds a transport to the registry of this process; configurations then choose it by name. It
 /// cannot be removed.
 ///
@@ -163,27 +163,22 @@ pub struct TransportTaken(pub &'static str);
 /// use clift::transport::{Choice, Kind, Options, register_transport};
 /// use clift::units::Bytes;
 ///
-/// static SMALL: Kind = Kind {
+/// const SMALL: Kind = Kind {
 ///     name: "small",
 ///     summary: "Datagrams of 100 bytes.",
 ///     make: |_| Arc::new(DatagramConfig { packet: Bytes(100) }),
 /// };
-/// register_transport(&SMALL)?;
+/// register_transport(SMALL)?;
 /// let protocol = Choice::named("small").unwrap().make(&Options::default());
 /// assert_eq!(protocol.packet(), Bytes(100));
-/// assert!(register_transport(&SMALL).is_err());
-/// # Ok::<(), clift::transport::TransportTaken>(())
+/// assert!(register_transport(SMALL).is_err());
+/// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 ///
 /// # Errors
-/// [`TransportTaken`] if the name is in use.
-pub fn register_transport(kind: &'static Kind) -> Result<Choice, TransportTaken> {
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
-    if KINDS.iter().chain(added.iter().copied()).any(|it| it.name == kind.name) {
-        return Err(TransportTaken(kind.name));
-    }
-    added.push(kind);
-    Ok(Choice(kind))
+/// [`NameTaken`] if the name is in use.
+pub fn register_transport(kind: Kind) -> Result<Choice, NameTaken> {
+    REGISTRY.add(kind, |_| false).map(Choice)
 }
 
 impl<'de> Deserialize<'de> for Choice {

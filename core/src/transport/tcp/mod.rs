@@ -61,8 +61,8 @@ pub use config::{
 };
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    LostSegment, NameTaken, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm,
-    Window, register_congestion_control,
+    LostSegment, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
+    register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};

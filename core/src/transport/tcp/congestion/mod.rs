@@ -14,8 +14,8 @@ mod window;
 use std::fmt::Debug;
 
 pub use registry::{
-    BuildControl, CongestionAlgorithm, CongestionControlKind, NameTaken,
-    UnknownCongestionAlgorithm, register_congestion_control,
+    BuildControl, CongestionAlgorithm, CongestionControlKind, UnknownCongestionAlgorithm,
+    register_congestion_control,
 };
 pub use window::Window;
 

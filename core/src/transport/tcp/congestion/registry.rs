@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{PoisonError, RwLock};
 
 use rand_chacha::ChaCha8Rng;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,7 +12,7 @@ use thiserror::Error;
 use super::CongestionControl;
 use super::compound::Compound;
 use super::fixed::Fixed;
-use crate::config::nearest;
+use crate::config::{NameTaken, Registry, Row, nearest};
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
 
@@ -172,7 +171,29 @@ fn with_slow_start(
     control
 }
 
-static ADDED: RwLock<Vec<&CongestionControlKind>> = RwLock::new(Vec::new());
+static ROWS: [&CongestionControlKind; BUILT_IN.len()] = {
+    let mut rows = [&BUILT_IN[0]; BUILT_IN.len()];
+    let mut row = 0;
+    while row < rows.len() {
+        rows[row] = &BUILT_IN[row];
+        row += 1;
+    }
+    rows
+};
+
+static KINDS: Registry<CongestionControlKind> = Registry::new(&ROWS);
+
+impl Row for CongestionControlKind {
+    const PART: &'static str = "a congestion control";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+}
 
 /// A registered congestion control algorithm, parsed from its name or an alias.
 ///
@@ -206,8 +227,7 @@ impl CongestionAlgorithm {
 
     /// All algorithms: those of the core, then the registered ones, oldest first.
     pub fn all() -> Vec<Self> {
-        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-        BUILT_IN.iter().chain(added.iter().copied()).map(Self).collect()
+        KINDS.all().into_iter().map(Self).collect()
     }
 
     /// Algorithms that a profile supports.
@@ -264,11 +284,9 @@ impl FromStr for CongestionAlgorithm {
     type Err = UnknownCongestionAlgorithm;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = Self::all();
-        let is_meant = |it: &&Self| it.0.name == name || it.0.aliases.contains(&name);
-        known.iter().find(is_meant).copied().ok_or_else(|| UnknownCongestionAlgorithm {
+        KINDS.named(name).map(Self).ok_or_else(|| UnknownCongestionAlgorithm {
             name: name.to_owned(),
-            known: known.iter().map(|it| it.name()).collect(),
+            known: KINDS.all().iter().map(|kind| kind.name).collect(),
         })
     }
 }
@@ -334,16 +352,16 @@ impl JsonSchema for CongestionAlgorithm {
 ///     }
 /// }
 ///
-/// let fixed = register_congestion_control(CongestionControlKind {
-///     name: "fixed",
+/// let constant = register_congestion_control(CongestionControlKind {
+///     name: "constant",
 ///     aliases: &[],
 ///     summary: "A constant window.",
 ///     profiles: &[Profile::Papers, Profile::Linux],
 ///     build: &|_, _| Box::new(Fixed),
 /// })?;
-/// assert_eq!("fixed".parse(), Ok(fixed));
-/// assert_eq!(TcpConfig::papers(fixed).check(), Ok(()));
-/// # Ok::<(), clift::transport::tcp::NameTaken>(())
+/// assert_eq!("constant".parse(), Ok(constant));
+/// assert_eq!(TcpConfig::papers(constant).check(), Ok(()));
+/// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 ///
 /// # Errors
@@ -351,24 +369,8 @@ impl JsonSchema for CongestionAlgorithm {
 pub fn register_congestion_control(
     kind: CongestionControlKind,
 ) -> Result<CongestionAlgorithm, NameTaken> {
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
-    let taken = |name: &&&'static str| {
-        let known = BUILT_IN.iter().chain(added.iter().copied());
-        known.into_iter().any(|it| it.name == **name || it.aliases.contains(*name))
-    };
-    let names = std::iter::once(&kind.name).chain(kind.aliases);
-    if let Some(name) = names.into_iter().find(|name| taken(name)) {
-        return Err(NameTaken(name));
-    }
-    let kind: &'static CongestionControlKind = Box::leak(Box::new(kind));
-    added.push(kind);
-    Ok(CongestionAlgorithm(kind))
+    KINDS.add(kind, |_| false).map(CongestionAlgorithm)
 }
-
-/// Error: the name of a congestion control is already in use.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("a congestion control named `{0}` is already registered; choose another name")]
-pub struct NameTaken(pub &'static str);
 
 /// Error: no congestion control has this name.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -417,12 +419,13 @@ mod tests {
 
     #[test]
     fn a_name_is_registered_only_once() {
+        let taken = |name| Err(NameTaken { part: "a congestion control", name });
         let row = |name, aliases| CongestionControlKind { name, aliases, ..BUILT_IN[0] };
-        assert_eq!(register_congestion_control(row("cubic", &[])), Err(NameTaken("cubic")));
-        assert_eq!(register_congestion_control(row("mine", &["reno"])), Err(NameTaken("reno")));
+        assert_eq!(register_congestion_control(row("cubic", &[])), taken("cubic"));
+        assert_eq!(register_congestion_control(row("mine", &["reno"])), taken("reno"));
         let mine = register_congestion_control(row("mine", &["my own"])).unwrap();
         assert_eq!("my own".parse(), Ok(mine));
-        assert_eq!(register_congestion_control(row("my own", &[])), Err(NameTaken("my own")));
+        assert_eq!(register_congestion_control(row("my own", &[])), taken("my own"));
         assert!(CongestionAlgorithm::all().contains(&mine));
     }
 }
