@@ -221,16 +221,34 @@ def _listed(schema: dict[str, Any], rows: list[list[Any]]) -> list[Argument]:
     ]
 
 
+def _bare(schema: dict[str, Any], taken: set[str]) -> dict[str, str]:
+    """Keys of a link and of the transport by their bare names, where a name means one key."""
+    keys: dict[str, list[str]] = {}
+    for section in ("link", "transport"):
+        for name in properties(schema, _resolved(schema, _node(schema, section))[1]):
+            keys.setdefault(name, []).append(f"{section}.{name}")
+    taken = taken | set(schema["properties"])
+    return {
+        name: key
+        for name, (key, *others) in sorted(keys.items())
+        if not others and name not in taken
+    }
+
+
 def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
     """The module of the keyword arguments of `simulate`."""
     arguments = _listed(schema, words["simulate"]["arguments"])
+    named = {one.name for one in arguments}
+    bare = _bare(schema, named)
+    sections = sorted(schema["properties"].keys() - named - {"return"})
     channel = _listed(schema, words["channel"]["arguments"])
     parts = schema["$defs"]["Linux"]["properties"].items()
     return (
         HEAD
         + '"""The keyword arguments of `clift.simulate` and `clift.Scenario`."""\n\n'
         + "from __future__ import annotations\n\n"
-        + "from typing import TYPE_CHECKING, Literal, TypedDict\n\nimport clift._values as to\n\n"
+        + "from typing import TYPE_CHECKING, Any, Literal, TypedDict\n\n"
+        + "import clift._values as to\n\n"
         + "if TYPE_CHECKING:\n    from clift.delays import Delay\n"
         + "    from clift.live.base import AnyLink\n    from clift.reorder import Reorder\n\n\n"
         + "class LinuxParts(TypedDict, total=False):\n"
@@ -243,9 +261,13 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "\n\nclass Keywords(TypedDict, total=False):\n"
         + '    """What `clift.simulate` takes beside a link."""\n\n'
         + "".join(f"    {one.name}: {one.annotation}\n" for one in arguments)
+        + "    # Keys and sections of a scenario file, with its units.\n"
+        + "".join(f"    {name}: Any\n" for name in [*bare, *sections])
         + "\n\nKEYWORDS: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in arguments)
         + '}\n"""Each of them, with its key in a scenario and its default."""\n\n'
+        + f"BARE: dict[str, str] = {bare!r}\n"
+        + '"""Keys of `[link]` and `[transport]` that `simulate` takes by their bare names."""\n\n'
         + "CHANNEL: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in channel)
         + '}\n"""What the functions of `clift.channel` take, with its key in a scenario."""\n\n'

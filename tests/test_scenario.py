@@ -254,6 +254,26 @@ def test_scenarios_are_values(tmp_path: Path) -> None:
             assert clift.simulate(twin).summary() == expected
 
 
+def test_python_takes_the_keys_and_units_of_a_scenario_file() -> None:
+    channel = tomllib.loads(CHANNEL)
+    section = tomllib.loads("""
+duration = "3 s"
+link = { queue = "20 packets", aqm = "codel", rtt = "300 ms" }
+transport = { congestion = "newreno", packet = "1000 B", ecn = true }
+""")
+    bare = {
+        "duration": "3 s",
+        "queue": "20 packets",
+        "aqm": "codel",
+        "rtt": "300 ms",
+        "transport": {"congestion": "newreno", "packet": "1000 B"},
+        "ecn": True,
+    }
+    assert clift.Scenario(channel, **bare).config == clift.Scenario(channel | section).config
+    with pytest.raises(clift.ScenarioError, match=r"link.aqm: .*red"):
+        clift.simulate(clift.Scenario(channel, aqm="red"))
+
+
 def test_several_cells_or_runs_want_run_many(tmp_path: Path) -> None:
     path = scenario_file(tmp_path, 'runs = 2\nduration = "5 s"\n[vary]\nscheme = ["ARQ", "none"]')
     scenario = clift.Scenario.read(path)

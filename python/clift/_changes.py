@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import clift._clift as _clift
-from clift._keywords import KEYWORDS, SECTIONS
+from clift._keywords import BARE, KEYWORDS, SECTIONS
 from clift._values import Node, only_with, plain
 from clift.errors import ScenarioError
 from clift.live.base import hop
@@ -18,7 +18,11 @@ _QUEUE = ("queue_packets", "queue_bytes")
 _APPLICATION = ("file_bytes", "message_kbps", "message_bytes", "deadline_ms")
 _ACCESS = ("access_kbps", "access_ms")
 _PATH = ("path_ms", "path_in_order")
-_OF_LINKS = {keyword.key for keyword in KEYWORDS.values() if keyword.key.startswith("link.")}
+_OF_LINKS = {
+    key
+    for key in [*(keyword.key for keyword in KEYWORDS.values()), *BARE.values()]
+    if key.startswith("link.")
+}
 # Keywords that are converted together, or that set several keys.
 _TRANSPORT = ("transport", "congestion")
 _TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, *_TRANSPORT, "return_link"])
@@ -40,17 +44,19 @@ def node(name: str, value: Any) -> Node:
         ScenarioError: If the keyword does not exist, or the value has the wrong type.
 
     Example:
-        >>> node("duration_s", 9), node("link.rtt", "600 ms"), node("sack", False)
-        ('9000000000 ns', '600 ms', False)
+        >>> node("duration_s", 9), node("link.rtt", "600 ms"), node("aqm", "codel")
+        ('9000000000 ns', '600 ms', 'codel')
         >>> node("speed", 1)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         clift.errors.ScenarioError: speed: no such option; one of access_kbps, ...
     """
     keyword = KEYWORDS.get(name)
     if keyword is None:
-        if name.partition(".")[0] not in SECTIONS:
-            known = ", ".join(sorted(KEYWORDS))
+        if name not in BARE and name.partition(".")[0] not in SECTIONS:
+            known = ", ".join(sorted({*KEYWORDS, *BARE}))
             raise ScenarioError(f"{name}: no such option; one of {known}")
+        return plain(name, value)
+    if name == "transport" and isinstance(value, Mapping):
         return plain(name, value)
     if value is None and (keyword.usual is None or name == "queue_packets"):
         return None
@@ -121,7 +127,7 @@ def _keys(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
     for name, value in nodes.items():
         if name not in _TOGETHER:
             keyword = KEYWORDS.get(name)
-            yield keyword.key if keyword else name, value
+            yield keyword.key if keyword else BARE.get(name, name), value
     if not _TOGETHER.isdisjoint(nodes):
         yield from _together(nodes, of_links)
 
@@ -141,6 +147,9 @@ def _together(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
 
 def _transport(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
     named, congestion = nodes.get("transport"), nodes.get("congestion")
+    if isinstance(named, Mapping):
+        yield from ((f"transport.{key}", value) for key, value in named.items())
+        named = None
     by_name = named is not None and named not in _PROTOCOLS
     twice = by_name and congestion is not None and named != KEYWORDS["transport"].usual
     cure = "`transport` names one already; say transport = 'tcp', or leave one of them out"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import clift._values as to
 
@@ -72,6 +72,53 @@ class Keywords(TypedDict, total=False):
     reorder: Reorder | None
     return_link: AnyLink | None
     stop_when_done: bool | None
+    # Keys and sections of a scenario file, with its units.
+    aqm: Any
+    careful_resume: Any
+    cwnd_max: Any
+    delays: Any
+    ecn: Any
+    feedback: Any
+    feedback_channel: Any
+    feedback_loss: Any
+    feedback_repeat: Any
+    feedback_trace: Any
+    flush: Any
+    keep_order: Any
+    live: Any
+    lldu_header: Any
+    packet: Any
+    packet_header: Any
+    papers: Any
+    pep: Any
+    protocol: Any
+    queue: Any
+    quic: Any
+    receive_buffer: Any
+    receive_window: Any
+    rtt: Any
+    send_buffer: Any
+    start: Any
+    access: Any
+    adaptive_harq: Any
+    application: Any
+    channel: Any
+    description: Any
+    duration: Any
+    flow: Any
+    hybrid: Any
+    link: Any
+    link_trace: Any
+    name: Any
+    ntn: Any
+    path: Any
+    preset: Any
+    printed: Any
+    runs: Any
+    scheme: Any
+    source: Any
+    trace: Any
+    vary: Any
 
 
 KEYWORDS: dict[str, to.Keyword] = {
@@ -115,6 +162,36 @@ KEYWORDS: dict[str, to.Keyword] = {
     "stop_when_done": to.Keyword("stop_when_done", to.flag, None),
 }
 """Each of them, with its key in a scenario and its default."""
+
+BARE: dict[str, str] = {
+    "aqm": "link.aqm",
+    "careful_resume": "transport.careful_resume",
+    "cwnd_max": "transport.cwnd_max",
+    "delays": "link.delays",
+    "ecn": "transport.ecn",
+    "feedback": "link.feedback",
+    "feedback_channel": "link.feedback_channel",
+    "feedback_loss": "link.feedback_loss",
+    "feedback_repeat": "link.feedback_repeat",
+    "feedback_trace": "link.feedback_trace",
+    "flush": "link.flush",
+    "keep_order": "link.keep_order",
+    "live": "link.live",
+    "lldu_header": "link.lldu_header",
+    "packet": "transport.packet",
+    "packet_header": "link.packet_header",
+    "papers": "transport.papers",
+    "pep": "link.pep",
+    "protocol": "transport.protocol",
+    "queue": "link.queue",
+    "quic": "transport.quic",
+    "receive_buffer": "link.receive_buffer",
+    "receive_window": "transport.receive_window",
+    "rtt": "link.rtt",
+    "send_buffer": "link.send_buffer",
+    "start": "link.start",
+}
+"""Keys of `[link]` and `[transport]` that `simulate` takes by their bare names."""
 
 CHANNEL: dict[str, to.Keyword] = {
     "slot_ns": to.Keyword("channel.slot", to.whole(1, 2305843009213693951, "ns"), None),

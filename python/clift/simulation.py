@@ -420,7 +420,12 @@ def simulate(
             the goodput so far in kbit/s.
         options: The options below.
 
-    Options (defaults in brackets):
+    Options are the keys of a scenario file, with its units: a section as a dict
+    (`transport={"congestion": "cubic"}`), a key of `[link]` or `[transport]` by its bare name
+    (`aqm="codel"`), or any key dotted (`**{"link.aqm": "codel"}`). The following names are short
+    forms for numbers, with the unit in the name.
+
+    Short forms (defaults in brackets):
         transport ("cubic"): TCP's `newreno`, `cubic`, `hybla`, `westwood`, `compound`, `bbr`; or
         `tcp`, `quic`, `udp`. `tcp` and `quic` take a congestion ("cubic"). Over QUIC `newreno`,
         `cubic` and `bbr` are quinn's; `clift-newreno`, `clift-cubic`, `hybla`, `westwood` and
@@ -462,6 +467,10 @@ def simulate(
         >>> ll = clift.tmt.apply(phy, clift.Harq2(10, 12), rtt_ms=500)
         >>> run = clift.simulate(ll, transport="newreno", file_bytes=50_000)
         >>> 2 < run.completion_s < 10
+        True
+        >>> page = {"type": "file", "size": "50 kB"}
+        >>> same = clift.simulate(ll, congestion="newreno", application=page)
+        >>> same.completion_s == run.completion_s
         True
     """
     made = chosen(scenario, dict(options))
