@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import select
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clift.campaign.locks import Locks
 from clift.report.drawing import pngs
 from clift.report.style import Picture, png
 
@@ -80,3 +85,38 @@ def test_errors_of_a_figure_reach_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         list(pngs([("wrong", Wrong())], processes=2))
     assert not _children()
+
+
+HELD = """
+import os, sys, time
+from pathlib import Path
+from clift.campaign.locks import Locks
+from clift.report.drawing import pngs
+from clift.report.style import Picture
+
+class Slow(Picture):
+    def draw(self, _renderer):
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+
+locks = Locks(Path(sys.argv[1]))
+locks.take(0, 1)
+list(pngs([("a", Slow()), ("b", Slow())], processes=2))
+"""
+
+
+def test_a_killed_parent_leaves_no_process_and_no_lock(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    command = [sys.executable, "-c", HELD, str(lock)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        children = [int(parent.stdout.readline()) for _ in range(2)]
+        handles = [os.pidfd_open(child) for child in children]
+        with Locks(lock) as ours:
+            assert ours.holders(0, 1) == [parent.pid]  # no child has inherited it
+            parent.kill()
+            parent.wait()
+            assert ours.take(0, 1)
+        for handle in handles:  # a process that ends makes its handle readable
+            assert select.select([handle], [], [], 300)[0]
+            os.close(handle)

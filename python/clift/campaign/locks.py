@@ -10,8 +10,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import struct
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -34,7 +37,12 @@ class Locks:
     """
 
     def __init__(self, path: Path) -> None:
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        # A symbolic link could name any file of the user.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._handle = os.open(path, flags, 0o666)
+        if not stat.S_ISREG(os.fstat(self._handle).st_mode):
+            os.close(self._handle)
+            raise OSError(errno.EINVAL, "the lock is not a regular file", str(path))
 
     def take(self, start: int, length: int, shared: bool = False) -> bool:
         """Takes a range, or turns what is held of it into the other kind; False if others hold it.
@@ -53,8 +61,26 @@ class Locks:
             raise
         return True
 
-    def wait(self, start: int, length: int, shared: bool = False) -> None:
-        """Takes a range as soon as others let it go; Ctrl-C ends the wait."""
+    def wait(
+        self,
+        start: int,
+        length: int,
+        shared: bool = False,
+        tell: Callable[[list[int]], object] = lambda _holders: None,
+    ) -> None:
+        """Takes a range as soon as others release it; Ctrl-C ends the wait.
+
+        Args:
+            start: First byte.
+            length: Number of bytes.
+            shared: Whether others may hold it as well, shared.
+            tell: Called once if the range is held, with the ids of the processes that hold it.
+        """
+        if self.take(start, length, shared):
+            return
+        holders = self.holders(start, length)
+        if self.held(start, length) is not None:
+            tell(holders)
         while not self.take(start, length, shared):
             time.sleep(0.05)
 
@@ -67,6 +93,25 @@ class Locks:
         answer = self._call(fcntl.F_OFD_GETLK, fcntl.F_WRLCK, start, length)
         kind, _, first, size, _ = _FLOCK.unpack(answer)
         return None if kind == fcntl.F_UNLCK else (first, first + size)
+
+    def holders(self, start: int, length: int) -> list[int]:
+        """Ids of the processes that hold a lock of others in a range, as far as `/proc` shows them.
+
+        `F_OFD_GETLK` names no process, because such a lock belongs to an open file. Processes on
+        other machines, and in Linux those of other users, are not found.
+        """
+        ours, found = os.fstat(self._handle), []
+        own = Path("/proc", str(os.getpid()), "fd", str(self._handle))
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # another user's, or gone by now
+                if any(
+                    handle != own
+                    and os.path.samestat(handle.stat(), ours)
+                    and _overlaps(process / "fdinfo" / handle.name, start, start + length)
+                    for handle in (process / "fd").iterdir()
+                ):
+                    found.append(int(process.name))
+        return sorted(found)
 
     def _call(self, command: int, kind: int, start: int, length: int) -> bytes:
         asked = _FLOCK.pack(kind, os.SEEK_SET, start, length, 0)
@@ -84,3 +129,14 @@ class Locks:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _overlaps(info: Path, start: int, end: int) -> bool:
+    """Whether the locks in a file of `/proc/PID/fdinfo` include one in a range of bytes."""
+    for line in info.read_text().splitlines():
+        # "lock: 1: OFDLCK ADVISORY WRITE -1 08:01:42 FIRST LAST"; LAST may be "EOF".
+        if line.startswith("lock:") and "OFDLCK" in line:
+            first, last = line.split()[-2:]
+            if int(first) < end and (last == "EOF" or start <= int(last)):
+                return True
+    return False

@@ -2,11 +2,13 @@
 
 Matplotlib holds Python's lock while it draws, so threads would not help. A forked process has the
 figure at no cost; it draws, returns the bytes and ends. It never calls the core, because it does
-not have the core's threads.
+not have the core's threads. It closes every file that it inherits, because an inherited lock on a
+results folder lasts as long as its last holder, and the kernel kills it if this process dies.
 """
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import select
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _DRAWN, _FAILED = 0, 1
+# prctl(2): the signal that the kernel sends to this process when its parent ends.
+_PR_SET_PDEATHSIG = 1
 
 
 def pngs(
@@ -121,14 +125,17 @@ def _begun(figure: Figure) -> _Drawing | None:
         return None
     # A signal between fork and the child's own handlers would run the parent's handlers.
     former = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    process = -1
+    process, parent, libc = -1, os.getpid(), ctypes.CDLL(None)
     try:
         with warnings.catch_warnings():
             # Warning about threads that the child lacks: the child waits for none of them.
             warnings.simplefilter("ignore", DeprecationWarning)
             process = os.fork()
         if process == 0:
-            _draw(figure, end, former)
+            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() == parent:  # otherwise the parent ended before the call
+                _close_all_but(end)
+                _draw(figure, end, former)
     except OSError:
         os.close(pipe)
         return None
@@ -138,6 +145,12 @@ def _begun(figure: Figure) -> _Drawing | None:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
         os.close(end)
     return _Drawing(process, pipe, figure)
+
+
+def _close_all_but(kept: int) -> None:
+    """Close every file of this process except stdin, stdout, stderr and one other."""
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _draw(figure: Figure, end: int, former: set[int | signal.Signals]) -> None:
