@@ -2,15 +2,118 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import hashlib
+import io
 import os
 import secrets
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 _PARTIAL = ".clift-{}.partial"
+# What fsync says of a folder on file systems that have no such call for folders.
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
+
+
+class Disk:
+    """System calls that change files. Tests replace `disk` by one whose n-th call fails."""
+
+    def open(self, path: Path, flags: int) -> int:
+        """Open a file, or create it."""
+        return os.open(path, flags | os.O_CLOEXEC, 0o666)
+
+    def write(self, handle: int, content: Any) -> int:
+        """Write bytes; return their number, which may be smaller."""
+        return os.write(handle, content)
+
+    def sync(self, handle: int) -> None:
+        """Wait until a file or a folder is on the disk."""
+        os.fsync(handle)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name."""
+        old.rename(new)
+
+    def unlink(self, path: Path) -> None:
+        """Remove a file."""
+        path.unlink()
+
+    def mkdir(self, path: Path) -> None:
+        """Make a folder."""
+        path.mkdir()
+
+
+disk = Disk()
+"""The calls in use."""
+
+
+class _Output(io.RawIOBase):
+    """An open file that is written through `disk`. Closing it closes the file."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        return disk.write(self._handle, content)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            os.close(self._handle)
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Open a regular file to read. A FIFO would block, a device may have no end.
+
+    Raises:
+        OSError: If it is another kind of file, or not readable.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_file(path: Path) -> bytes:
+    """Content of a regular file.
+
+    Raises:
+        OSError: If it is another kind of file, or not readable.
+    """
+    with open_file(path) as file:
+        return file.read()
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits.
+
+    Raises:
+        OSError: If it is not a regular file, or not readable.
+    """
+    with open_file(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, and have their names on the disk.
+
+    Raises:
+        OSError: If one cannot be made.
+    """
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    with suppress(FileExistsError):  # another process was faster
+        disk.mkdir(path)
+    sync(path.parent)
 
 
 def write_file(path: Path, fill: Callable[[IO[bytes]], object], beside: Path | None = None) -> None:
@@ -38,14 +141,14 @@ def write_file(path: Path, fill: Callable[[IO[bytes]], object], beside: Path | N
     folder = path.parent if beside is None else beside
     partial, handle = _partial(folder)
     try:
-        with os.fdopen(handle, "wb") as out:
+        with io.BufferedWriter(_Output(handle)) as out:
             fill(out)
             out.flush()
-            os.fsync(out.fileno())
-            partial.rename(path)
+            disk.sync(handle)
+            disk.rename(partial, path)
     except BaseException:
         with suppress(OSError):
-            partial.unlink(missing_ok=True)
+            disk.unlink(partial)
         raise
     sync(path.parent)
 
@@ -54,7 +157,7 @@ def _partial(folder: Path) -> tuple[Path, int]:
     """A file of a name that nobody has, locked for as long as it is open."""
     while True:
         path = folder / _PARTIAL.format(secrets.token_hex(8))
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        handle = disk.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         with suppress(OSError):  # not every file system has locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Whoever sweeps may have taken it between the two calls.
@@ -79,21 +182,26 @@ def sweep(folder: Path) -> None:
     """
     for path in folder.glob(_PARTIAL.format("*")):
         with suppress(OSError):
-            handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
+                disk.unlink(path)
             finally:
                 os.close(handle)
 
 
 def sync(folder: Path) -> None:
-    """Has the names in a folder on the disk."""
+    """Has the names in a folder on the disk.
+
+    Raises:
+        OSError: If that fails.
+    """
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(handle)
-    except OSError:  # some network file systems have no such call for folders
-        pass
+        disk.sync(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
     finally:
         os.close(handle)
 

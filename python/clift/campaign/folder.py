@@ -1,13 +1,20 @@
-"""CLIFT's own files in a results folder, and foreign files, which it keeps."""
+"""CLIFT's own files in a results folder, and foreign files, which it keeps.
+
+The record has the SHA-256 of every file that it names, and of itself with zeros in that place, so
+that damage is noticed on reading.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import re
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from clift.campaign.files import said, write_file
+from clift.campaign import files
+from clift.campaign.files import open_file, read_file, said, sha256, write_file
 from clift.campaign.store import FOLDER
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
@@ -22,6 +29,93 @@ _OURS = re.compile(
     r"|units-\d+)\.png"
 )
 _JOURNAL = "files.json"
+_LOG = logging.getLogger("clift")
+_SUMS = "sha256"
+_ZEROS = "0" * 64
+# Text within a string of JSON has no bare quotation marks, so that only the key matches.
+_OWN_SUM = re.compile(rf'(?<="{re.escape(RECORD)}": ")[0-9a-f]{{64}}(?=")')
+
+
+def with_sums(record: dict[str, Any], folder: Path, indent: int | None = None) -> str:
+    """A record as JSON with the SHA-256 of its files and of itself.
+
+    Args:
+        record: Its key `files` names the files, which are there.
+        folder: Where they are.
+        indent: Spaces a level; None: all in one line.
+
+    Raises:
+        OSError: If a file cannot be read.
+    """
+    sums = {RECORD: _ZEROS} | {name: sha256(folder / name) for name in record["files"]}
+    text = json.dumps({_SUMS: sums} | record | {_SUMS: sums}, indent=indent) + "\n"
+    return _OWN_SUM.sub(hashlib.sha256(text.encode()).hexdigest(), text, count=1)
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of a folder.
+
+    Raises:
+        OSError: If it cannot be read.
+        ValueError: If it is damaged.
+    """
+    text = read_file(folder / RECORD).decode()
+    found = _OWN_SUM.search(text)
+    if found is None:
+        _LOG.warning("%s: has no checksums, so damage is not noticed", folder / RECORD)
+    elif hashlib.sha256(_OWN_SUM.sub(_ZEROS, text, count=1).encode()).hexdigest() != found[0]:
+        raise ValueError(f"{RECORD} is damaged: its SHA-256 is another")
+    try:
+        record = json.loads(text)
+    except RecursionError:
+        raise ValueError(f"{RECORD}: nested too deeply") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"{RECORD}: not an object")
+    return record
+
+
+def open_listed(folder: Path, name: str, record: dict[str, Any]) -> IO[bytes]:
+    """A file that the record names, open to read.
+
+    Raises:
+        OSError: If it cannot be read.
+        ValueError: If it is damaged.
+    """
+    file = open_file(folder / name)
+    wanted = sums(record).get(name)
+    if wanted is not None and hashlib.file_digest(file, "sha256").hexdigest() != wanted:
+        file.close()
+        raise ValueError(f"{name} is damaged: its SHA-256 is not that in {RECORD}")
+    file.seek(0)
+    return file
+
+
+def sums(record: dict[str, Any]) -> dict[str, str]:
+    """SHA-256 of the files that a record names; empty if an earlier version wrote it."""
+    found = record.get(_SUMS)
+    return found if isinstance(found, dict) else {}
+
+
+def damaged(folder: Path) -> dict[Path, str]:
+    """The tables, plots and the record that are damaged or missing, each with what is wrong."""
+    try:
+        record = read_record(folder)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        return {folder / RECORD: _what(error)}
+    found = {}
+    for name in sums(record):
+        if name != RECORD:
+            try:
+                open_listed(folder, name, record).close()
+            except (OSError, ValueError) as error:
+                found[folder / name] = _what(error)
+    return found
+
+
+def _what(error: OSError | ValueError) -> str:
+    return str(said(error)) if isinstance(error, OSError) else str(error)
 
 
 def own(folder: Path) -> list[str]:
@@ -47,7 +141,8 @@ def refuse_foreign(folder: Path, plots: bool = False) -> None:
     """
     ours = {*own(folder)}
     record = _json(folder / RECORD)
-    if "clift" in record or isinstance(record.get("files"), list):
+    noted = _json(folder / FOLDER / _JOURNAL)  # written before any record of a study
+    if "clift" in record or isinstance((record or noted).get("files"), list):
         ours.add(RECORD)
     for name in (RECORD, *TABLES):
         if name not in ours and (folder / name).exists():
@@ -85,12 +180,11 @@ def note(folder: Path, names: list[str], made: str = "") -> None:
 
 
 def made_of(folder: Path) -> str:
-    """Source of the files in the folder; empty if one is missing."""
+    """Source of the files in the folder; empty if one is missing or damaged."""
     made = _json(folder / FOLDER / _JOURNAL).get("made")
-    files = _json(folder / RECORD).get("files")
-    if not isinstance(files, list) or not all((folder / str(name)).is_file() for name in files):
+    if not isinstance(made, str) or not (folder / RECORD).exists() or damaged(folder):
         return ""
-    return made if isinstance(made, str) else ""
+    return made
 
 
 def remove(folder: Path, names: list[str]) -> None:
@@ -102,14 +196,16 @@ def remove(folder: Path, names: list[str]) -> None:
     for name in names:
         path = folder / name
         try:
-            path.unlink(missing_ok=True)
+            files.disk.unlink(path)
+        except FileNotFoundError:
+            pass
         except OSError as error:
             raise ScenarioError(f"{path}: cannot remove: {said(error)}") from None
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(read_file(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

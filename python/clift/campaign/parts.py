@@ -1,11 +1,15 @@
 """Finished runs in files: which runs a file holds is its name, so that a listing tells.
 
 A run of a study has a place: its number times the number of cells, and its cell. The name of a
-file has the spans of places that it holds, each as first and length in letters and digits.
+file has the spans of places that it holds, each as first and length in letters and digits, and a
+hash of the rest of the name and of the content, so that damage to either is noticed on reading.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clift.campaign.files import read_file, said
 from clift.campaign.packed import Floats
 from clift.errors import ScenarioError
 
@@ -26,9 +31,14 @@ Span = tuple[int, int]
 # Columns of a file that are not metrics; others say how runs share a trace.
 PLAIN = ("cell", "run", "seed", "start_s", "length_s", "wraps")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_SUFFIX = ".parquet"
+SUFFIX = ".parquet"
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 # File systems take 255 bytes; the study's key and the suffix are part of that.
 MOST_LETTERS = 160
+
+
+class DamagedFileError(ScenarioError):
+    """A file of finished runs does not hold what was written into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +61,21 @@ class Row:
     window: tuple[float, float, bool] | None = None
 
 
-def file_name(study: str, spans: Sequence[Span]) -> str:
+def file_name(study: str, spans: Sequence[Span], content: bytes) -> str:
     """The name of the file of these runs.
 
     Example:
-        >>> file_name("ab12", [(0, 40), (100, 101)])
-        'ab12.0-14_2s-1.parquet'
+        >>> file_name("ab12", [(0, 40), (100, 101)], b"")
+        'ab12.0-14_2s-1.263e31c1dbbc99d6.parquet'
     """
-    return f"{study}.{spans_text(spans)}{_SUFFIX}"
+    stem = f"{study}.{spans_text(spans)}"
+    return f"{stem}.{_digest(stem, content)}{SUFFIX}"
+
+
+def _digest(stem: str, content: bytes) -> str:
+    found = hashlib.blake2b(stem.encode(), digest_size=8)
+    found.update(content)
+    return found.hexdigest()
 
 
 def spans_text(spans: Iterable[Span]) -> str:
@@ -70,14 +87,18 @@ def spans_of(name: str, study: str) -> list[Span] | None:
     """Spans in the name of a file; None if the file does not belong to the study.
 
     Example:
-        >>> spans_of("ab12.0-14_2s-1.parquet", "ab12"), spans_of("notes.txt", "ab12")
+        >>> name = "ab12.0-14_2s-1.263e31c1dbbc99d6.parquet"
+        >>> spans_of(name, "ab12"), spans_of("notes.txt", "ab12")
         ([(0, 40), (100, 101)], None)
     """
-    if not (name.startswith(f"{study}.") and name.endswith(_SUFFIX)):
+    if not (name.startswith(f"{study}.") and name.endswith(SUFFIX)):
+        return None
+    text, _, digest = name[len(study) + 1 : -len(SUFFIX)].partition(".")
+    if not _DIGEST.fullmatch(digest):
         return None
     spans = []
     try:
-        for text in name[len(study) + 1 : -len(_SUFFIX)].split("_"):
+        for text in text.split("_"):
             first, length = (int(digits, 36) for digits in text.split("-"))
             spans.append((first, first + length))
     except ValueError:
@@ -192,10 +213,11 @@ def table(rows: Sequence[Row], columns: Mapping[str, Floats] | None = None) -> p
     return pa.table(made)
 
 
-def write(table: pa.Table, out: Any, keys: Sequence[str]) -> None:
-    """Writes runs with the keys of their cells, into a file that is open."""
+def content(table: pa.Table, keys: Sequence[str]) -> bytes:
+    """Runs with the keys of their cells, as the content of a file."""
     cells = table.column("cell").to_numpy()
     own = pa.array([keys[cell] for cell in cells]).dictionary_encode()
+    out = io.BytesIO()
     # Statistics of a hundred short columns would be most of the file.
     pq.write_table(
         table.append_column("cell_key", own),
@@ -205,19 +227,54 @@ def write(table: pa.Table, out: Any, keys: Sequence[str]) -> None:
         write_statistics=False,
         use_dictionary=["cell_key"],
     )
+    return out.getvalue()
 
 
-def read(path: Path) -> pa.Table:
-    """The runs of a file.
+def whole(path: Path) -> bytes:
+    """The content of a file, if it is what was written under this name.
 
     Raises:
-        ScenarioError: If it is damaged.
+        DamagedFileError: If it is not.
+        ScenarioError: If it cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            # A pool of threads costs more than such a small file takes.
-            return pq.ParquetFile(file).read(use_threads=False)
-    except (OSError, pa.ArrowException) as error:
-        what = " ".join(str(error).split())[:120]
+        found = read_file(path)
+    except OSError as error:
         cure = "remove that file: its runs are done again"
-        raise ScenarioError(f"{path}: cannot be read ({what}); {cure}") from None
+        raise ScenarioError(f"{path}: cannot be read ({said(error)}); {cure}") from None
+    stem, _, digest = path.name.removesuffix(SUFFIX).rpartition(".")
+    if _digest(stem, found) != digest:
+        raise _damaged(path, "its content does not fit the hash in its name")
+    return found
+
+
+def read(path: Path, study: str, keys: Sequence[str]) -> pa.Table:
+    """The runs of a file.
+
+    Args:
+        path: The file.
+        study: The key of its study.
+        keys: The keys of the study's cells.
+
+    Raises:
+        DamagedFileError: If its content is not what was written, or not what its name says.
+        ScenarioError: If it cannot be read.
+    """
+    found = whole(path)
+    try:
+        # A pool of threads costs more than such a small file takes.
+        table = pq.ParquetFile(io.BytesIO(found)).read(use_threads=False)
+        cells, runs = (table.column(name).to_numpy() for name in ("cell", "run"))
+        own = [keys[cell] for cell in cells]
+        fits = spans(sorted((runs * len(keys) + cells).tolist())) == spans_of(path.name, study)
+        fits = fits and own == table.column("cell_key").to_pylist()
+    except Exception as error:  # noqa: BLE001 - Arrow raises many types for files made by hand
+        what = " ".join(str(error).split())[:120]
+        raise _damaged(path, what) from None
+    if not fits:
+        raise _damaged(path, "it holds other runs than its name says")
+    return table
+
+
+def _damaged(path: Path, what: str) -> DamagedFileError:
+    return DamagedFileError(f"{path}: damaged: {what}; run the study again: it repeats these runs")

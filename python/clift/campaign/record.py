@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from clift._clift import __version__
 from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
-from clift.campaign.files import said, write_file
-from clift.campaign.folder import RECORD, is_foreign, note, own, remove
+from clift.campaign.files import make_folder, said, write_file
+from clift.campaign.folder import RECORD, is_foreign, note, own, read_record, remove, with_sums
 from clift.campaign.identity import file_hashes
 from clift.campaign.results import Cell, Results
 from clift.campaign.store import FOLDER
@@ -36,7 +36,7 @@ def prepare(folder: Path) -> None:
         ScenarioError: If that does not go.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -199,7 +199,7 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
                 yield _file(path, partial(_put, content))
     finally:
         there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
-        _record(json.loads((folder / RECORD).read_text()) | {"files": there}, folder)
+        _record(read_record(folder) | {"files": there}, folder)
 
 
 def _noted(folder: Path, names: list[str]) -> None:
@@ -212,8 +212,8 @@ def _noted(folder: Path, names: list[str]) -> None:
 def _record(record: dict[str, Any], folder: Path) -> Path:
     # With many cells, one line each would be most of the file.
     indent = 2 if len(record.get("cells", ())) <= TOLD_CELLS else None
-    text = json.dumps(record, indent=indent) + "\n"
-    return _file(folder / RECORD, lambda out: out.write(text.encode()))
+    path = folder / RECORD
+    return _file(path, lambda out: out.write(with_sums(record, folder, indent).encode()))
 
 
 def _put(content: bytes, out: IO[bytes]) -> None:

@@ -281,10 +281,14 @@ class Study:
     def run(self, threads: int) -> None:
         """Does what is to be done, with so many batches at a time."""
         self._watch(0, self._todo, "")
+        told = False
         while not self._stop.is_set():
             self._pass(threads)
             if self._stop.is_set() or self._store is None or self._plan.is_over:
                 return
+            if not told:
+                self._store.tell_of_others()
+                told = True
             # What others have is waited for; if they are gone, it is done here.
             self._stop.wait(_LOOK_S)
             self._plan.again()

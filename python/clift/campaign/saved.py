@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from clift.campaign.folder import RECORD
+from clift.campaign import store
+from clift.campaign.folder import RECORD, damaged, open_listed, read_record, sums
 from clift.campaign.metrics import judged_by
 from clift.campaign.statistics import Difference, difference
 from clift.errors import ScenarioError
@@ -154,20 +154,42 @@ def read(folder: Path) -> Saved:
         >>> folder.cleanup()
     """
     try:
-        record = json.loads((folder / RECORD).read_text())
-        with (folder / "runs.parquet").open("rb") as file:
+        record = read_record(folder)
+        with open_listed(folder, "runs.parquet", record) as file:
             runs = pq.read_table(file)
-        with (folder / "summary.parquet").open("rb") as file:
+        with open_listed(folder, "summary.parquet", record) as file:
             summary = pq.read_table(file)
         columns = runs.column_names
         axes = columns[: columns.index("run")]
     except FileNotFoundError:
         cure = f"clift sweep STUDY.toml -o {folder} makes some, and completes what was interrupted"
         raise ScenarioError(f"{folder}: no results here; {cure}") from None
-    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         what = " ".join(str(error).split())[:100]
-        raise ScenarioError(f"{folder}: no results that can be read: {what}") from None
+        cure = "repeat the command that wrote the folder: it makes anew what is damaged"
+        raise ScenarioError(f"{folder}: no results that can be read: {what}; {cure}") from None
     return Saved(folder, record, axes, runs, summary)
+
+
+def verify(folder: Path) -> tuple[int, dict[Path, str]]:
+    """Checks every file of a results folder against its hash.
+
+    Args:
+        folder: The folder, of a study or of a search (whose tables have no hashes).
+
+    Returns:
+        How many files were checked, and those that are damaged or missing, each with what is wrong.
+
+    Raises:
+        ScenarioError: If there are no results.
+    """
+    checked, found = store.verify(folder)
+    found |= damaged(folder)
+    if (folder / RECORD).exists():
+        checked += 1 if folder / RECORD in found else len(sums(read_record(folder)))
+    if not checked:
+        raise ScenarioError(f"{folder}: no results here")
+    return checked, found
 
 
 def compare(ours: Saved, other: Saved, metric: str) -> dict[Labels, Difference | None]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
@@ -16,11 +18,11 @@ import pyarrow.compute as pc
 
 from clift._clift import __version__
 from clift._words import counted
-from clift.campaign import parts
-from clift.campaign.files import said, sweep, sync, write_file
+from clift.campaign import files, parts
+from clift.campaign.files import make_folder, read_file, said, sweep, sync, write_file
 from clift.campaign.identity import cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
-from clift.campaign.parts import Span
+from clift.campaign.parts import DamagedFileError, Span
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -29,7 +31,8 @@ FOLDER = "store"
 MOST_RUNS = 100_000_000
 """Most runs of a study: which are there is kept in memory, a byte a run."""
 
-_FORMAT = 1
+_LOG = logging.getLogger("clift")
+_FORMAT = 2
 _STUDY = "study.json"
 _RUNS = "runs"
 # What the bytes of the file of locks stand for: the study, its tables, and behind them its runs.
@@ -139,12 +142,9 @@ class Store:
         """
         count = len(self.keys)
         places = table.column("run").to_numpy() * count + table.column("cell").to_numpy()
-        name = parts.file_name(self.study, parts.spans(sorted(places.tolist())))
-        write_file(
-            self._runs / name,
-            lambda out: parts.write(table, out, self.keys),
-            beside=self.folder / FOLDER,
-        )
+        content = parts.content(table, self.keys)
+        name = parts.file_name(self.study, parts.spans(sorted(places.tolist())), content)
+        write_file(self._runs / name, lambda out: out.write(content), beside=self.folder / FOLDER)
         with self._guard:
             self._count(name)
         return name
@@ -158,14 +158,39 @@ class Store:
         self.list()
         for name in sorted(self._names):
             if name not in but and parts.spans_of(name, self.study) is not None:
-                yield name, parts.read(self._runs / name)
+                yield name, self.read(self._runs / name)
+
+    def read(self, path: Path) -> pa.Table:
+        """The runs of one file.
+
+        Raises:
+            ScenarioError: If it is damaged or cannot be read.
+        """
+        return parts.read(path, self.study, self.keys)
+
+    def drop_damaged(self) -> None:
+        """Removes damaged files, so that their runs are done again.
+
+        Raises:
+            OSError: If one cannot be removed.
+            ScenarioError: If one cannot be read.
+        """
+        names = [name for name in self._names if parts.spans_of(name, self.study) is not None]
+        damaged = _damaged(self._runs, sorted(names), parts.whole)
+        for path, what in damaged.items():
+            _LOG.warning("%s", what.replace("run the study again: it repeats", "repeating"))
+            with suppress(FileNotFoundError):  # another process of the study was faster
+                files.disk.unlink(path)
+        if damaged:
+            sync(self._runs)
+            self.list()
 
     def find(self, place: int) -> dict[str, float] | None:
         """What the run at a place measured; None if it is not there."""
         for name in sorted(self._names):
             spans = parts.spans_of(name, self.study) or ()
             if any(first <= place < end for first, end in spans):
-                table = parts.read(self._runs / name)
+                table = self.read(self._runs / name)
                 run, cell = divmod(place, len(self.keys))
                 own = pc.and_(pc.equal(table["run"], run), pc.equal(table["cell"], cell))
                 [row] = table.filter(own).to_pylist()
@@ -180,11 +205,15 @@ class Store:
     @contextmanager
     def deriving(self) -> Iterator[None]:
         """Keeps other processes from writing tables and plots in the block."""
-        self._locks.wait(_OF_TABLES, 1)
+        self._locks.wait(_OF_TABLES, 1, tell=_waiting(self.folder, "writes its tables and plots"))
         try:
             yield
         finally:
             self._locks.drop(_OF_TABLES, 1)
+
+    def tell_of_others(self) -> None:
+        """Says which processes have claimed the runs that are waited for."""
+        _waiting(self.folder, "does the missing runs")(self._locks.holders(_OF_RUNS, MOST_RUNS))
 
     def close(self) -> None:
         """Lets the folder go."""
@@ -198,6 +227,17 @@ class Store:
 
 
 _CURE = "choose another folder"
+
+
+def _waiting(folder: Path, does: str) -> Callable[[list[int]], None]:
+    """Logs for which processes this one waits, and what those do."""
+
+    def tell(holders: list[int]) -> None:
+        ids = " and ".join(map(str, holders))
+        whom = f"process {ids}" if ids else "a process that this user cannot see"
+        _LOG.warning("%s: waiting for %s, which %s", folder, whom, does)
+
+    return tell
 
 
 def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
@@ -218,7 +258,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
     keys, hashes = cell_keys(scenario), file_hashes(scenario)
     inner = folder / FOLDER
     try:
-        (inner / _RUNS).mkdir(parents=True, exist_ok=True)
+        make_folder(inner / _RUNS)
         locks = Locks(inner / "lock")
     except OSError as error:
         message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
@@ -229,6 +269,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
         sweep(inner)
         sweep(folder)
         store.list()
+        store.drop_damaged()
     except OSError as error:
         store.close()
         message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
@@ -253,17 +294,51 @@ def read_store(folder: Path) -> Store | None:
     return store
 
 
+def verify(folder: Path) -> tuple[int, dict[Path, str]]:
+    """Checks the files of finished runs in a results folder, of whatever study.
+
+    Returns:
+        How many files there are, and the damaged ones, each with what is wrong.
+    """
+    inner = folder / FOLDER
+    found: dict[Path, str] = {}
+    try:
+        study = _study(inner)
+    except ScenarioError as error:
+        study, found = None, {inner / _STUDY: str(error)}
+    if study is None:
+        check: Callable[[Path], object] = parts.whole
+    else:
+        check = partial(parts.read, study=study["study"], keys=study["cells"])
+    names = sorted(path.name for path in (inner / _RUNS).glob(f"*{parts.SUFFIX}"))
+    found |= _damaged(inner / _RUNS, names, check)
+    return len(names) + (inner / _STUDY).exists(), found
+
+
+def _damaged(
+    runs: Path, names: Iterable[str], check: Callable[[Path], object]
+) -> dict[Path, str]:
+    found = {}
+    for name in names:
+        try:
+            check(runs / name)
+        except DamagedFileError as error:
+            found[runs / name] = str(error)
+    return found
+
+
 def _enter(store: Store, locks: Locks, hashes: dict[str, str], force: bool) -> None:
     """Makes the folder the study's, and holds it for as long as the process lives."""
     inner = store.folder / FOLDER
     while True:
         if locks.take(_OF_STUDY, 1):
-            former = _study(inner)
+            former = _former(store, inner)
             if former is None or former["study"] != store.study:
                 _take_over(store, inner, former, hashes, force)
         # Another process of the study may have the folder as well; one of another may not.
         if not locks.take(_OF_STUDY, 1, shared=True):
-            locks.wait(_OF_STUDY, 1, shared=True)
+            tell = _waiting(store.folder, "changes the study of this folder")
+            locks.wait(_OF_STUDY, 1, shared=True, tell=tell)
         former = _study(inner)
         if former is not None and former["study"] == store.study:
             return
@@ -274,13 +349,22 @@ def _enter(store: Store, locks: Locks, hashes: dict[str, str], force: bool) -> N
         locks.drop(_OF_STUDY, 1)
 
 
+def _former(store: Store, inner: Path) -> dict[str, Any] | None:
+    """The study of a folder; None if it is to be written because all runs are of this study."""
+    try:
+        return _study(inner)
+    except ScenarioError:
+        runs = (inner / _RUNS).iterdir()
+        if all(parts.spans_of(path.name, store.study) is not None for path in runs):
+            return None
+        raise
+
+
 def _study(inner: Path) -> dict[str, Any] | None:
     path = inner / _STUDY
     try:
-        study = json.loads(path.read_text())
-        if study["format"] != _FORMAT or not isinstance(study["study"], str):
-            raise ValueError
-        if not all(isinstance(key, str) for key in study["cells"]):
+        study = json.loads(read_file(path))
+        if study["format"] != _FORMAT or study["study"] != study_key(study["cells"]):
             raise ValueError
     except FileNotFoundError:
         return None
@@ -323,7 +407,12 @@ def _take_over(
                 f"or give --force to remove {'it' if lost == 1 else 'them'}"
             )
     for path in old:
-        table = parts.read(path)
+        assert former is not None
+        try:
+            table = parts.read(path, former["study"], former["cells"])
+        except DamagedFileError as error:  # its runs are done again
+            _LOG.warning("%s", error)
+            continue
         for kept in _carried(table, cells, len(store.keys)):
             store.write(kept)
     text = {
@@ -337,7 +426,7 @@ def _take_over(
     write_file(inner / _STUDY, lambda out: out.write(content))
     for path in old:
         with suppress(OSError):
-            path.unlink()
+            files.disk.unlink(path)
     sync(runs)
 
 

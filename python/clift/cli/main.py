@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -89,6 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: Words after `clift`; the process's arguments if omitted.
     """
     _clift.set_teller(lambda line: click.echo(f"{line}; Ctrl-C stops", err=True))
+    notes = logging.StreamHandler()
+    notes.setFormatter(logging.Formatter("note: %(message)s"))
+    logging.getLogger("clift").addHandler(notes)
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _starting.stop):
         signal.signal(signal.SIGINT, _press)
     code = run(sys.argv[1:] if arguments is None else arguments)

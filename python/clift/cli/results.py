@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clift._words import counted
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 @click.option("--metrics", is_flag=True, help="List the measured metrics.")
 @click.option("--rows", metavar="AXIS", help="Axis of the rows of a two-axis table.")
 @click.option("--columns", metavar="AXIS", help="Axis of the columns.")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Check every file of the folder against its hash, and name those that are damaged.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.option("--csv", "as_csv", is_flag=True, help="One row per run on stdout, sorted.")
 def results(
@@ -36,6 +42,7 @@ def results(
     metrics: bool,
     rows: str | None,
     columns: str | None,
+    verify: bool,
     as_json: bool,
     as_csv: bool,
 ) -> None:
@@ -46,6 +53,11 @@ def results(
     _are_folders(folders[1:], wheres)
     if not 1 <= len(folders) <= 2:
         raise click.UsageError("give one results folder, or two to compare")
+    if verify:
+        if len(folders) > 1 or wheres or metric or metrics or rows or columns or as_csv:
+            raise click.UsageError("--verify takes one folder, and only --json with it")
+        _verify(folders[0], as_json)
+        return
     if (rows is None) != (columns is None):
         raise click.UsageError("--rows and --columns must be given together")
     if sum((as_json, as_csv)) > 1 or (len(folders) == 2 and (as_csv or rows is not None)):
@@ -69,6 +81,23 @@ def results(
             _pivot(saved[0], name, rows, columns, as_json)
         else:
             _listed(saved[0], name, as_json)
+
+
+def _verify(folder: Path, as_json: bool) -> None:
+    from clift.campaign.saved import verify
+
+    checked, found = verify(folder)
+    if as_json:
+        told = {"files": checked, "damaged": {str(path): what for path, what in found.items()}}
+        click.echo(json.dumps(told, indent=2))
+    else:
+        for path, what in found.items():
+            click.echo(f"{path}: {what}")
+    if found:
+        cure = "the command that wrote the folder makes anew what is damaged"
+        raise ScenarioError(f"{folder}: {len(found)} of {counted(checked, 'file')} damaged; {cure}")
+    if not as_json:
+        click.echo(f"{folder}: {counted(checked, 'file')} checked, none damaged")
 
 
 def _are_folders(others: tuple[Path, ...], wheres: tuple[str, ...]) -> None:

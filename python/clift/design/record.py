@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from clift._clift import __version__, replace_file
 from clift.campaign.caveats import given, notes
+from clift.campaign.files import read_file
 from clift.campaign.record import prepare as writable
 from clift.design import picture
 from clift.design.advice import advice
@@ -40,8 +41,8 @@ def prepare(folder: Path, force: bool = False) -> None:
     writable(folder)
     path = folder / RECORD
     try:
-        ours = json.loads(path.read_text()).get("kind") == _KIND
-    except (OSError, ValueError, AttributeError):
+        ours = json.loads(read_file(path)).get("kind") == _KIND
+    except (OSError, ValueError, AttributeError, RecursionError):
         ours = False
     for name in () if ours or force else (RECORD, *map(_table, TABLES)):
         if (folder / name).exists():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clift.campaign.folder import open_listed, read_record
 from clift.campaign.results import label_name
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
@@ -177,18 +177,18 @@ def read(folder: Path) -> Study:
     """
     path = folder / "record.json"
     try:
-        record = json.loads(path.read_text())
+        record = read_record(folder)
     except FileNotFoundError:
         raise ScenarioError(
             f"{folder}: no record.json found; give a folder that `clift run -o` wrote"
         ) from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error}") from None
-    except ValueError:
+    except ValueError as error:
         raise ScenarioError(
-            f"{path}: not valid JSON; run the scenario again into the folder"
+            f"{path}: not valid ({error}); run the scenario again into the folder"
         ) from None
-    tables = {name: table for name in NAMES if (table := _table(folder, name)) is not None}
+    tables = {name: table for name in NAMES if (table := _table(folder, name, record)) is not None}
     try:
         study = made(record, tables)
         _look_through(study)
@@ -200,22 +200,24 @@ def read(folder: Path) -> Study:
     return study
 
 
-def _table(folder: Path, name: str) -> pa.Table | None:
+def _table(folder: Path, name: str, record: dict[str, Any]) -> pa.Table | None:
     """A table of the folder; None if it is optional and missing."""
     file = folder / f"{name}.parquet"
     if name not in ("runs", "summary") and not file.exists():
         return None  # an interrupted run or an earlier version did not write it
     try:
-        # Not through Arrow's data sets, which would take folder names for columns.
-        table = pq.ParquetFile(file)
-        columns = table.schema_arrow.names
-        if name == "runs" and "seed" in columns:
-            # All metrics of every run would take a gigabyte in a large study, and are not shown.
-            columns = columns[: columns.index("seed") + 1]
-        return table.read(columns)
+        with open_listed(folder, file.name, record) as content:
+            # Not through Arrow's data sets, which would take folder names for columns.
+            table = pq.ParquetFile(content)
+            columns = table.schema_arrow.names
+            if name == "runs" and "seed" in columns:
+                # All metrics of every run would take a gigabyte in a large study, and are not
+                # shown.
+                columns = columns[: columns.index("seed") + 1]
+            return table.read(columns)
     except FileNotFoundError:
         raise ScenarioError(f"{file}: missing; run the scenario again") from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ScenarioError(f"{file}: not readable: {reason}") from None
 
