@@ -13,6 +13,7 @@ from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
 NS2, LINUX = "ns-2", "Linux"
+LINUX_2011, NO_SACK = "Linux of 2011", "without SACK"
 STUDY = "what_changed.toml"
 
 
@@ -84,14 +85,14 @@ class StackComparison:
         ns2, linux = (self.value("bulk", scheme, stack).mean for stack in (NS2, LINUX))
         found = []
         for stack in self.stacks:
-            if stack not in (NS2, LINUX):
+            if stack not in (NS2, LINUX, LINUX_2011, NO_SACK):
                 mean = self.value("bulk", scheme, stack).mean
                 found.append(Effect(stack, mean, (linux - mean) / (linux - ns2)))
         *parts, everything = found
         return [*sorted(parts, key=lambda effect: -effect.share), everything]
 
     def sentences(self) -> tuple[str, str]:
-        """Two sentences: the best scheme under each stack, and the kernel parts that decide."""
+        """The best scheme under each stack, and the kernel parts that decide."""
         before, after = self.best("bulk", NS2), self.best("bulk", LINUX)
 
         def goodput(scheme: str, stack: str) -> str:
@@ -109,6 +110,14 @@ class StackComparison:
                 f"({goodput(after, NS2)} kbit/s) and under a Linux kernel "
                 f"({goodput(after, LINUX)} kbit/s)."
             )
+        then, unsacked = (
+            f"{self.best('bulk', stack)} ({goodput(self.best('bulk', stack), stack)} kbit/s)"
+            for stack in (LINUX_2011, NO_SACK)
+        )
+        what += (
+            f" With the rules of Linux 3.0 (2011) the best is {then}, with SACK off (tcp_sack = 0) "
+            f"{unsacked}."
+        )
         *parts, everything = self.effects(after)
         listed = ", ".join(
             f"{part.mean:.0f} {_NAMES.get(part.stack, part.stack)}" for part in parts
@@ -154,7 +163,7 @@ def study(seed: int = 1, runs: int | None = None) -> Scenario:
 
     Example:
         >>> study(runs=1).size
-        42
+        54
     """
     changes: dict[str, int] = {"seed": seed}
     if runs is not None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from clift._words import counted
 from clift.campaign.statistics import Estimate
-from clift.papers.what_changed import LINUX, NS2, StackComparison
+from clift.papers.what_changed import LINUX, LINUX_2011, NS2, StackComparison
 from clift.report.style import COLOURS, Picture
 from clift.report.text import with_interval
 
@@ -80,7 +80,7 @@ def what_changed_json(change: StackComparison) -> list[dict[str, Any]]:
 
 def what_changed_figure(change: StackComparison) -> Figure:
     """Bars of each stack's schemes with 95 % intervals: goodput above, page times below."""
-    figure = Picture(figsize=(11, 7), layout="constrained")
+    figure = Picture(figsize=(12, 7), layout="constrained")
     figure.suptitle(change.results.title)
     width = 0.8 / len(change.schemes)
     for axes, (task, label) in zip(figure.subplots(2, 1, sharex=True), _TASKS.items(), strict=True):
@@ -100,7 +100,7 @@ def what_changed_figure(change: StackComparison) -> Figure:
         axes.set_axisbelow(True)
     axes.set_xticks(
         range(len(change.stacks)),
-        [_title(stack).replace(", ", ",\n").replace(" (", "\n(") for stack in change.stacks],
+        [fill(_title(stack), 16, break_on_hyphens=False) for stack in change.stacks],
     )
     figure.legend(
         *figure.axes[0].get_legend_handles_labels(),
@@ -119,5 +119,9 @@ def _reach(value: Estimate) -> tuple[float, float]:
 
 
 def _title(stack: str) -> str:
-    known = {NS2: "ns-2's TCP (profile papers)", LINUX: "a Linux kernel (profile linux)"}
+    known = {
+        NS2: "ns-2's TCP (profile papers)",
+        LINUX: "a Linux kernel (profile linux)",
+        LINUX_2011: "Linux of 2011 (as its source has it)",
+    }
     return known.get(stack, f"Linux, {stack}")
