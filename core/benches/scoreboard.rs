@@ -6,7 +6,7 @@
 
 use std::time::Instant as Clock;
 
-use clift::transport::Endpoint;
+use clift::transport::Half;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig, TcpReceiver, TcpSender};
 use clift::units::{Duration, Instant, Packets};
 

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig, TcpReceiver, TcpSender};
-use clift::transport::{Endpoint, Segment};
+use clift::transport::{Half, Segment};
 use clift::units::{Duration, Instant, Packets};
 
 const PACKETS: u64 = 5_000_000;

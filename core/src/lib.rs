@@ -10,8 +10,8 @@
 //! 3. [`scheme`]: link-layer reliability schemes, one folder each: the conversion of a PHY trace
 //!    into a link trace (the papers' Trace Manager Tool, TMT), the live version that runs with the
 //!    traffic, and the closed forms of its performance over a channel model.
-//! 4. [`transport`]: state machines without I/O that send over such a link;
-//!    [`application`] defines what they send.
+//! 4. [`transport`]: state machines without I/O, one for each end of a connection, that send over
+//!    such a link; [`application`] defines what they send.
 //! 5. [`simulation`]: the engine that connects them in simulated time.
 //! 6. [`metrics`]: performance measures of links and flows.
 //!

@@ -15,7 +15,7 @@ use clift::simulation::{
     self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, RunError, Setup, SetupError,
 };
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
-use clift::transport::{Connection, End, Streams};
+use clift::transport::{End, Endpoint, Streams};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability, Size};
 use proptest::prelude::*;
 
@@ -223,7 +223,7 @@ impl Application for Chat {
     fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
         struct Nothing;
         impl Traffic for Nothing {
-            fn drive(&mut self, _: Instant, _: &mut dyn Connection) -> Option<Instant> {
+            fn drive(&mut self, _: Instant, _: &mut dyn Endpoint) -> Option<Instant> {
                 None
             }
         }
@@ -243,13 +243,13 @@ impl Chatting {
 
 impl Session for Chatting {
     fn run(&mut self, _: Instant, connections: &mut dyn Connections) -> Option<Instant> {
-        let connection = connections.take(0);
-        connection.open();
-        if connection.is_open() && !std::mem::replace(&mut self.said[1], true) {
-            connection.say(End::Receiver, 0, self.own.up, true);
+        let ends = connections.take(0);
+        ends.client.open();
+        if ends.client.is_open() && !std::mem::replace(&mut self.said[1], true) {
+            ends.client.write(0, self.own.up, true);
         }
         if self.heard(End::Sender) > 0 && !std::mem::replace(&mut self.said[0], true) {
-            connection.say(End::Sender, 0, self.own.down, true);
+            ends.server.write(0, self.own.down, true);
         }
         None
     }
@@ -261,8 +261,8 @@ impl Session for Chatting {
         end: End,
         connections: &mut dyn Connections,
     ) -> Option<Instant> {
-        while let Some(heard) = connections.take(0).heard(end) {
-            self.own.heard[end as usize].fetch_add(heard.bytes, Ordering::Relaxed);
+        while let Some(chunk) = connections.take(0).at(end).read() {
+            self.own.heard[end as usize].fetch_add(chunk.bytes, Ordering::Relaxed);
         }
         self.run(now, connections)
     }

@@ -4,7 +4,7 @@ use crate::support::plain_path::{self as support, Fate, Path, Supply, run_with_a
 use clift::transport::tcp::{
     CongestionAlgorithm, DelayedAck, LinuxOptions, Profile, TcpConfig, TcpReceiver, TcpSender,
 };
-use clift::transport::{Endpoint, Segment};
+use clift::transport::{Half, Segment};
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
 

@@ -6,9 +6,10 @@ use std::time;
 
 use clift::config::{Fault, NameTaken};
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
-use clift::transport::tcp::{CongestionAlgorithm, SavedPath, TcpConfig};
+use clift::transport::tcp::{CongestionAlgorithm, ProxyConfig, SavedPath, TcpConfig};
 use clift::transport::{
-    Choice, Connection, End, FlowControl, Kind, Log, Options, Protocol, Streams, register_transport,
+    self, Choice, End, FlowControl, Kind, Log, Options, Protocol, Purpose, Streams,
+    register_transport,
 };
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use quinn_proto::{
@@ -20,8 +21,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::clock::Clock;
 use crate::congestion::{Factory, QUINNS, Whose};
-use crate::connection::{Peer, QuicConnection, address};
-use crate::dialogue::QuicDialogue;
+use crate::endpoint::{Peer, QuicEndpoint, address};
 use crate::keys::{ConnectionIds, Date, Signing, Tokens, first_id};
 use crate::messages;
 use crate::session::{Earlier, Handshake};
@@ -176,8 +176,13 @@ impl Protocol for QuicConfig {
         FlowControl::Window
     }
 
-    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        Box::new(self.open(rng, None))
+    fn connect(
+        &self,
+        purpose: Purpose,
+        _: [Option<&ProxyConfig>; 2],
+        rng: ChaCha8Rng,
+    ) -> Option<[Box<dyn transport::Endpoint>; 2]> {
+        Some(self.open(purpose, rng, None))
     }
 
     /// The size that the first packets carry: larger packets may not pass the path.
@@ -185,16 +190,8 @@ impl Protocol for QuicConfig {
         Some(Bytes(self.options.initial_mtu.0.saturating_sub(messages::OVERHEAD)))
     }
 
-    fn connect_datagrams(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
-        Some(Box::new(self.open(rng, None).of_messages()))
-    }
-
     fn dialogues(&self) -> Option<Streams> {
         Some(Streams::Many)
-    }
-
-    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
-        Some(self.talk(rng, None))
     }
 
     fn logging(&self, log: Log) -> Option<Arc<dyn Protocol>> {
@@ -230,24 +227,21 @@ impl Protocol for Logged {
         self.config.flow_control()
     }
 
-    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        Box::new(self.config.open(rng, Some(&self.log)))
+    fn connect(
+        &self,
+        purpose: Purpose,
+        _: [Option<&ProxyConfig>; 2],
+        rng: ChaCha8Rng,
+    ) -> Option<[Box<dyn transport::Endpoint>; 2]> {
+        Some(self.config.open(purpose, rng, Some(&self.log)))
     }
 
     fn datagram(&self) -> Option<Bytes> {
         self.config.datagram()
     }
 
-    fn connect_datagrams(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
-        Some(Box::new(self.config.open(rng, Some(&self.log)).of_messages()))
-    }
-
     fn dialogues(&self) -> Option<Streams> {
         self.config.dialogues()
-    }
-
-    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
-        Some(self.config.talk(rng, Some(&self.log)))
     }
 }
 
@@ -289,21 +283,29 @@ fn number(value: u64) -> VarInt {
 }
 
 impl QuicConfig {
-    /// A connection for data in one direction; its client writes a qlog to `log`.
-    fn open(&self, rng: ChaCha8Rng, log: Option<&Log>) -> QuicConnection {
+    /// The endpoints of a connection; the one that sends most of the data writes a qlog to `log`.
+    fn open(
+        &self,
+        purpose: Purpose,
+        rng: ChaCha8Rng,
+        log: Option<&Log>,
+    ) -> [Box<dyn transport::Endpoint>; 2] {
         let clock = Clock::new();
-        let in_flight = Arc::new(AtomicU64::new(0));
-        let (endpoints, client) = self.ends(rng, clock, [&in_flight; 2], [log, None]);
-        QuicConnection::new(endpoints, client, clock, in_flight, self.ecn)
-    }
-
-    /// A connection for requests and answers; its server writes a qlog to `log`.
-    fn talk(&self, rng: ChaCha8Rng, log: Option<&Log>) -> Box<dyn Connection> {
-        let clock = Clock::new();
-        let [of_client, of_server] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
-        let (endpoints, client) = self.ends(rng, clock, [&of_client, &of_server], [None, log]);
-        let dialogue = QuicDialogue::new(endpoints, client, clock, of_server, self.ecn);
-        Box::new(if self.options.zero_rtt { dialogue.resumed() } else { dialogue })
+        let in_flight = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
+        let converses = purpose == Purpose::Dialogue;
+        let logs = if converses { [None, log] } else { [log, None] };
+        let ([client, server], calls) = self.ends(rng, clock, in_flight.each_ref(), logs);
+        let [of_client, of_server] = in_flight;
+        let flags = (converses && self.options.zero_rtt, self.ecn);
+        let end = |end, endpoint, in_flight| {
+            let end = QuicEndpoint::new((end, purpose), endpoint, clock, in_flight, flags);
+            Box::new(end) as Box<dyn transport::Endpoint>
+        };
+        let (client, server) = ((client, Some(calls)), (server, None));
+        match converses {
+            true => [end(End::Sender, server, of_server), end(End::Receiver, client, of_client)],
+            false => [end(End::Sender, client, of_client), end(End::Receiver, server, of_server)],
+        }
     }
 
     /// Makes client and server, and the configuration of the client's call. Each end reports its

@@ -51,8 +51,7 @@
 mod clock;
 mod config;
 mod congestion;
-mod connection;
-mod dialogue;
+mod endpoint;
 mod frames;
 mod keys;
 mod messages;

@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::transport::{Dialogue, End, Streams};
+use super::session::Ends;
+use crate::transport::{End, Streams};
 
 /// Bytes of TLS 1.3 records over TCP: those of the QUIC crate's handshake (rustls 0.23, X25519,
 /// AES-256-GCM, one Ed25519 certificate of 330 bytes, without QUIC's transport parameters), plus 5
@@ -55,10 +56,10 @@ impl MessageConnection {
         Self { streams, state: State::Closed, tls, secure: tls > 0, order }
     }
 
-    pub(super) fn open(&mut self, connection: &mut dyn Dialogue) {
+    pub(super) fn open(&mut self, connection: &mut Ends<'_>) {
         if self.state == State::Closed {
             self.state = State::Opening;
-            connection.open();
+            connection.client.open();
             self.greet(connection);
         }
     }
@@ -75,7 +76,7 @@ impl MessageConnection {
     /// `end` sends `bytes` more of a message; `last` marks its end.
     pub(super) fn say(
         &mut self,
-        connection: &mut dyn Dialogue,
+        connection: &mut Ends<'_>,
         end: End,
         message: Message,
         bytes: u64,
@@ -84,11 +85,11 @@ impl MessageConnection {
         if self.streams == Streams::One {
             self.order[end as usize].push_back((message, bytes));
         }
-        connection.say(end, message, bytes, last);
+        connection.at(end).write(message, bytes, last);
     }
 
     /// The client sends a request; before the first one, the end of its TLS handshake.
-    pub(super) fn ask(&mut self, connection: &mut dyn Dialogue, message: Message, bytes: u64) {
+    pub(super) fn ask(&mut self, connection: &mut Ends<'_>, message: Message, bytes: u64) {
         if std::mem::take(&mut self.secure) {
             self.say(connection, End::Receiver, FINISHED, CLIENT_FINISHED, false);
         }
@@ -99,11 +100,11 @@ impl MessageConnection {
     /// handshake.
     pub(super) fn hear(
         &mut self,
-        connection: &mut dyn Dialogue,
+        connection: &mut Ends<'_>,
         end: End,
         mut each: impl FnMut(Message, u64),
     ) {
-        while let Some(heard) = connection.heard(end) {
+        while let Some(heard) = connection.at(end).read() {
             if self.streams == Streams::Many {
                 each(heard.stream, heard.bytes);
                 continue;
@@ -139,8 +140,8 @@ impl MessageConnection {
     }
 
     /// Continues the client's TLS handshake once the connection allows it.
-    fn greet(&mut self, connection: &mut dyn Dialogue) {
-        if self.state != State::Opening || !connection.is_open() {
+    fn greet(&mut self, connection: &mut Ends<'_>) {
+        if self.state != State::Opening || !connection.client.is_open() {
             return;
         }
         if self.tls == 0 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Application, Arrival, Traffic};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, MessageMetrics};
-use crate::transport::{Connection, Protocol};
+use crate::transport::{Endpoint, Protocol};
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
 /// Messages of one size at a constant rate.
@@ -79,9 +79,9 @@ struct Messages {
 }
 
 impl Traffic for Messages {
-    fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
+    fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
         self.sent += 1;
-        connection.supply(self.bytes());
+        sender.write(0, self.bytes(), false);
         Some(self.due(self.sent))
     }
 

@@ -29,7 +29,7 @@ pub use messages::ConstantRate;
 pub use own::{ApplicationKind, MakeApplication, OwnApplication, Parameter, register_application};
 pub use page::{Http, Page, PageContent, PageFault, PageLoad, PageObject, PageReader, Shape};
 pub use requests::Requests;
-pub use session::{Connections, Session};
+pub use session::{Connections, Ends, Session};
 pub use transfer::{Bulk, File};
 pub use voice::{Codec, CodecData, DEFAULT_RATING, EModel, Voice};
 
@@ -39,7 +39,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::metrics::FlowMetrics;
-use crate::transport::{Connection, Protocol, Streams};
+use crate::transport::{Endpoint, Protocol, Streams};
 use crate::units::{Bytes, Instant};
 
 /// An application with its parameters.
@@ -109,9 +109,9 @@ pub trait Application: Debug + Send + Sync {
 
 /// The traffic of a running flow.
 pub trait Traffic: Send {
-    /// Supplies `connection` with the data due at `now`; first called at the start of the flow.
-    /// Returns the time of the next call, if any.
-    fn drive(&mut self, now: Instant, connection: &mut dyn Connection) -> Option<Instant>;
+    /// Writes the data due at `now` into the sender's endpoint; first called at the start of the
+    /// flow. Returns the time of the next call, if any.
+    fn drive(&mut self, now: Instant, sender: &mut dyn Endpoint) -> Option<Instant>;
 
     /// Called when data arrive at the receiving application.
     fn arrived(&mut self, _now: Instant, _what: Arrival) {}

@@ -198,7 +198,7 @@ impl Visitor<'_> for OneValue {
 ///     Application, ApplicationConfig, ApplicationKind, Parameter, Traffic, register_application,
 /// };
 /// use clift::config::{self, Node, Value};
-/// use clift::transport::Connection;
+/// use clift::transport::Endpoint;
 /// use clift::units::{Bytes, Instant};
 ///
 /// /// Sends a number of bytes at once.
@@ -212,8 +212,8 @@ impl Visitor<'_> for OneValue {
 /// }
 ///
 /// impl Traffic for Burst {
-///     fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
-///         connection.supply(self.0);
+///     fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
+///         sender.write(0, self.0, false);
 ///         None
 ///     }
 /// }

@@ -149,7 +149,7 @@ impl Conversation {
 impl Session for Conversation {
     fn run(&mut self, now: Instant, connections: &mut dyn Connections) -> Option<Instant> {
         if self.next == Next::Open {
-            self.line.open(connections.take(0));
+            self.line.open(&mut connections.take(0));
             self.next = Next::Ask(now);
         }
         match self.next {
@@ -159,14 +159,14 @@ impl Session for Conversation {
                 self.missing = u64::from(self.config.request.0);
                 self.next = Next::Request;
                 let message = self.message();
-                self.line.ask(connections.take(0), message, self.missing);
+                self.line.ask(&mut connections.take(0), message, self.missing);
                 None
             }
             Next::Answer(at) if at <= now => {
                 self.missing = self.config.response.0;
                 self.next = Next::Response;
                 let message = self.message();
-                self.line.say(connections.take(0), End::Sender, message, self.missing, true);
+                self.line.say(&mut connections.take(0), End::Sender, message, self.missing, true);
                 None
             }
             // If the connection is not open, the arrival of a packet triggers the next step.
@@ -183,7 +183,7 @@ impl Session for Conversation {
         connections: &mut dyn Connections,
     ) -> Option<Instant> {
         let mut heard = 0;
-        self.line.hear(connections.take(number), end, |_, bytes| heard += bytes);
+        self.line.hear(&mut connections.take(number), end, |_, bytes| heard += bytes);
         if heard > 0 {
             self.hear(heard, end, now);
         }

@@ -2,7 +2,7 @@
 
 use crate::application::Traffic;
 use crate::metrics::FlowMetrics;
-use crate::transport::{Connection, Dialogue, End};
+use crate::transport::{End, Endpoint};
 use crate::units::Instant;
 
 /// A client and a server: one session implements both ends. The host calls it at its start,
@@ -11,7 +11,7 @@ use crate::units::Instant;
 /// their data.
 ///
 /// Information must cross the path: at each end, a session reacts only to what that end received
-/// ([`Dialogue::heard`]) or to a clock of that end.
+/// ([`Endpoint::read`]) or to a clock of that end.
 pub trait Session: Send {
     /// Does what is due at `now`. Returns the time of the next call, unless a packet arrives
     /// before.
@@ -46,14 +46,32 @@ pub trait Session: Send {
 /// [`Application::connections`](crate::application::Application::connections) gives their number.
 pub trait Connections {
     /// The connection with this number, from 0.
-    fn take(&mut self, number: usize) -> &mut dyn Dialogue;
+    fn take(&mut self, number: usize) -> Ends<'_>;
+}
+
+/// The two ends of a connection of a session.
+pub struct Ends<'a> {
+    /// The end that answers.
+    pub server: &'a mut dyn Endpoint,
+    /// The end that opens the connection and sends requests.
+    pub client: &'a mut dyn Endpoint,
+}
+
+impl Ends<'_> {
+    /// The server at [`End::Sender`], or the client at [`End::Receiver`].
+    pub fn at(&mut self, end: End) -> &mut dyn Endpoint {
+        match end {
+            End::Sender => self.server,
+            End::Receiver => self.client,
+        }
+    }
 }
 
 /// The traffic of a flow whose application is a session, which sends all of its data.
 pub(super) struct InSession;
 
 impl Traffic for InSession {
-    fn drive(&mut self, _: Instant, _: &mut dyn Connection) -> Option<Instant> {
+    fn drive(&mut self, _: Instant, _: &mut dyn Endpoint) -> Option<Instant> {
         None
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Application, Traffic};
 use crate::config::Fault;
-use crate::transport::Connection;
+use crate::transport::Endpoint;
 use crate::units::{Bytes, Instant, Size};
 
 /// Unlimited data.
@@ -31,8 +31,8 @@ impl Application for Bulk {
 }
 
 impl Traffic for Bulk {
-    fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
-        connection.supply(u64::MAX);
+    fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
+        sender.write(0, u64::MAX, false);
         None
     }
 }
@@ -55,9 +55,9 @@ impl Application for File {
 }
 
 impl Traffic for File {
-    fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
-        connection.supply(self.size.0);
-        connection.close();
+    fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
+        sender.write(0, self.size.0, false);
+        sender.close();
         None
     }
 }

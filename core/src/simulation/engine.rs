@@ -7,22 +7,20 @@ mod movement;
 
 use std::ops::ControlFlow;
 
-use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
 use crate::link::InstrumentedLink;
 use crate::metrics::Outcome;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
-use crate::simulation::flow::{FlowState, Way};
+use crate::simulation::flow::FlowState;
 use crate::simulation::observer::Observer;
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
-use crate::simulation::setup::{Setup, SetupError};
-use crate::simulation::stretches::{main_stretch, wire};
-use crate::transport::tcp::ProxyConfig;
-use crate::transport::{Connection, End, Outbox, Streams};
+use crate::simulation::setup::{Flow, Setup, SetupError};
+use crate::simulation::socket::{Socket, Ways, wire};
+use crate::transport::{End, Outbox, Purpose, Streams};
 use crate::units::{Duration, Instant};
 pub(super) use conversation::Conversation;
 
@@ -73,6 +71,7 @@ struct Engine<'a, O> {
     nodes: Vec<Node>,
     forward: usize,
     backward: usize,
+    sockets: Vec<Socket>,
     flows: Vec<FlowState>,
     conversations: Vec<Conversation>,
     /// Flows and sessions that are not done.
@@ -85,11 +84,11 @@ struct Engine<'a, O> {
     sample_interval: Option<Duration>,
 }
 
-/// What an event source is. Sources are numbered: the nodes, then three for each flow, then the
+/// What an event source is. Sources are numbered: the nodes, the sockets, the flows' applications, the
 /// sampler.
 enum Role {
     Node(usize),
-    Timer(u32, End),
+    Timer(u32),
     Application(u32),
     Sampler,
 }
@@ -103,6 +102,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             .collect::<Result<_, _>>()?;
         let forward = setup.forward.len();
         let backward = setup.backward.len();
+        let mut sockets = Vec::new();
         let mut flows = Vec::with_capacity(setup.flows.len());
         let (mut conversations, mut starts) = (Vec::new(), Vec::new());
         for (flow, number) in setup.flows.iter().zip(0u32..) {
@@ -115,45 +115,41 @@ impl<'a, O: Observer> Engine<'a, O> {
                 to_sender.push(nodes.len() as u32);
                 nodes.push(Node::leg(leg, setup.seed, stream + 1));
             }
+            let ways = Ways { to_receiver, to_sender };
             let first = flows.len();
             starts.push((first as u32, flow.start));
-            let draws = || setup.seed.rng(Stream::OwnApplication(number));
-            let whole = Way::whole(to_receiver, to_sender);
-            let mut way = |splits| match splits {
-                true => whole.split(setup, flow, || {
-                    nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
-                    nodes.len() as u32 - 1
-                }),
-                false => whole.clone(),
-            };
             let streams = flow.transport.dialogues().unwrap_or(Streams::One);
-            if let Some(session) = flow.application.session(flow.start, streams) {
-                let own = Some(conversations.len() as u32);
-                for place in 0..flow.connections() {
-                    let stream =
-                        if place == 0 { number } else { MEMBER_STREAMS + flows.len() as u32 };
-                    let split = through(setup, stream, |proxies, main, rngs| {
-                        flow.transport.converse_through(proxies, main, rngs)
-                    });
-                    let way = way(split.is_some());
-                    let whole = || flow.transport.converse(setup.seed.rng(Stream::Flow(stream)));
-                    let connection = split.or_else(whole).ok_or(SetupError::NoDialogue)?;
-                    flows.push(FlowState::new(flow, connection, draws(), own, way));
-                }
-                conversations.push(Conversation::new(session, first, flow.connections()));
-                continue;
+            let session = flow.application.session(flow.start, streams);
+            let own = session.is_some().then_some(conversations.len() as u32);
+            let purpose = match &session {
+                Some(_) => Purpose::Dialogue,
+                None if flow.application.sends_messages() => Purpose::Messages,
+                None => Purpose::OneWay,
+            };
+            let count = if session.is_some() { flow.connections() } else { 1 };
+            for place in 0..count {
+                let stream = if place == 0 { number } else { MEMBER_STREAMS + flows.len() as u32 };
+                let mut way = |splits| match splits {
+                    false => vec![ways.clone()],
+                    true => ways.split(setup, flow, || {
+                        nodes.push(Node::leg(&wire(), setup.seed, SPLIT_STREAMS));
+                        nodes.len() as u32 - 1
+                    }),
+                };
+                let begins = sockets.len();
+                let splits = flow.transport.splits() && !setup.proxies.is_empty();
+                connect(setup, flow, purpose, stream, way(splits), &mut sockets)?;
+                let draws = setup.seed.rng(Stream::OwnApplication(number));
+                let own_sockets = (&sockets[begins..], begins);
+                flows.push(FlowState::new(flow, setup, own_sockets, draws, own));
+                let flow = flows.len() as u32 - 1;
+                sockets[begins..].iter_mut().for_each(|socket| socket.flow = flow);
             }
-            let split = through(setup, number, |proxies, main, rngs| {
-                flow.transport.split(proxies, main, rngs)
-            });
-            let way = way(split.is_some());
-            let rng = || setup.seed.rng(Stream::Flow(number));
-            let messages = flow.application.sends_messages();
-            let datagrams = messages.then(|| flow.transport.connect_datagrams(rng())).flatten();
-            let connection = split.or(datagrams).unwrap_or_else(|| flow.transport.connect(rng()));
-            flows.push(FlowState::new(flow, connection, draws(), None, way));
+            if let Some(session) = session {
+                conversations.push(Conversation::new(session, first, count));
+            }
         }
-        let sources = nodes.len() + 3 * flows.len() + 1;
+        let sources = nodes.len() + sockets.len() + flows.len() + 1;
         let sample_interval = observer.sample_interval();
         let mut engine = Self {
             observer,
@@ -163,6 +159,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             forward,
             backward,
             unfinished: setup.flows.len(),
+            sockets,
             flows,
             conversations,
             packets: Outbox::default(),
@@ -193,14 +190,14 @@ impl<'a, O: Observer> Engine<'a, O> {
             now = at;
             match self.role(source) {
                 Role::Node(node) => self.node_event(node, now)?,
-                Role::Timer(flow, end) => self.timer(flow, end, now),
+                Role::Timer(socket) => self.timer(socket, now),
                 Role::Application(flow) => self.application_event(flow, now),
                 Role::Sampler => self.sample(now),
             }
             events += 1;
             if events.is_multiple_of(CHECKPOINT) {
                 self.hand_out_units();
-                let bytes = self.flows.iter().map(|flow| flow.connection.delivered()).sum();
+                let bytes = self.flows.iter().map(|flow| flow.delivered(&self.sockets)).sum();
                 if let ControlFlow::Break(()) = self.observer.checkpoint(now, bytes) {
                     return Err(RunError::Interrupted { at: now });
                 }
@@ -215,6 +212,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.hand_out_units();
         Ok(outcome(
             (&self.flows, &self.conversations),
+            &self.sockets,
             &self.nodes,
             self.forward,
             self.backward,
@@ -225,27 +223,25 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     fn role(&self, source: SourceId) -> Role {
         let number = source.0 as usize;
-        if number < self.nodes.len() {
-            return Role::Node(number);
-        }
-        let number = (number - self.nodes.len()) as u32;
-        let flow = number / 3;
-        if flow as usize == self.flows.len() {
-            return Role::Sampler;
-        }
-        match number % 3 {
-            0 => Role::Timer(flow, End::Sender),
-            1 => Role::Timer(flow, End::Receiver),
-            _ => Role::Application(flow),
+        let (nodes, sockets) = (self.nodes.len(), self.sockets.len());
+        if number < nodes {
+            Role::Node(number)
+        } else if number < nodes + sockets {
+            Role::Timer((number - nodes) as u32)
+        } else if number < nodes + sockets + self.flows.len() {
+            Role::Application((number - nodes - sockets) as u32)
+        } else {
+            Role::Sampler
         }
     }
 
-    fn timer_source(&self, flow: u32, end: End) -> SourceId {
-        SourceId(self.nodes.len() as u32 + 3 * flow + u32::from(end == End::Receiver))
+    #[inline]
+    fn timer_source(&self, socket: u32) -> SourceId {
+        SourceId(self.nodes.len() as u32 + socket)
     }
 
     fn application(&self, flow: u32) -> SourceId {
-        SourceId(self.nodes.len() as u32 + 3 * flow + 2)
+        SourceId((self.nodes.len() + self.sockets.len()) as u32 + flow)
     }
 
     #[inline]
@@ -255,21 +251,47 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 }
 
-/// The connection that the proxies split, which `make` makes; `None` if there are none, or they let it
-/// pass. The source draws from `stream` as it does without them, and a proxy from a stream of its own.
-fn through(
+/// Makes the sockets of a flow, two for each of `ways`: with proxies, a connection ends at each of them
+/// and the next begins. The source draws from `stream`, as it does without proxies, and each proxy from
+/// a stream of its own.
+fn connect(
     setup: &Setup,
+    flow: &Flow,
+    purpose: Purpose,
     stream: u32,
-    make: impl FnOnce(&[ProxyConfig], usize, Vec<ChaCha8Rng>) -> Option<Box<dyn Connection>>,
-) -> Option<Box<dyn Connection>> {
-    if setup.proxies.is_empty() {
-        return None;
+    ways: Vec<Ways>,
+    sockets: &mut Vec<Socket>,
+) -> Result<(), SetupError> {
+    let last = ways.len() - 1;
+    for (place, Ways { to_receiver, to_sender }) in ways.into_iter().enumerate() {
+        let proxy = |number: usize| setup.proxies.get(number).map(|proxy| &proxy.config);
+        let (before, behind) = (place.checked_sub(1), (place < last).then_some(place));
+        let draws = match before {
+            None => Stream::Flow(stream),
+            Some(before) => Stream::Proxy(stream, before as u32 + 1),
+        };
+        let proxies = [before.and_then(proxy), behind.and_then(proxy)];
+        let ends = flow.transport.connect(purpose, proxies, setup.seed.rng(draws));
+        let [sender, receiver] = ends.ok_or(SetupError::NoDialogue)?;
+        let first = sockets.len() as u32;
+        sockets.push(Socket {
+            endpoint: sender,
+            flow: 0,
+            end: End::Sender,
+            peer: first + 1,
+            way: to_sender,
+            proxy: before.map(|proxy| proxy as u32),
+        });
+        sockets.push(Socket {
+            endpoint: receiver,
+            flow: 0,
+            end: End::Receiver,
+            peer: first,
+            way: to_receiver,
+            proxy: behind.map(|proxy| proxy as u32),
+        });
     }
-    let proxies: Vec<_> = setup.proxies.iter().map(|proxy| proxy.config.clone()).collect();
-    let source = std::iter::once(Stream::Flow(stream));
-    let own = (1u32..).zip(&proxies).map(|(proxy, _)| Stream::Proxy(stream, proxy));
-    let rngs = source.chain(own).map(|stream| setup.seed.rng(stream)).collect();
-    make(&proxies, main_stretch(setup), rngs)
+    Ok(())
 }
 
 /// The links among the nodes, by number.

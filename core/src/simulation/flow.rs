@@ -1,19 +1,29 @@
-//! One flow while it runs: its connection, its application, its way through the nodes.
+//! One flow while it runs: its application, its proxies, what is measured of it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::application::{Arrival, Session, Traffic};
-use crate::metrics::{Distribution, EcnMetrics, FlowMetrics, ProxyMetrics};
+use crate::metrics::{Distribution, EcnMetrics, FlowMetrics};
+use crate::simulation::births::Births;
 use crate::simulation::observer::FlowSample;
+use crate::simulation::proxy::Proxy;
 use crate::simulation::setup::{Flow, Setup};
-use crate::simulation::stretches::{Stretches, cut};
-use crate::transport::{Connection, EcnReport, End, Packet, Received, Relayed};
+use crate::simulation::socket::{Socket, main_connection};
+use crate::transport::{EcnReport, End, Endpoint, Packet, Report};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
-    pub(super) connection: Box<dyn Connection>,
+    /// The sockets of its connections one behind the other, sender and receiver of each.
+    pub(super) sockets: Range<u32>,
+    /// What stands between these connections.
+    pub(super) proxies: Vec<Proxy>,
+    /// The connection whose window it shows.
+    main: usize,
+    /// First transmissions of the source, if there are proxies.
+    births: Births,
     pub(super) done: bool,
     traffic: Box<dyn Traffic>,
     /// The session that it belongs to.
@@ -22,11 +32,9 @@ pub(super) struct FlowState {
     size: Option<u64>,
     /// Whether the application gets a stream in order.
     in_order: bool,
+    /// Whether the sender gets acknowledgements.
+    acknowledges: bool,
     start: Instant,
-    to_receiver: Vec<u32>,
-    to_sender: Vec<u32>,
-    /// Where the stretches of these ways begin, if proxies split them.
-    stretches: Option<Box<Stretches>>,
     /// Delays of packets that arrived in order, and so were delivered at once.
     prompt_delay: Distribution,
     /// Delays of the others, to arrival and to delivery in order.
@@ -39,57 +47,37 @@ pub(super) struct FlowState {
     acknowledged: Option<Instant>,
 }
 
-/// The nodes that a flow crosses.
-#[derive(Clone)]
-pub(super) struct Way {
-    pub(super) to_receiver: Vec<u32>,
-    pub(super) to_sender: Vec<u32>,
-    /// Where its stretches begin, if proxies split it.
-    pub(super) stretches: Option<Stretches>,
-}
-
-impl Way {
-    /// A way that nobody splits.
-    pub(super) fn whole(to_receiver: Vec<u32>, to_sender: Vec<u32>) -> Self {
-        Self { to_receiver, to_sender, stretches: None }
-    }
-
-    /// This way of `flow` where the proxies split it; `wire` makes a hop for a stretch without one.
-    pub(super) fn split(&self, setup: &Setup, flow: &Flow, mut wire: impl FnMut() -> u32) -> Self {
-        let own = usize::from(flow.source_leg.is_some());
-        let there: Vec<usize> = setup.proxies.iter().map(|proxy| proxy.forward + own).collect();
-        let back: Vec<usize> = setup.proxies.iter().rev().map(|proxy| proxy.backward).collect();
-        let (there, from_sender) = cut(&self.to_receiver, &there, &mut wire);
-        let (back, mut from_receiver) = cut(&self.to_sender, &back, &mut wire);
-        from_receiver.reverse();
-        let stretches = Stretches { to_receiver: from_sender, to_sender: from_receiver };
-        Self { to_receiver: there, to_sender: back, stretches: Some(stretches) }
-    }
-}
-
 impl FlowState {
+    /// A flow over these `sockets`, the last of the run so far, with a proxy between each two of their
+    /// connections.
     pub(super) fn new(
         flow: &Flow,
-        connection: Box<dyn Connection>,
+        setup: &Setup,
+        (sockets, first): (&[Socket], usize),
         draws: ChaCha8Rng,
         session: Option<u32>,
-        way: Way,
     ) -> Self {
-        let Way { to_receiver, to_sender, stretches } = way;
         let beside = flow.transport.datagram().filter(|_| flow.application.sends_messages());
         let payload = beside.unwrap_or(flow.transport.payload());
         let traffic = flow.application.start_own(flow.start, payload, draws);
+        let numbers = first as u32..(first + sockets.len()) as u32;
+        let between = setup.proxies.iter().zip(numbers.clone().skip(1).step_by(2));
+        let splits = sockets.len() > 2;
+        let between = between.filter(|_| splits);
         Self {
-            in_order: connection.in_order(),
+            in_order: sockets[0].endpoint.in_order(),
+            acknowledges: sockets[0].endpoint.acknowledged().is_some(),
             size: flow.application.size(),
-            connection,
+            proxies: between
+                .map(|(proxy, nearer)| Proxy::new(&proxy.config, [nearer, nearer + 1]))
+                .collect(),
+            main: if splits { main_connection(setup) } else { 0 },
+            births: Births::default(),
+            sockets: numbers,
             traffic,
             session,
             done: false,
             start: flow.start,
-            to_receiver,
-            to_sender,
-            stretches: stretches.map(Box::new),
             prompt_delay: Distribution::default(),
             early_delay: Distribution::default(),
             early_in_order_delay: Distribution::default(),
@@ -99,65 +87,58 @@ impl FlowState {
         }
     }
 
-    /// The nodes that a packet crosses in order.
+    /// The socket of the application at an end.
     #[inline]
-    pub(super) fn path(&self, toward: End) -> &[u32] {
-        match toward {
-            End::Receiver => &self.to_receiver,
-            End::Sender => &self.to_sender,
+    pub(super) fn socket(&self, end: End) -> u32 {
+        match end {
+            End::Sender => self.sockets.start,
+            End::Receiver => self.sockets.end - 1,
         }
     }
 
-    /// Where on that way a packet begins that an end, or a proxy, sends.
-    #[inline]
-    pub(super) fn begins(&self, toward: End, packet: &Packet) -> u16 {
-        let Some(stretches) = &self.stretches else { return 0 };
-        let starts = match toward {
-            End::Receiver => &stretches.to_receiver,
-            End::Sender => &stretches.to_sender,
-        };
-        starts[usize::from(packet.body as u16)]
+    /// Its sockets among those of the run.
+    fn own<'a>(&self, sockets: &'a [Socket]) -> &'a [Socket] {
+        &sockets[self.sockets.start as usize..self.sockets.end as usize]
     }
 
-    /// Whether a packet that reaches `end` of a stretch is at the application's end, and not at a
-    /// proxy.
-    #[inline]
-    pub(super) fn is_at_end(&self, end: End, packet: &Packet) -> bool {
-        let Some(stretches) = &self.stretches else { return true };
-        let last = match end {
-            End::Sender => 0,
-            End::Receiver => stretches.to_receiver.len() - 1,
-        };
-        usize::from(packet.body as u16) == last
+    /// Bytes that the receiver's application has.
+    pub(super) fn delivered(&self, sockets: &[Socket]) -> u64 {
+        sockets[self.socket(End::Receiver) as usize].endpoint.delivered()
     }
 
-    /// Whether proxies split it: what arrives anywhere may let both kinds of ends send.
-    #[inline]
-    pub(super) fn is_split(&self) -> bool {
-        self.stretches.is_some()
+    /// Bytes that the senders of all its connections know to be delivered.
+    fn acknowledged_bytes(&self, sockets: &[Socket]) -> u64 {
+        let senders = self.own(sockets).iter().step_by(2);
+        senders.filter_map(|sender| sender.endpoint.acknowledged()).min().unwrap_or(0)
     }
 
     /// Has the application hand over what is due; says when it has more.
-    pub(super) fn drive(&mut self, now: Instant) -> Option<Instant> {
-        self.traffic.drive(now, &mut *self.connection)
+    pub(super) fn drive(&mut self, now: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
+        self.traffic.drive(now, sender)
     }
 
-    /// A packet reached one of the ends.
-    #[inline]
-    pub(super) fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {
-        let received = self.connection.receive(now, end, packet);
-        match received {
-            Received::Data { in_vain, delivered } => {
-                self.data_arrived(now, packet, in_vain, delivered);
-            }
-            Received::Ack(_) => self.acknowledgement_arrived(now),
-            Received::Relayed { .. } => {}
+    /// A sender of data sends a packet: its bytes are as old as they are at the source.
+    #[cold]
+    pub(super) fn stamp(&mut self, socket: u32, now: Instant, packet: &mut Packet) {
+        if packet.len == 0 {
+            return;
         }
-        received
+        if socket != self.sockets.start {
+            packet.first_sent = self.births.of(packet.start).unwrap_or(packet.first_sent);
+        } else if packet.retransmission == 0 {
+            self.births.add(packet.start, now);
+        }
     }
 
+    /// A packet with data reached the receiver's application.
     #[inline]
-    fn data_arrived(&mut self, now: Instant, packet: &Packet, in_vain: bool, delivered: u64) {
+    pub(super) fn data_arrived(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        in_vain: bool,
+        delivered: u64,
+    ) {
         let (delivered_to, arrival) = match self.in_order {
             true => (delivered, Arrival::Stream(delivered)),
             false => (u64::MAX, Arrival::Datagram { start: packet.start, len: packet.len }),
@@ -170,17 +151,23 @@ impl FlowState {
         }
         if self.completed.is_none() && self.size.is_some_and(|size| delivered >= size) {
             self.completed = Some(now);
-            self.done |= self.connection.acknowledged().is_none();
+            self.done |= !self.acknowledges;
         }
     }
 
+    /// A packet reached a sender of one of its connections.
     #[inline]
-    fn acknowledgement_arrived(&mut self, now: Instant) {
+    pub(super) fn acknowledgement_arrived(&mut self, now: Instant, sockets: &[Socket]) {
         if let (Some(size), None) = (self.size, self.acknowledged)
-            && self.connection.acknowledged().is_some_and(|bytes| bytes >= size)
+            && self.acknowledges
+            && self.acknowledged_bytes(sockets) >= size
         {
             self.acknowledged = Some(now);
             self.done = true;
+        }
+        if !self.proxies.is_empty() {
+            let last = &sockets[self.sockets.end as usize - 2];
+            self.births.forget(last.endpoint.acknowledged().unwrap_or(0));
         }
     }
 
@@ -213,28 +200,38 @@ impl FlowState {
         self.waiting.insert(place, (packet.start, packet.first_sent));
     }
 
-    pub(super) fn sample(&self) -> FlowSample {
-        let report = self.connection.report();
-        let window = self.connection.window().unwrap_or_default();
+    pub(super) fn sample(&self, sockets: &[Socket]) -> FlowSample {
+        let report = self.report(sockets);
+        let main = &self.own(sockets)[2 * self.main];
+        let window = main.endpoint.window().unwrap_or_default();
         FlowSample {
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,
             srtt: window.srtt,
             in_flight: window.in_flight,
-            bytes_in_order: self.connection.delivered(),
+            bytes_in_order: self.delivered(sockets),
             sent: report.sent,
             retransmissions: report.retransmissions,
             timeouts: report.timeouts,
         }
     }
 
+    /// The counters of its data over all its connections.
+    fn report(&self, sockets: &[Socket]) -> Report {
+        let connections = self.own(sockets).as_chunks::<2>().0.iter();
+        let reports = connections
+            .map(|[sender, receiver]| sender.endpoint.report().to(&receiver.endpoint.report()));
+        reports.reduce(|sum, next| sum.then(&next)).unwrap_or_default()
+    }
+
     /// What was measured; `session`: that of this connection, and which of its connections this is.
     pub(super) fn metrics(
         &self,
+        sockets: &[Socket],
         ended: Instant,
         session: Option<(&dyn Session, usize)>,
     ) -> FlowMetrics {
-        let report = self.connection.report();
+        let report = self.report(sockets);
         let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
         let in_order_delay = match self.early_delay.count() {
             0 => segment_delay,
@@ -243,7 +240,7 @@ impl FlowState {
         let mut metrics = FlowMetrics {
             start: self.start,
             end: self.completed.unwrap_or(ended),
-            bytes_in_order: self.connection.delivered(),
+            bytes_in_order: self.delivered(sockets),
             ip_bytes_received: report.bytes_received,
             ip_bytes_sent: report.bytes_sent,
             segments_sent: report.sent,
@@ -262,7 +259,7 @@ impl FlowState {
             in_order_delay,
             completed: self.completed,
             acknowledged: self.acknowledged,
-            proxies: self.connection.proxies().into_iter().map(proxy).collect(),
+            proxies: self.proxies.iter().map(Proxy::metrics).collect(),
             ecn: report.ecn.map(|EcnReport { marked, arrived, reductions }| EcnMetrics {
                 marked,
                 arrived,
@@ -276,8 +273,4 @@ impl FlowState {
         }
         metrics
     }
-}
-
-fn proxy(did: Relayed) -> ProxyMetrics {
-    ProxyMetrics { relayed: did.bytes, most_held: did.most_held }
 }

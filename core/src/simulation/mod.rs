@@ -1,9 +1,10 @@
-//! Stage 5: the engine, which joins senders, legs, links and receivers in simulated time.
+//! Stage 5: the engine, which joins applications, endpoints, legs and links in simulated time.
 //!
 //! [`Setup`] says what is simulated, [`run`] runs it, an [`Observer`] may watch. Events are
 //! ordered by (time, sequence number); a run is a function of its setup, seed included.
 
 pub mod agenda;
+mod births;
 mod engine;
 mod flow;
 mod leg;
@@ -11,10 +12,11 @@ mod leg_link;
 mod managed_leg;
 mod observer;
 mod path;
+mod proxy;
 mod report;
 mod route;
 mod setup;
-mod stretches;
+mod socket;
 mod transmitter;
 mod way;
 

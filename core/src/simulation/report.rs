@@ -4,11 +4,13 @@ use crate::metrics::{HopMetrics, LegMetrics, LinkMetrics, Outcome};
 use crate::simulation::engine::Conversation;
 use crate::simulation::flow::FlowState;
 use crate::simulation::path::{LinkNode, Node};
+use crate::simulation::socket::Socket;
 use crate::units::Instant;
 
 /// What the engine measured.
 pub(super) fn outcome(
     (flows, conversations): (&[FlowState], &[Conversation]),
+    sockets: &[Socket],
     nodes: &[Node],
     forward: usize,
     backward: usize,
@@ -17,7 +19,7 @@ pub(super) fn outcome(
 ) -> Outcome {
     let of_flow = |(number, flow): (usize, &FlowState)| {
         let own = flow.session.map(|session| &conversations[session as usize]);
-        flow.metrics(ended, own.map(|own| (&*own.session, number - own.first)))
+        flow.metrics(sockets, ended, own.map(|own| (&*own.session, number - own.first)))
     };
     let hops = |nodes: &[Node]| nodes.iter().map(|node| hop(node, ended)).collect();
     Outcome {

@@ -1,16 +1,16 @@
 //! Where packets are on their way.
 
 use crate::link;
-use crate::transport::{End, Packet};
+use crate::transport::Packet;
 
 /// Where a packet is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Route {
-    pub(super) flow: u32,
-    /// Index of the hop it is on, within its flow's path.
+    /// The socket that it travels to.
+    pub(super) to: u32,
+    /// Index of the hop it is on, within the way to that socket.
     pub(super) hop: u16,
-    /// The end that it travels to.
-    pub(super) toward: End,
+    pub(super) flow: u32,
 }
 
 /// A packet as a link sees it.

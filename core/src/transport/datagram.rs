@@ -3,8 +3,10 @@
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
+use crate::transport::tcp::ProxyConfig;
 use crate::transport::{
-    Connection, End, FlowControl, Outbox, Packet, Protocol, Received, Report, Window,
+    Chunk, Contents, Endpoint, FlowControl, Outbox, Packet, Protocol, Purpose, Received, Report,
+    Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -52,12 +54,18 @@ impl Protocol for DatagramConfig {
         FlowControl::None
     }
 
-    fn connect(&self, _: ChaCha8Rng) -> Box<dyn Connection> {
-        Box::new(Datagrams { payload: self.payload().0, ..Datagrams::default() })
+    fn connect(
+        &self,
+        purpose: Purpose,
+        _: [Option<&ProxyConfig>; 2],
+        _: ChaCha8Rng,
+    ) -> Option<[Box<dyn Endpoint>; 2]> {
+        let end = || Datagrams { payload: self.payload().0, ..Datagrams::default() };
+        (purpose != Purpose::Dialogue).then(|| [end(), end()].map(|end| Box::new(end) as _))
     }
 }
 
-/// Sends everything that the application supplies at once and counts arrivals. No acknowledgements,
+/// Sends everything that the application writes at once and counts arrivals. No acknowledgements,
 /// no retransmissions.
 #[derive(Clone, Debug, Default)]
 struct Datagrams {
@@ -65,26 +73,30 @@ struct Datagrams {
     supplied: u64,
     next: u64,
     delivered: u64,
+    read: u64,
     report: Report,
 }
 
-impl Connection for Datagrams {
-    fn supply(&mut self, bytes: u64) {
+impl Endpoint for Datagrams {
+    fn write(&mut self, _: u32, bytes: u64, _: bool) {
         self.supplied = self.supplied.saturating_add(bytes);
     }
 
     fn close(&mut self) {}
 
-    fn receive(&mut self, _: Instant, _: End, packet: &Packet) -> Received {
+    fn read(&mut self) -> Option<Chunk> {
+        let bytes = self.delivered - std::mem::replace(&mut self.read, self.delivered);
+        (bytes > 0).then_some(Chunk { stream: 0, bytes })
+    }
+
+    fn handle(&mut self, _: Instant, packet: &Packet, _: Option<Contents>) -> Received {
         self.delivered += u64::from(packet.len);
         self.report.bytes_received += u64::from(packet.size.0);
         Received::Data { in_vain: false, delivered: self.delivered }
     }
 
-    fn discard(&mut self, _: &Packet) {}
-
-    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
-        while end == End::Sender && self.next < self.supplied {
+    fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+        while self.next < self.supplied {
             let len = (self.supplied - self.next).min(u64::from(self.payload)) as u32;
             let size = Bytes(len + HEADER);
             let start = self.next;
@@ -98,7 +110,7 @@ impl Connection for Datagrams {
         None
     }
 
-    fn handle_timeout(&mut self, _: Instant, _: End) {}
+    fn handle_timeout(&mut self, _: Instant) {}
 
     fn in_order(&self) -> bool {
         false
@@ -129,12 +141,11 @@ mod tests {
     #[test]
     fn data_are_split_into_packets_of_the_maximum_size() {
         let protocol = DatagramConfig { packet: Bytes(1500) };
-        let mut connection = protocol.connect(Seed(1).rng(Stream::Flow(0)));
-        connection.supply(2000);
+        let rng = Seed(1).rng(Stream::Flow(0));
+        let [mut sender, _] = protocol.connect(Purpose::OneWay, [None; 2], rng).unwrap();
+        sender.write(0, 2000, false);
         let mut outbox = Outbox::default();
-        connection.transmit(Instant::ZERO, End::Receiver, &mut outbox);
-        assert!(outbox.sent().is_empty());
-        connection.transmit(Instant::ZERO, End::Sender, &mut outbox);
+        sender.transmit(Instant::ZERO, &mut outbox);
         let sizes = outbox.sent().iter().map(|&number| outbox[number].size.0);
         assert_eq!(sizes.collect::<Vec<_>>(), [1500, 556]);
     }

@@ -1,12 +1,11 @@
 //! Stage 4: transports, state machines without I/O, clock or knowledge of links.
 //!
-//! A [`Protocol`] is a configured transport; it makes a [`Connection`], both ends in one, which is all
-//! that the engine asks. [`tcp`] and [`datagram`] are such protocols, and another crate may add
+//! A [`Protocol`] is a configured transport; it makes the two [`Endpoint`]s of a connection, which
+//! exchange packets only. [`tcp`] and [`datagram`] are such protocols, and another crate may add
 //! further ones ([`register_transport`]); [`quic`] is described here and run by `clift-quic`.
 
-mod connection;
 pub mod datagram;
-mod dialogue;
+mod endpoint;
 mod log;
 mod outbox;
 mod protocol;
@@ -15,10 +14,9 @@ mod registry;
 pub mod segment;
 pub mod tcp;
 
-pub use connection::{Connection, EcnReport, End, Packet, Received, Relayed, Report, Window};
-pub use dialogue::{Dialogue, Heard, Streams};
+pub use endpoint::{Chunk, Contents, EcnReport, End, Endpoint, Packet, Received, Report, Window};
 pub use log::Log;
 pub use outbox::Outbox;
-pub use protocol::{FlowControl, Protocol};
+pub use protocol::{FlowControl, Protocol, Purpose, Streams};
 pub use registry::{Choice, KINDS, Kind, Options, UnknownTransport, register_transport};
-pub use segment::{EcnFlags, Endpoint, SackBlock, SackList, Segment};
+pub use segment::{EcnFlags, Half, SackBlock, SackList, Segment};

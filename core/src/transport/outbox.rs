@@ -1,8 +1,8 @@
-//! The outbox: storage for the packets that connections send.
+//! The outbox: storage for the packets that endpoints send.
 
 use std::ops::{Index, IndexMut};
 
-use crate::transport::Packet;
+use crate::transport::{Contents, Packet};
 
 /// The packets of a host by number, and the numbers of the packets sent most recently. Numbers are
 /// reused, so memory use is proportional to the packets in flight.
@@ -17,9 +17,11 @@ use crate::transport::Packet;
 /// outbox.forget_sent(0);
 /// outbox.free(number);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Outbox {
     packets: Vec<Packet>,
+    /// By packet; shorter than the packets where no packet beyond has contents.
+    contents: Vec<Option<Contents>>,
     free: Vec<u32>,
     sent: Vec<u32>,
 }
@@ -43,6 +45,22 @@ impl Outbox {
         self.sent.extend(self.free.pop());
     }
 
+    /// Attaches contents to the packet last returned by [`Outbox::draft`].
+    pub fn attach(&mut self, contents: Contents) {
+        let Some(&number) = self.free.last() else { return };
+        let number = number as usize;
+        if self.contents.len() <= number {
+            self.contents.resize_with(number + 1, || None);
+        }
+        self.contents[number] = Some(contents);
+    }
+
+    /// Takes the contents of the packet with this number, if it has any.
+    #[inline]
+    pub fn take_contents(&mut self, number: u32) -> Option<Contents> {
+        self.contents.get_mut(number as usize)?.take()
+    }
+
     /// Numbers of the packets sent and not yet forgotten, in order.
     #[inline]
     pub fn sent(&self) -> &[u32] {
@@ -55,9 +73,10 @@ impl Outbox {
         self.sent.truncate(first);
     }
 
-    /// Releases the packet with this number.
+    /// Releases the packet with this number and its contents.
     #[inline]
     pub fn free(&mut self, number: u32) {
+        drop(self.take_contents(number));
         self.free.push(number);
     }
 

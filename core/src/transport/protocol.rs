@@ -7,10 +7,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::transport::tcp::ProxyConfig;
-use crate::transport::{Connection, Log, Streams};
+use crate::transport::{Endpoint, Log};
 use crate::units::Bytes;
 
-/// A transport protocol with its parameters. It creates connections.
+/// A transport protocol with its parameters. It creates the endpoints of connections.
 pub trait Protocol: Debug + Send + Sync {
     /// Name of the protocol, as in [`Kind::name`](crate::transport::Kind::name).
     fn name(&self) -> &'static str;
@@ -30,8 +30,17 @@ pub trait Protocol: Debug + Send + Sync {
     /// The mechanism that limits the sender.
     fn flow_control(&self) -> FlowControl;
 
-    /// Creates a connection. All its random draws come from `rng`.
-    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection>;
+    /// Creates the two endpoints of a connection, [`End::Sender`]'s first; `None` if the protocol
+    /// does not serve the purpose. All random draws come from `rng`. `proxies` are the proxies at
+    /// which these ends stand, if they do: only if the protocol can be split ([`Protocol::splits`]).
+    ///
+    /// [`End::Sender`]: crate::transport::End::Sender
+    fn connect(
+        &self,
+        purpose: Purpose,
+        proxies: [Option<&ProxyConfig>; 2],
+        rng: ChaCha8Rng,
+    ) -> Option<[Box<dyn Endpoint>; 2]>;
 
     /// Largest message that fits an unreliable datagram beside the streams; `None` if the protocol
     /// has no such datagrams.
@@ -39,21 +48,8 @@ pub trait Protocol: Debug + Send + Sync {
         None
     }
 
-    /// Creates a connection that sends each message in one unreliable datagram
-    /// ([`Protocol::datagram`]), if the protocol supports them. Lost messages are not
-    /// retransmitted.
-    fn connect_datagrams(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
-        None
-    }
-
     /// Number of streams of this protocol's dialogues; `None` if it has no dialogues.
     fn dialogues(&self) -> Option<Streams> {
-        None
-    }
-
-    /// Creates a connection that is a [`Dialogue`](crate::transport::Dialogue), if the protocol has
-    /// them.
-    fn converse(&self, _rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
         None
     }
 
@@ -72,33 +68,33 @@ pub trait Protocol: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Creates a connection that `proxies` on the path split. Returns `None` if the proxies cannot
-    /// read this protocol and forward it unchanged. Each section of the path has a connection of
-    /// its own, which draws from its element of `rngs`. The flow reports the congestion window of
-    /// section `main`.
-    ///
-    /// Packets of such a connection hold the number of their section in [`Packet::body`]; the upper
-    /// half of the body belongs to the section's connection.
-    ///
-    /// [`Packet::body`]: crate::transport::Packet::body
-    fn split(
-        &self,
-        _proxies: &[ProxyConfig],
-        _main: usize,
-        _rngs: Vec<ChaCha8Rng>,
-    ) -> Option<Box<dyn Connection>> {
-        None
+    /// True if proxies can end connections of this protocol; false if they forward them unchanged.
+    fn splits(&self) -> bool {
+        false
     }
+}
 
-    /// Creates a split connection that is a dialogue ([`Protocol::converse`]).
-    fn converse_through(
-        &self,
-        _proxies: &[ProxyConfig],
-        _main: usize,
-        _rngs: Vec<ChaCha8Rng>,
-    ) -> Option<Box<dyn Connection>> {
-        None
-    }
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Purpose {
+    /// Data go from [`End::Sender`](crate::transport::End), which opens the connection, to
+    /// [`End::Receiver`](crate::transport::End).
+    OneWay,
+    /// As [`Purpose::OneWay`]; each write is a message, sent in one unreliable datagram if the
+    /// protocol has them ([`Protocol::datagram`]).
+    Messages,
+    /// Both ends send data. The client, at [`End::Receiver`](crate::transport::End), opens the
+    /// connection.
+    Dialogue,
+}
+
+/// Number of streams of a dialogue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Streams {
+    /// One per direction: a loss delays all later bytes (TCP).
+    One,
+    /// Many: a loss on one stream does not delay the others (QUIC).
+    Many,
 }
 
 /// The mechanism that limits a sender that always has data.

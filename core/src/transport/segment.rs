@@ -1,5 +1,5 @@
-//! The TCP segment (byte sequence numbers, SACK blocks, timestamps) and the interface of the
-//! endpoints that exchange segments.
+//! The TCP segment (byte sequence numbers, SACK blocks, timestamps) and the interface of the halves
+//! that exchange segments.
 
 use crate::units::{Ecn, Instant};
 
@@ -132,16 +132,17 @@ impl SackList {
     }
 }
 
-/// One end of a TCP connection, for hosts that carry segments themselves.
+/// The half of a TCP endpoint that sends data, or the one that acknowledges them, for hosts that
+/// carry segments themselves.
 ///
-/// Call order: after [`Endpoint::handle_segment`] or [`Endpoint::handle_timeout`], call
-/// [`Endpoint::poll_transmit`] until it returns `None`, then call [`Endpoint::poll_timeout`] again.
+/// Call order: after [`Half::handle_segment`] or [`Half::handle_timeout`], call
+/// [`Half::poll_transmit`] until it returns `None`, then call [`Half::poll_timeout`] again.
 /// `now` never decreases.
-pub trait Endpoint {
+pub trait Half {
     /// Handles a segment from the peer.
     fn handle_segment(&mut self, now: Instant, segment: &Segment);
 
-    /// Handles the timeout that [`Endpoint::poll_timeout`] returned. An early call has no effect.
+    /// Handles the timeout that [`Half::poll_timeout`] returned. An early call has no effect.
     fn handle_timeout(&mut self, now: Instant);
 
     /// Writes the next segment to send at `now` into `segment`. Returns false if there is nothing
@@ -154,6 +155,6 @@ pub trait Endpoint {
         self.transmit_into(now, &mut segment).then_some(segment)
     }
 
-    /// When [`Endpoint::handle_timeout`] must be called. Every call may change this time.
+    /// When [`Half::handle_timeout`] must be called. Every call may change this time.
     fn poll_timeout(&self) -> Option<Instant>;
 }

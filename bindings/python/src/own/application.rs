@@ -8,7 +8,7 @@ use clift::application::{
 };
 use clift::config::Fault;
 use clift::metrics::{Distribution, FlowMetrics, MessageMetrics};
-use clift::transport::Connection;
+use clift::transport::Endpoint;
 use clift::units::{Bytes, Duration, Instant};
 use pyo3::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -137,19 +137,19 @@ impl OwnTraffic {
 }
 
 impl Traffic for OwnTraffic {
-    fn drive(&mut self, now: Instant, connection: &mut dyn Connection) -> Option<Instant> {
+    fn drive(&mut self, now: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
         let methods = self.methods.as_ref()?;
-        let most = if connection.acknowledged().is_some() { MOST } else { MOST_DATAGRAMS };
+        let most = if sender.acknowledged().is_some() { MOST } else { MOST_DATAGRAMS };
         let (bytes, next) = ask(|py| {
             let returned = methods.send.bind(py).call1((now.as_nanos(),))?;
             self.sent(now, &returned, most)
         })?;
         if bytes > 0 {
-            connection.supply(bytes);
+            sender.write(0, bytes, false);
         }
         // For unlimited data, closing would end the stream at what was sent so far.
         if next.is_none() && bytes < u64::MAX {
-            connection.close();
+            sender.close();
         }
         next.map(Instant::from_nanos)
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::config::Http;
 use super::content::PageContent;
 use crate::application::line::MessageConnection;
-use crate::application::session::{Connections, Session};
+use crate::application::session::{Connections, Ends, Session};
 use crate::metrics::{Distribution, FlowMetrics, PageMetrics};
-use crate::transport::{Dialogue, End, Streams};
+use crate::transport::{End, Streams};
 use crate::units::{Duration, Instant};
 
 /// Size of a frame header, and maximum size of a frame unless the client allows more (RFC 9113
@@ -156,7 +156,7 @@ impl Browser {
             let place = &mut self.places[number];
             if short > 0 && place.line.is_closed() {
                 place.opened = Some(now);
-                let connection = connections.take(number);
+                let connection = &mut connections.take(number);
                 place.line.open(connection);
                 short -= 1;
                 // The client's first request must not wait for other data.
@@ -186,7 +186,7 @@ impl Browser {
         };
         let place = &mut self.places[number];
         place.open += 1;
-        place.line.ask(connections.take(number), object as u32, request);
+        place.line.ask(&mut connections.take(number), object as u32, request);
     }
 
     /// Bytes of an answer including its frames. HTTP/3 uses one frame, whose header is about as
@@ -203,7 +203,7 @@ impl Browser {
     fn answer(&mut self, object: usize, connections: &mut dyn Connections) {
         let bytes = self.content.objects()[object].bytes;
         let number = self.objects[object].line;
-        let connection = connections.take(number);
+        let connection = &mut connections.take(number);
         if self.options.http == Http::Two {
             self.places[number].sending.push_back((object, bytes));
             self.fill(number, connection);
@@ -215,10 +215,10 @@ impl Browser {
 
     /// Supplies TCP with frames of the server's objects in turns, while it is short of data.
     /// Returns whether it supplied any.
-    fn fill(&mut self, number: usize, connection: &mut dyn Dialogue) -> bool {
+    fn fill(&mut self, number: usize, connection: &mut Ends<'_>) -> bool {
         let place = &mut self.places[number];
         let mut filled = false;
-        while connection.unsent(End::Sender) < UNSENT
+        while connection.server.unsent() < UNSENT
             && let Some((object, left)) = place.sending.pop_front()
         {
             let frame = left.min(FRAME);
@@ -274,7 +274,7 @@ impl Session for Browser {
         end: End,
         connections: &mut dyn Connections,
     ) -> Option<Instant> {
-        let connection = connections.take(number);
+        let connection = &mut connections.take(number);
         let mut heard = Vec::new();
         self.places[number].line.hear(connection, end, |object, bytes| heard.push((object, bytes)));
         for (object, bytes) in heard {
@@ -288,7 +288,7 @@ impl Session for Browser {
 
     fn refill(&mut self, number: usize, connections: &mut dyn Connections) -> bool {
         let holds = !self.places[number].sending.is_empty();
-        holds && self.fill(number, connections.take(number))
+        holds && self.fill(number, &mut connections.take(number))
     }
 
     fn is_done(&self) -> bool {

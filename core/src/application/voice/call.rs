@@ -8,7 +8,7 @@ use super::emodel::EModel;
 use crate::application::{Application, Arrival, Traffic};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, VoiceMetrics};
-use crate::transport::{Connection, FlowControl, Protocol};
+use crate::transport::{Endpoint, FlowControl, Protocol};
 use crate::units::{Bytes, Duration, Instant};
 
 /// Bytes of an RTP header (RFC 3550 section 5.1).
@@ -139,13 +139,13 @@ impl Call {
 }
 
 impl Traffic for Call {
-    fn drive(&mut self, _: Instant, connection: &mut dyn Connection) -> Option<Instant> {
-        connection.supply(self.bytes());
+    fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
+        sender.write(0, self.bytes(), false);
         self.sent += 1;
         let next = self.due(self.sent);
         let over = |length| next.saturating_since(self.start) >= length;
         if self.config.length.is_some_and(over) {
-            connection.close();
+            sender.close();
             return None;
         }
         Some(next)

@@ -1,10 +1,11 @@
 //! What happens between the connections of a session.
 
 use super::Engine;
-use crate::application::{Connections, Session};
+use crate::application::{Connections, Ends, Session};
 use crate::simulation::flow::FlowState;
 use crate::simulation::observer::Observer;
-use crate::transport::{Dialogue, End};
+use crate::simulation::socket::Socket;
+use crate::transport::End;
 use crate::units::Instant;
 
 /// A session and its connections among the flows.
@@ -24,20 +25,25 @@ impl Conversation {
     }
 }
 
-/// The flows of a session while it runs.
+/// The connections of a session while it runs.
 struct Members<'a> {
-    flows: &'a mut [FlowState],
+    flows: &'a [FlowState],
+    sockets: &'a mut [Socket],
     taken: u64,
-    nobody: Nobody,
 }
 
 impl Connections for Members<'_> {
-    fn take(&mut self, number: usize) -> &mut dyn Dialogue {
-        let flow = self.flows.get_mut(number).and_then(|flow| flow.connection.dialogue());
-        if flow.is_some() {
-            self.taken |= 1 << number.min(63);
+    fn take(&mut self, number: usize) -> Ends<'_> {
+        // A session has at least one.
+        let number = number.min(self.flows.len() - 1);
+        self.taken |= 1 << number.min(63);
+        let flow = &self.flows[number];
+        let (server, client) = (flow.socket(End::Sender), flow.socket(End::Receiver));
+        let (before, from_client) = self.sockets.split_at_mut(client as usize);
+        Ends {
+            server: &mut *before[server as usize].endpoint,
+            client: &mut *from_client[0].endpoint,
         }
-        flow.unwrap_or(&mut self.nobody)
     }
 }
 
@@ -47,8 +53,8 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn attend(&mut self, number: u32, arrived: Option<(u32, End)>, now: Instant) {
         let own = &mut self.conversations[number as usize];
         let (first, count) = (own.first, own.count);
-        let flows = &mut self.flows[first..first + count];
-        let mut members = Members { flows, taken: 0, nobody: Nobody };
+        let flows = &self.flows[first..first + count];
+        let mut members = Members { flows, sockets: &mut self.sockets, taken: 0 };
         let next = match arrived {
             None => own.session.run(now, &mut members),
             Some((flow, end)) => own.session.arrived(now, flow as usize - first, end, &mut members),
@@ -67,45 +73,25 @@ impl<O: Observer> Engine<'_, O> {
         // A packet over a way without hops may come back here before this ends.
         let taken = std::mem::take(&mut self.conversations[number as usize].taken);
         for place in (0..count).filter(|&place| taken >> place.min(63) & 1 == 1) {
-            let flow = (first + place) as u32;
-            self.pump(flow, End::Sender, now);
-            self.refill(flow, now);
-            self.pump(flow, End::Receiver, now);
+            let flow = &self.flows[first + place];
+            let (server, client) = (flow.socket(End::Sender), flow.socket(End::Receiver));
+            self.pump(server, now);
+            self.refill((first + place) as u32, now);
+            self.pump(client, now);
         }
     }
 
-    /// A connection has sent what it could: its session hands over more if it held some back.
+    /// A connection has sent what it could: its session writes more if it held some back.
     pub(super) fn refill(&mut self, flow: u32, now: Instant) {
         let Some(number) = self.flows[flow as usize].session else { return };
         loop {
             let own = &mut self.conversations[number as usize];
-            let flows = &mut self.flows[own.first..own.first + own.count];
-            let mut members = Members { flows, taken: 0, nobody: Nobody };
+            let flows = &self.flows[own.first..own.first + own.count];
+            let mut members = Members { flows, sockets: &mut self.sockets, taken: 0 };
             if !own.session.refill(flow as usize - own.first, &mut members) {
                 return;
             }
-            self.pump(flow, End::Sender, now);
+            self.pump(self.flows[flow as usize].socket(End::Sender), now);
         }
-    }
-}
-
-/// In place of a connection that there is not.
-struct Nobody;
-
-impl Dialogue for Nobody {
-    fn open(&mut self) {}
-
-    fn is_open(&self) -> bool {
-        false
-    }
-
-    fn say(&mut self, _: End, _: u32, _: u64, _: bool) {}
-
-    fn heard(&mut self, _: End) -> Option<crate::transport::Heard> {
-        None
-    }
-
-    fn unsent(&self, _: End) -> u64 {
-        0
     }
 }

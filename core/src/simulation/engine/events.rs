@@ -3,9 +3,9 @@
 use super::{Engine, RunError, links};
 use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
-use crate::simulation::flow::FlowState;
 use crate::simulation::observer::{HopSample, Observer, Sample, Step};
 use crate::simulation::path::{Node, Told};
+use crate::simulation::socket::Socket;
 use crate::transport::End;
 use crate::units::Instant;
 
@@ -143,33 +143,40 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    pub(super) fn timer(&mut self, flow: u32, end: End, now: Instant) {
-        self.agenda.clear(self.timer_source(flow, end));
-        self.flows[flow as usize].connection.handle_timeout(now, end);
-        self.pump(flow, end, now);
+    pub(super) fn timer(&mut self, socket: u32, now: Instant) {
+        self.agenda.clear(self.timer_source(socket));
+        let Socket { endpoint, flow, .. } = &mut self.sockets[socket as usize];
+        let flow = *flow;
+        endpoint.handle_timeout(now);
+        self.pump(socket, now);
         self.refill(flow, now);
     }
 
     pub(super) fn application_event(&mut self, number: u32, now: Instant) {
         let source = self.application(number);
-        if let Some(session) = self.flows[number as usize].session {
+        let flow = &mut self.flows[number as usize];
+        if let Some(session) = flow.session {
             self.agenda.clear(source);
             return self.attend(session, None, now);
         }
-        match self.flows[number as usize].drive(now) {
+        let socket = flow.socket(End::Sender);
+        match flow.drive(now, &mut *self.sockets[socket as usize].endpoint) {
             Some(next) => self.schedule(source, next),
             None => self.agenda.clear(source),
         }
-        self.pump(number, End::Sender, now);
+        for proxy in 0..self.flows[number as usize].proxies.len() {
+            self.run_proxy(number, proxy);
+        }
+        self.pump(socket, now);
     }
 
     pub(super) fn sample(&mut self, now: Instant) {
-        let source = SourceId((self.nodes.len() + 3 * self.flows.len()) as u32);
+        let source = self.application(self.flows.len() as u32);
         self.catch_up(now);
         let hops = &self.nodes[..self.forward + self.backward];
         let sample = Sample {
             at: now,
-            flows: self.flows.iter().map(FlowState::sample).collect(),
+            flows: self.flows.iter().map(|flow| flow.sample(&self.sockets)).collect(),
             hops: hops.iter().map(|node| sample_hop(node, now)).collect(),
         };
         self.observer.sample(&sample);

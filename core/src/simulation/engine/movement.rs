@@ -1,4 +1,4 @@
-//! How a packet moves: out of an end, from hop to hop, into the other end.
+//! How a packet moves: out of an endpoint, from hop to hop, into the other endpoint.
 
 use super::Engine;
 use crate::link::{Admission, DropReason};
@@ -7,25 +7,26 @@ use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Event, Observer, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
-use crate::simulation::stretches::PROXY;
+use crate::simulation::socket::Socket;
 use crate::transport::{End, Packet, Received};
 use crate::units::Instant;
 
 impl<O: Observer> Engine<'_, O> {
     // --- how a packet moves ---
 
-    /// Has an end of a flow send what it has to send, and sets its timer.
-    pub(super) fn pump(&mut self, flow: u32, end: End, now: Instant) {
+    /// Has an endpoint send what it has to send, and sets its timer.
+    pub(super) fn pump(&mut self, number: u32, now: Instant) {
         // Something stands before it if this end answers a packet that crossed no hop.
         let first = self.packets.sent().len();
-        let connection = &mut self.flows[flow as usize].connection;
-        let timeout = connection.transmit(now, end, &mut self.packets);
-        let toward = match end {
-            End::Sender => End::Receiver,
-            End::Receiver => End::Sender,
-        };
+        let socket = &mut self.sockets[number as usize];
+        let timeout = socket.endpoint.transmit(now, &mut self.packets);
+        let Socket { flow, end, peer: to, .. } = *socket;
         for index in first..self.packets.sent().len() {
             let id = self.packets.sent()[index];
+            let state = &mut self.flows[flow as usize];
+            if end == End::Sender && !state.proxies.is_empty() {
+                state.stamp(number, now, &mut self.packets[id]);
+            }
             if O::EVENTS && end == End::Sender {
                 let Packet { start, len, retransmission, .. } = self.packets[id];
                 self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
@@ -34,21 +35,19 @@ impl<O: Observer> Engine<'_, O> {
                 let step = Step::Sent { from: end, packet: &self.packets[id] };
                 self.observer.packet(now, flow, id, step);
             }
-            let state = &self.flows[flow as usize];
-            let hop = state.begins(toward, &self.packets[id]);
-            let Some(&number) = state.path(toward).get(usize::from(hop)) else {
-                self.arrive_at_once(flow, toward, id, now);
+            let Some(&node) = self.sockets[to as usize].way.first() else {
+                self.arrive_at_once(to, id, now);
                 continue;
             };
-            let route = Route { flow, hop, toward };
+            let route = Route { to, hop: 0, flow };
             match self.routes.get_mut(id as usize) {
                 Some(place) => *place = route,
                 None => self.routes.resize(id as usize + 1, route),
             }
-            self.enter_node(number, id, flow, now);
+            self.enter_node(node, id, flow, now);
         }
         self.packets.forget_sent(first);
-        let source = self.timer_source(flow, end);
+        let source = self.timer_source(number);
         match end {
             End::Sender => self.arm_retransmission(source, timeout),
             End::Receiver if timeout == self.agenda.time_of(source) => {}
@@ -59,10 +58,10 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// A packet of a flow without any hop on this way.
+    /// A packet on a way without any hop.
     #[cold]
-    fn arrive_at_once(&mut self, flow: u32, toward: End, id: u32, now: Instant) {
-        self.deliver(flow, toward, id, now);
+    fn arrive_at_once(&mut self, to: u32, id: u32, now: Instant) {
+        self.deliver(to, id, now);
     }
 
     /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
@@ -79,10 +78,10 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
         let route = &mut self.routes[id as usize];
         route.hop += 1;
-        let Route { flow, hop, toward } = *route;
-        match self.flows[flow as usize].path(toward).get(usize::from(hop)) {
-            Some(&number) if number != PROXY => self.enter_node(number, id, flow, now),
-            _ => self.deliver(flow, toward, id, now),
+        let Route { to, hop, flow } = *route;
+        match self.sockets[to as usize].way.get(usize::from(hop)) {
+            Some(&node) => self.enter_node(node, id, flow, now),
+            None => self.deliver(to, id, now),
         }
     }
 
@@ -147,44 +146,72 @@ impl<O: Observer> Engine<'_, O> {
         if O::EVENTS {
             self.observer.event(now, &Event::Gone { flow, seq: packet.start, len: packet.len });
         }
-        self.flows[flow as usize].connection.discard(packet);
         self.packets.free(id);
     }
 
     #[inline(always)]
-    fn deliver(&mut self, number: u32, end: End, id: u32, now: Instant) {
+    fn deliver(&mut self, to: u32, id: u32, now: Instant) {
+        let contents = self.packets.take_contents(id);
         let packet = &self.packets[id];
-        let flow = &mut self.flows[number as usize];
-        let was_done = flow.done;
+        let Socket { endpoint, flow: number, end, proxy, .. } = &mut self.sockets[to as usize];
+        let (number, end, proxy) = (*number, *end, *proxy);
         if O::PACKETS {
             self.observer.packet(now, number, id, Step::Arrived);
         }
-        let received = flow.receive(now, end, packet);
-        self.unfinished -= usize::from(!was_done && flow.done);
+        let received = endpoint.handle(now, packet, contents);
         if O::EVENTS {
             let Packet { start: seq, len, .. } = *packet;
-            let event = match received {
-                Received::Ack(ack) => Event::Acked { flow: number, ack },
-                Received::Data { in_vain: duplicate, .. }
-                | Received::Relayed { in_vain: duplicate } => {
+            let event = match (end, received) {
+                (End::Sender, Received::Ack(ack)) => Event::Acked { flow: number, ack },
+                (End::Sender, Received::Data { .. }) => {
+                    Event::Acked { flow: number, ack: endpoint.acknowledged().unwrap_or(0) }
+                }
+                (End::Receiver, received) => {
+                    let duplicate = matches!(received, Received::Data { in_vain: true, .. });
                     Event::Received { flow: number, seq, len, duplicate }
                 }
             };
             self.observer.event(now, &event);
         }
-        // What reaches a proxy is nothing to the application.
-        let session = flow.session.filter(|_| flow.is_at_end(end, packet));
+        let flow = &mut self.flows[number as usize];
+        let was_done = flow.done;
+        match (end, received) {
+            (End::Sender, _) => flow.acknowledgement_arrived(now, &self.sockets),
+            (End::Receiver, Received::Data { in_vain, delivered }) if proxy.is_none() => {
+                flow.data_arrived(now, packet, in_vain, delivered);
+            }
+            (End::Receiver, _) => {}
+        }
+        self.unfinished -= usize::from(!was_done && flow.done);
+        let session = flow.session;
+        if let Some(proxy) = proxy {
+            return self.relay(to, id, proxy as usize, now);
+        }
         self.packets.free(id);
         if let Some(session) = session {
             self.attend(session, Some((number, end)), now);
         }
-        self.pump(number, end, now);
-        if self.flows[number as usize].is_split() {
-            let other = match end {
-                End::Sender => End::Receiver,
-                End::Receiver => End::Sender,
-            };
-            self.pump(number, other, now);
-        }
+        self.pump(to, now);
+    }
+
+    /// A packet has reached a socket of a proxy, whose application copies what it can.
+    #[cold]
+    fn relay(&mut self, socket: u32, id: u32, proxy: usize, now: Instant) {
+        let Socket { flow: number, end, .. } = self.sockets[socket as usize];
+        let own = &mut self.flows[number as usize].proxies[proxy];
+        own.arrived(end, &self.packets[id]);
+        let beyond = own.beyond(socket);
+        self.packets.free(id);
+        self.run_proxy(number, proxy);
+        self.pump(socket, now);
+        self.pump(beyond, now);
+    }
+
+    /// Has a proxy of a flow copy what it can.
+    pub(super) fn run_proxy(&mut self, flow: u32, proxy: usize) {
+        let flow = &mut self.flows[flow as usize];
+        let source = &self.sockets[flow.socket(End::Sender) as usize];
+        let total = source.endpoint.total();
+        flow.proxies[proxy].run(&mut self.sockets, total);
     }
 }

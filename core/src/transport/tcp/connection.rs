@@ -1,19 +1,18 @@
-//! Both ends of a TCP connection, as the engine drives them.
+//! An endpoint of a TCP connection of any profile, as the engine drives it.
 
 use rand_chacha::ChaCha8Rng;
 
-use super::config::{EcnMode, Profile, TcpConfig};
-use super::dialogue::TcpDialogue;
+use super::config::{EcnMode, LinuxOptions, Profile, TcpConfig};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
-use super::split::{Chain, ProxyConfig, SplitDialogue};
+use super::split::{ProxyConfig, TellWindow, Windowed};
 use crate::config::Fault;
 use crate::transport::{
-    Connection, EcnReport, End, Endpoint, FlowControl, Outbox, Packet, Protocol, Received, Report,
-    Streams, Window,
+    Chunk, Contents, EcnReport, Endpoint, FlowControl, Half, Outbox, Packet, Protocol, Purpose,
+    Received, Report, Segment, Streams, Window,
 };
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 impl Protocol for TcpConfig {
     fn name(&self) -> &'static str {
@@ -39,17 +38,38 @@ impl Protocol for TcpConfig {
         }
     }
 
-    fn connect(&self, rng: ChaCha8Rng) -> Box<dyn Connection> {
-        match self.profile() {
-            Profile::Papers if !self.sack => {
-                join(NoSackSender::new(self), PapersReceiver::new(self), false)
+    /// Over a stretch that a proxy begins, its own settings count; whoever receives announces its own
+    /// window.
+    fn connect(
+        &self,
+        purpose: Purpose,
+        proxies: [Option<&ProxyConfig>; 2],
+        rng: ChaCha8Rng,
+    ) -> Option<[Box<dyn Endpoint>; 2]> {
+        let config = proxies[0].map_or_else(|| self.clone(), |proxy| proxy.sending(self));
+        let facing = |proxy: Option<&ProxyConfig>| TcpConfig {
+            receive_window: proxy.map(ProxyConfig::announced).or(self.receive_window),
+            ..config.clone()
+        };
+        let (down, up) = (facing(proxies[1]), facing(proxies[0]));
+        let ends = Ends { own: self, proxies, marks: config.ecn_mode() != EcnMode::Off };
+        let papers = config.profile() == Profile::Papers;
+        Some(match purpose {
+            Purpose::Dialogue if papers => return None,
+            Purpose::Dialogue => {
+                // The client's handshake serves both directions.
+                let options = LinuxOptions { handshake: false, ..down.options() };
+                let answers = TcpConfig { linux: Some(options), ..down.clone() };
+                let server = (LinuxSender::new(&answers, rng.clone()), LinuxReceiver::new(&up));
+                let client = (LinuxSender::new(&up, rng), LinuxReceiver::new(&down));
+                ends.join(server, client)
             }
-            Profile::Papers => join(PapersSender::new(self, rng), PapersReceiver::new(self), false),
-            Profile::Linux => {
-                let marks = self.ecn_mode() != EcnMode::Off;
-                join(LinuxSender::new(self, rng), LinuxReceiver::new(self), marks)
+            _ if papers && !config.sack => {
+                ends.one_way(NoSackSender::new(&down), PapersReceiver::new(&down))
             }
-        }
+            _ if papers => ends.one_way(PapersSender::new(&down, rng), PapersReceiver::new(&down)),
+            _ => ends.one_way(LinuxSender::new(&down, rng), LinuxReceiver::new(&down)),
+        })
     }
 
     fn check_proxy(&self, proxy: &ProxyConfig, converses: bool) -> Result<(), Fault> {
@@ -57,55 +77,85 @@ impl Protocol for TcpConfig {
         if converses { proxy.check_dialogue(self) } else { Ok(()) }
     }
 
-    fn split(
-        &self,
-        proxies: &[ProxyConfig],
-        main: usize,
-        rngs: Vec<ChaCha8Rng>,
-    ) -> Option<Box<dyn Connection>> {
-        Some(Box::new(Chain::new(self, proxies, main, rngs)))
+    fn splits(&self) -> bool {
+        true
     }
 
     /// The agents of profile `papers` send data in one direction only.
     fn dialogues(&self) -> Option<Streams> {
         (self.profile() == Profile::Linux).then_some(Streams::One)
     }
+}
 
-    fn converse(&self, rng: ChaCha8Rng) -> Option<Box<dyn Connection>> {
-        self.dialogues()?;
-        Some(Box::new(TcpDialogue::new(self, rng)))
+/// The ends of a connection.
+struct Ends<'a> {
+    own: &'a TcpConfig,
+    proxies: [Option<&'a ProxyConfig>; 2],
+    marks: bool,
+}
+
+impl Ends<'_> {
+    fn one_way(&self, sender: impl Sender, receiver: impl Receiver) -> [Box<dyn Endpoint>; 2] {
+        self.join((sender, Absent::default()), (Absent::default(), receiver))
     }
 
-    fn converse_through(
+    fn join<S: Sender, R: Receiver>(
         &self,
-        proxies: &[ProxyConfig],
-        main: usize,
-        rngs: Vec<ChaCha8Rng>,
-    ) -> Option<Box<dyn Connection>> {
-        self.dialogues()?;
-        Some(Box::new(SplitDialogue::new(self, proxies, main, rngs)))
+        server: (S, impl Receiver),
+        client: (impl Sender, R),
+    ) -> [Box<dyn Endpoint>; 2] {
+        let [at_server, at_client] = self.proxies;
+        let server = TcpEndpoint::new(server, self.marks);
+        let client = TcpEndpoint::new(client, self.marks);
+        if self.proxies == [None; 2] {
+            return [Box::new(server), Box::new(client)];
+        }
+        [
+            Box::new(Windowed::new(server, self.own, at_server, at_client)),
+            Box::new(Windowed::new(client, self.own, at_client, at_server)),
+        ]
     }
 }
 
-/// Operations that a connection needs from a sender of any profile, besides [`Endpoint`].
-pub(super) trait Sender: Endpoint + Send + 'static {
+/// What an endpoint needs from the half that sends, in any profile, besides [`Half`].
+pub(super) trait Sender: Half + Send + 'static {
+    /// True if there is no such half.
+    const ABSENT: bool = false;
+
     fn supply(&mut self, bytes: u64);
     fn close(&mut self);
     fn open(&mut self);
     fn acknowledged(&self) -> u64;
     fn counters(&self) -> &SenderCounters;
     fn window(&self) -> Window;
+
+    fn is_established(&self) -> bool {
+        true
+    }
+
+    fn accept(&mut self, _now: Instant, _since: Duration, _answers: u32) {}
+
+    fn unsent(&self) -> u64 {
+        0
+    }
 }
 
-/// Operations that a connection needs from a receiver of any profile, besides [`Endpoint`].
-pub(super) trait Receiver: Endpoint + Send + 'static {
+/// What an endpoint needs from the half that receives, in any profile, besides [`Half`].
+pub(super) trait Receiver: Half + Send + 'static {
+    /// True if there is no such half.
+    const ABSENT: bool = false;
+
     fn received(&self) -> u64;
     fn permit(&mut self, edge: u64, tell: bool);
     fn counters(&self) -> &ReceiverCounters;
+
+    fn accept(&mut self, _now: Instant, _rtt: Option<Duration>) {}
+
+    fn on_reply(&mut self, _now: Instant) {}
 }
 
 macro_rules! senders {
-    ($($sender:ty),+) => {$(
+    ($($sender:ty { $($own:item)* })+) => {$(
         impl Sender for $sender {
             fn supply(&mut self, bytes: u64) {
                 self.supply(bytes);
@@ -135,12 +185,14 @@ macro_rules! senders {
                     in_flight: self.in_flight(),
                 }
             }
+
+            $($own)*
         }
     )+};
 }
 
 macro_rules! receivers {
-    ($($receiver:ty),+) => {$(
+    ($($receiver:ty { $($own:item)* })+) => {$(
         impl Receiver for $receiver {
             fn received(&self) -> u64 {
                 self.received()
@@ -153,34 +205,169 @@ macro_rules! receivers {
             fn counters(&self) -> &ReceiverCounters {
                 self.counters()
             }
+
+            $($own)*
         }
     )+};
 }
 
-senders!(PapersSender, NoSackSender, LinuxSender);
-receivers!(PapersReceiver, LinuxReceiver);
+senders! {
+    PapersSender {}
+    NoSackSender {}
+    LinuxSender {
+        fn is_established(&self) -> bool {
+            self.is_established()
+        }
 
-/// A sender and a receiver.
+        fn accept(&mut self, now: Instant, since: Duration, answers: u32) {
+            self.accept(now, since, answers);
+        }
+
+        fn unsent(&self) -> u64 {
+            self.unsent()
+        }
+    }
+}
+
+receivers! {
+    PapersReceiver {}
+    LinuxReceiver {
+        fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
+            self.accept(now, rtt);
+        }
+
+        fn on_reply(&mut self, now: Instant) {
+            self.on_reply(now);
+        }
+    }
+}
+
+/// In place of a half that never does anything: data go one way.
+#[derive(Debug, Default)]
+struct Absent {
+    sent: SenderCounters,
+    received: ReceiverCounters,
+}
+
+impl Half for Absent {
+    fn handle_segment(&mut self, _: Instant, _: &Segment) {}
+
+    fn handle_timeout(&mut self, _: Instant) {}
+
+    fn transmit_into(&mut self, _: Instant, _: &mut Segment) -> bool {
+        false
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+impl Sender for Absent {
+    const ABSENT: bool = true;
+
+    fn supply(&mut self, _: u64) {}
+
+    fn close(&mut self) {}
+
+    fn open(&mut self) {}
+
+    fn acknowledged(&self) -> u64 {
+        0
+    }
+
+    fn counters(&self) -> &SenderCounters {
+        &self.sent
+    }
+
+    fn window(&self) -> Window {
+        Window::default()
+    }
+
+    fn is_established(&self) -> bool {
+        false
+    }
+}
+
+impl Receiver for Absent {
+    const ABSENT: bool = true;
+
+    fn received(&self) -> u64 {
+        0
+    }
+
+    fn permit(&mut self, _: u64, _: bool) {}
+
+    fn counters(&self) -> &ReceiverCounters {
+        &self.received
+    }
+}
+
+/// An endpoint: a half that sends and one that receives. Acknowledgements use packets of their own
+/// ([`Packet::answers`]): they are not piggybacked on data of the other direction.
 #[derive(Debug)]
-pub(super) struct TcpConnection<S, R> {
+pub(super) struct TcpEndpoint<S, R> {
     pub(super) sender: S,
     pub(super) receiver: R,
     /// True if explicit congestion notification is in use.
     marks: bool,
+    /// When this end answered the SYN; `None` once the client's next packet has arrived.
+    answered: Option<Answered>,
+    read: u64,
 }
 
-impl<S, R> TcpConnection<S, R> {
-    pub(super) fn new(sender: S, receiver: R, marks: bool) -> Self {
-        Self { sender, receiver, marks }
+/// The server's state during the handshake.
+#[derive(Clone, Copy, Debug)]
+struct Answered {
+    at: Instant,
+    /// How often.
+    times: u32,
+}
+
+impl<S: Sender, R: Receiver> TcpEndpoint<S, R> {
+    fn new((sender, receiver): (S, R), marks: bool) -> Self {
+        Self { sender, receiver, marks, answered: None, read: 0 }
+    }
+
+    /// Handles the server's SYN-ACK, or an acknowledgement.
+    #[inline]
+    fn handle_answer(&mut self, now: Instant, segment: &Segment) {
+        if R::ABSENT {
+            return self.sender.handle_segment(now, segment);
+        }
+        let was_open = self.sender.is_established();
+        self.sender.handle_segment(now, segment);
+        if !was_open && self.sender.is_established() {
+            self.receiver.accept(now, self.sender.window().srtt);
+        }
+    }
+
+    /// The client's SYN and the packet after it open the direction of the server's data.
+    fn follow_handshake(&mut self, now: Instant, segment: &Segment) {
+        if segment.syn {
+            let times = self.answered.map_or(1, |answered| answered.times + 1);
+            self.answered = Some(Answered { at: now, times });
+        } else if let Some(Answered { at, times }) = self.answered.take() {
+            self.sender.accept(now, now.saturating_since(at), times);
+        }
+    }
+
+    fn refused(&self) -> u64 {
+        let counters = self.receiver.counters();
+        counters.duplicate_segments + counters.stale_segments
     }
 }
 
-fn join(sender: impl Sender, receiver: impl Receiver, marks: bool) -> Box<dyn Connection> {
-    Box::new(TcpConnection { sender, receiver, marks })
-}
+impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
+    fn open(&mut self) {
+        self.sender.open();
+    }
 
-impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
-    fn supply(&mut self, bytes: u64) {
+    fn is_open(&self) -> bool {
+        self.sender.is_established()
+    }
+
+    fn write(&mut self, _: u32, bytes: u64, _: bool) {
         self.sender.supply(bytes);
     }
 
@@ -188,48 +375,52 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
         self.sender.close();
     }
 
-    fn open(&mut self) {
-        self.sender.open();
+    fn read(&mut self) -> Option<Chunk> {
+        let received = self.receiver.received();
+        let bytes = received - std::mem::replace(&mut self.read, received);
+        (bytes > 0).then_some(Chunk { stream: 0, bytes })
     }
 
-    fn permit(&mut self, edge: u64, tell: bool) {
-        self.receiver.permit(edge, tell);
+    fn unsent(&self) -> u64 {
+        self.sender.unsent()
     }
 
-    fn receive(&mut self, now: Instant, end: End, packet: &Packet) -> Received {
+    fn handle(&mut self, now: Instant, packet: &Packet, _: Option<Contents>) -> Received {
         let segment = &packet.segment;
-        let refused = |receiver: &R| {
-            let counters = receiver.counters();
-            counters.duplicate_segments + counters.stale_segments
-        };
-        match end {
-            End::Receiver => {
-                let before = refused(&self.receiver);
-                self.receiver.handle_segment(now, segment);
-                let in_vain = refused(&self.receiver) > before;
-                Received::Data { in_vain, delivered: self.receiver.received() }
-            }
-            End::Sender => {
-                self.sender.handle_segment(now, segment);
-                Received::Ack(segment.ack)
-            }
+        if R::ABSENT || (!S::ABSENT && packet.answers) {
+            self.handle_answer(now, segment);
+            return Received::Ack(segment.ack);
         }
+        if !S::ABSENT {
+            self.follow_handshake(now, segment);
+        }
+        let before = self.refused();
+        self.receiver.handle_segment(now, segment);
+        let in_vain = self.refused() > before;
+        Received::Data { in_vain, delivered: self.receiver.received() }
     }
 
-    fn discard(&mut self, _: &Packet) {}
-
-    fn transmit(&mut self, now: Instant, end: End, outbox: &mut Outbox) -> Option<Instant> {
-        match end {
-            End::Sender => transmit(&mut self.sender, now, 0, outbox),
-            End::Receiver => transmit(&mut self.receiver, now, 0, outbox),
+    /// Acknowledgements first. A delayed acknowledgement leaves with data.
+    fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+        if R::ABSENT {
+            return transmit(&mut self.sender, now, false, outbox);
         }
+        let mut acknowledgement = transmit(&mut self.receiver, now, true, outbox);
+        if S::ABSENT {
+            return acknowledgement;
+        }
+        let first = outbox.sent().len();
+        let retransmission = transmit(&mut self.sender, now, false, outbox);
+        if outbox.sent()[first..].iter().any(|&id| outbox[id].len > 0) {
+            self.receiver.on_reply(now);
+            acknowledgement = transmit(&mut self.receiver, now, true, outbox);
+        }
+        [retransmission, acknowledgement].into_iter().flatten().min()
     }
 
-    fn handle_timeout(&mut self, now: Instant, end: End) {
-        match end {
-            End::Sender => handle_timeout(&mut self.sender, now),
-            End::Receiver => handle_timeout(&mut self.receiver, now),
-        }
+    fn handle_timeout(&mut self, now: Instant) {
+        handle_timeout(&mut self.receiver, now);
+        handle_timeout(&mut self.sender, now);
     }
 
     fn in_order(&self) -> bool {
@@ -241,7 +432,7 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
     }
 
     fn acknowledged(&self) -> Option<u64> {
-        Some(self.sender.acknowledged())
+        (!S::ABSENT).then(|| self.sender.acknowledged())
     }
 
     fn report(&self) -> Report {
@@ -270,21 +461,27 @@ impl<S: Sender, R: Receiver> Connection for TcpConnection<S, R> {
     }
 
     fn window(&self) -> Option<Window> {
-        Some(self.sender.window())
+        (!S::ABSENT).then(|| self.sender.window())
+    }
+}
+
+impl<S: Sender, R: Receiver> TellWindow for TcpEndpoint<S, R> {
+    fn permit(&mut self, edge: u64, tell: bool) {
+        self.receiver.permit(edge, tell);
     }
 }
 
 #[inline(always)]
-pub(super) fn transmit(
-    end: &mut impl Endpoint,
+fn transmit(
+    half: &mut impl Half,
     now: Instant,
-    body: u32,
+    answers: bool,
     outbox: &mut Outbox,
 ) -> Option<Instant> {
     loop {
         let packet = outbox.draft();
-        if !end.transmit_into(now, &mut packet.segment) {
-            return end.poll_timeout();
+        if !half.transmit_into(now, &mut packet.segment) {
+            return half.poll_timeout();
         }
         packet.size = Bytes(packet.segment.wire);
         packet.len = packet.segment.len;
@@ -292,14 +489,75 @@ pub(super) fn transmit(
         packet.first_sent = packet.segment.first_sent;
         packet.retransmission = packet.segment.retransmission;
         packet.ecn = packet.segment.ecn;
-        packet.body = body;
+        packet.answers = answers;
         outbox.send();
     }
 }
 
 /// Ignores a timeout that has been moved since the host scheduled it.
-pub(super) fn handle_timeout(end: &mut impl Endpoint, now: Instant) {
-    if end.poll_timeout().is_some_and(|at| at <= now) {
-        end.handle_timeout(now);
+fn handle_timeout(half: &mut impl Half, now: Instant) {
+    if half.poll_timeout().is_some_and(|at| at <= now) {
+        half.handle_timeout(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+    use crate::transport::End;
+    use crate::transport::tcp::CongestionAlgorithm;
+
+    /// Runs over a loss-free path of 50 ms each way until no packet is in flight.
+    fn run(ends: &mut [Box<dyn Endpoint>; 2], from: Instant) -> (Instant, Vec<(End, bool, u32)>) {
+        let mut outbox = Outbox::default();
+        let mut way: std::collections::VecDeque<(Instant, End, Packet)> = Default::default();
+        let (mut now, mut sent) = (from, Vec::new());
+        loop {
+            for end in [End::Sender, End::Receiver] {
+                let _ = ends[end as usize].transmit(now, &mut outbox);
+                for &id in outbox.sent() {
+                    let packet = outbox[id];
+                    sent.push((end, packet.answers, packet.len));
+                    way.push_back((now + Duration::from_millis(50), end.other(), packet));
+                }
+                outbox.sent().to_vec().iter().for_each(|&id| outbox.free(id));
+                outbox.forget_sent(0);
+            }
+            let Some((at, end, packet)) = way.pop_front() else { return (now, sent) };
+            now = at;
+            ends[end as usize].handle(now, &packet, None);
+        }
+    }
+
+    #[test]
+    fn one_handshake_opens_both_directions() {
+        let config = TcpConfig::linux(CongestionAlgorithm::CUBIC);
+        let rng = Seed(1).rng(Stream::Flow(0));
+        let mut ends = config.connect(Purpose::Dialogue, [None; 2], rng).unwrap();
+        ends[1].open();
+        let (now, sent) = run(&mut ends, Instant::ZERO);
+        // SYN, its answer, the acknowledgement of that.
+        let control =
+            [(End::Receiver, false, 0), (End::Sender, true, 0), (End::Receiver, false, 0)];
+        assert_eq!(sent, control);
+        assert_eq!(now, Instant::ZERO + Duration::from_millis(150));
+        assert!(ends[0].is_open() && ends[1].is_open());
+        // Both ends have timed the round trip.
+        let rtt = Some(Duration::from_millis(100));
+        assert!(ends.iter().all(|end| end.window().unwrap().srtt == rtt));
+
+        ends[1].write(0, 350, true);
+        let (now, sent) = run(&mut ends, now);
+        assert_eq!(sent[0], (End::Receiver, false, 350));
+        assert_eq!(ends[0].read(), Some(Chunk { stream: 0, bytes: 350 }));
+        assert_eq!(ends[0].read(), None);
+        ends[0].write(0, 3000, true);
+        assert_eq!(ends[0].unsent(), 3000);
+        let (_, sent) = run(&mut ends, now);
+        let lens: Vec<_> = sent.iter().filter(|it| it.0 == End::Sender).map(|it| it.2).collect();
+        assert_eq!(lens, [1448, 1448, 104]);
+        assert_eq!(ends[1].read(), Some(Chunk { stream: 0, bytes: 3000 }));
+        assert_eq!(ends[1].delivered(), 3000);
     }
 }

@@ -7,7 +7,7 @@ use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
 use crate::seed::{Seed, Stream};
-use crate::transport::{Endpoint, Segment};
+use crate::transport::{Half, Segment};
 use crate::units::{Duration, Instant};
 
 /// Congestion state of a sender.
@@ -26,7 +26,7 @@ pub enum CongestionState {
     Loss,
 }
 
-/// A TCP sender. [`TcpSender::supply`] takes data; [`Endpoint`] takes ACKs and returns segments.
+/// A TCP sender. [`TcpSender::supply`] takes data; [`Half`] takes ACKs and returns segments.
 #[derive(Debug)]
 pub struct TcpSender(Sender);
 
@@ -166,10 +166,10 @@ impl TcpReceiver {
     }
 }
 
-/// Implements [`Endpoint`] by delegation.
+/// Implements [`Half`] by delegation.
 macro_rules! pass_on {
     ($end:ty, $kind:tt) => {
-        impl Endpoint for $end {
+        impl Half for $end {
             #[inline]
             fn handle_segment(&mut self, now: Instant, segment: &Segment) {
                 delegate!($kind, &mut self.0, end => end.handle_segment(now, segment));

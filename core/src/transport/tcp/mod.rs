@@ -12,10 +12,11 @@
 //! - `shared`: parts that both profiles use: segments in flight, the receiver's reassembly queue,
 //!   the application's data, counters.
 //!
-//! `config` describes a connection. `endpoint` holds the two ends of either profile.
+//! `config` describes a connection. `connection` makes its endpoints; `endpoint` holds the halves of
+//! either profile for hosts that carry segments themselves.
 //!
 //! ```
-//! use clift::transport::Endpoint;
+//! use clift::transport::Half;
 //! use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};
 //! use clift::units::{Duration, Instant};
 //!
@@ -49,7 +50,6 @@
 mod config;
 mod congestion;
 mod connection;
-mod dialogue;
 mod endpoint;
 mod linux;
 mod papers;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use clift::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use clift::transport::{Endpoint, Segment};
+use clift::transport::{Half, Segment};
 use clift::units::{Duration, Instant};
 
 use super::time::Time;
@@ -127,7 +127,7 @@ impl<T: Time, F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<T, F, A> {
         self.now.instant(self.ahead)
     }
 
-    fn endpoint(&mut self, end: usize) -> &mut dyn Endpoint {
+    fn endpoint(&mut self, end: usize) -> &mut dyn Half {
         if end == 0 { &mut self.sender } else { &mut self.receiver }
     }
 

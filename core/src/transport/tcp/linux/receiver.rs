@@ -9,7 +9,7 @@ use super::ticks::Ticks;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
-use crate::transport::{Endpoint, SackBlock, Segment};
+use crate::transport::{Half, SackBlock, Segment};
 use crate::units::{Duration, Ecn, Instant};
 
 /// Bytes of the headers without options.
@@ -232,7 +232,7 @@ impl LinuxReceiver {
     }
 }
 
-impl Endpoint for LinuxReceiver {
+impl Half for LinuxReceiver {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.syn {
             return self.handle_syn(now, segment);

@@ -18,7 +18,7 @@ use crate::transport::tcp::congestion::{Ack, Pace, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Endpoint, Segment};
+use crate::transport::{Half, Segment};
 use crate::units::{Duration, Instant};
 
 /// Handshake state of the connection.
@@ -596,7 +596,7 @@ impl LinuxSender {
     }
 }
 
-impl Endpoint for LinuxSender {
+impl Half for LinuxSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         self.heard = self.heard.max(segment.ts_val);
         if segment.syn {

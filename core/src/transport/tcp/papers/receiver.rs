@@ -3,7 +3,7 @@
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
-use crate::transport::{Endpoint, Segment};
+use crate::transport::{Half, Segment};
 use crate::units::{Duration, Instant};
 
 /// SACK blocks in an ACK: what fits beside timestamps (RFC 2018 section 3).
@@ -99,7 +99,7 @@ impl PapersReceiver {
     }
 }
 
-impl Endpoint for PapersReceiver {
+impl Half for PapersReceiver {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.syn {
             self.update_echo(segment);

@@ -14,7 +14,7 @@ use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Endpoint, Segment};
+use crate::transport::{Half, Segment};
 use crate::units::{Duration, Instant};
 
 /// Segments that may leave in one burst when recovery ends.
@@ -315,7 +315,7 @@ impl PapersSender {
     }
 }
 
-impl Endpoint for PapersSender {
+impl Half for PapersSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let una = self.flight.una();
         if segment.ack > self.flight.nxt() || segment.ack < una {

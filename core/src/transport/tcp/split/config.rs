@@ -66,13 +66,18 @@ impl ProxyConfig {
     }
 
     /// Bytes that its send buffer takes.
-    pub(super) fn send_buffer(&self) -> u64 {
+    pub(crate) fn send_buffer(&self) -> u64 {
         self.buffer.0
     }
 
     /// Bytes that its receive buffer takes.
-    pub(super) fn receive_buffer(&self) -> u64 {
+    pub(crate) fn receive_buffer(&self) -> u64 {
         self.receive_buffer.unwrap_or(self.buffer).0
+    }
+
+    /// The window that it announces.
+    pub(in crate::transport::tcp) fn announced(&self) -> Size {
+        Size(self.receive_buffer())
     }
 
     /// Most bytes that it ever holds for one flow.
@@ -138,7 +143,7 @@ impl ProxyConfig {
     }
 
     /// The connection that it makes towards the destination for a flow like `own`.
-    pub(super) fn sending(&self, own: &TcpConfig) -> TcpConfig {
+    pub(in crate::transport::tcp) fn sending(&self, own: &TcpConfig) -> TcpConfig {
         let mut config = TcpConfig { profile: Some(own.profile()), ..own.clone() };
         if let Some(profile) = self.profile
             && profile != own.profile()

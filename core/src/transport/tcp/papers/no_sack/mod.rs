@@ -11,7 +11,7 @@ use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::Flight;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Endpoint, Segment};
+use crate::transport::{Half, Segment};
 use crate::units::{Duration, Instant};
 
 /// Duplicate ACKs that prove a loss (RFC 5681 section 3.2).
@@ -380,7 +380,7 @@ impl NoSackSender {
     }
 }
 
-impl Endpoint for NoSackSender {
+impl Half for NoSackSender {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.ack > self.flight.nxt() {
             return;

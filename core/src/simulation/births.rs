@@ -1,28 +1,20 @@
-//! When the source sent each byte first, for the delays from end to end.
+//! When the source sent each byte first, for the delays from end to end through proxies.
 
 use std::collections::VecDeque;
 
 use crate::units::Instant;
 
-/// First transmissions of the source that have not gone through all relays, in order.
+/// First transmissions of the source that have not gone through all proxies, in order.
 #[derive(Debug, Default)]
 pub(super) struct Births {
     /// First byte and time.
     sent: VecDeque<(u64, Instant)>,
-    /// One past the last byte.
-    end: u64,
 }
 
 impl Births {
-    /// The source sends bytes from `start` on, `len` of them, for the first time.
-    pub(super) fn add(&mut self, start: u64, len: u32, now: Instant) {
+    /// The source sends the bytes from `start` on for the first time.
+    pub(super) fn add(&mut self, start: u64, now: Instant) {
         self.sent.push_back((start, now));
-        self.end = start + u64::from(len);
-    }
-
-    /// How many bytes the source has sent.
-    pub(super) fn end(&self) -> u64 {
-        self.end
     }
 
     /// When byte `at` was sent first.
@@ -48,8 +40,8 @@ mod tests {
         let at = Instant::from_nanos;
         let mut births = Births::default();
         assert_eq!(births.of(0), None);
-        births.add(0, 100, at(5));
-        births.add(100, 50, at(7));
+        births.add(0, at(5));
+        births.add(100, at(7));
         assert_eq!(
             [0, 99, 100, 149].map(|byte| births.of(byte)),
             [5, 5, 7, 7].map(|t| Some(at(t)))
@@ -57,6 +49,6 @@ mod tests {
         births.forget(99);
         assert_eq!(births.of(99), Some(at(5)));
         births.forget(100);
-        assert_eq!((births.of(99), births.of(100), births.end()), (None, Some(at(7)), 150));
+        assert_eq!((births.of(99), births.of(100)), (None, Some(at(7))));
     }
 }

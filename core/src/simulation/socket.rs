@@ -1,0 +1,100 @@
+//! The endpoints of a run, and the ways between them.
+
+use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
+use crate::transport::{End, Endpoint};
+use crate::units::Duration;
+
+/// An endpoint at its host.
+pub(super) struct Socket {
+    pub(super) endpoint: Box<dyn Endpoint>,
+    pub(super) flow: u32,
+    pub(super) end: End,
+    /// The socket at the other end of the connection.
+    pub(super) peer: u32,
+    /// The nodes that packets cross in order that come here.
+    pub(super) way: Vec<u32>,
+    /// The proxy whose socket it is, of those of its flow; `None`: it is the application's.
+    pub(super) proxy: Option<u32>,
+}
+
+/// The nodes that a flow crosses.
+#[derive(Clone)]
+pub(super) struct Ways {
+    pub(super) to_receiver: Vec<u32>,
+    pub(super) to_sender: Vec<u32>,
+}
+
+impl Ways {
+    /// The ways of the connections one behind the other that the proxies make of a flow. A connection
+    /// without a hop gets one from `wire`: packets of an end that is there already must not arrive
+    /// while it is still sending.
+    pub(super) fn split(
+        &self,
+        setup: &Setup,
+        flow: &Flow,
+        mut wire: impl FnMut() -> u32,
+    ) -> Vec<Self> {
+        let own = usize::from(flow.source_leg.is_some());
+        let there = setup.proxies.iter().map(|proxy| proxy.forward + own);
+        let back = setup.proxies.iter().rev().map(|proxy| proxy.backward);
+        let there = cut(&self.to_receiver, there, &mut wire);
+        let back = cut(&self.to_sender, back, &mut wire).into_iter().rev();
+        there
+            .into_iter()
+            .zip(back)
+            .map(|(to_receiver, to_sender)| Self { to_receiver, to_sender })
+            .collect()
+    }
+}
+
+/// Cuts a way at `cuts`, which rise.
+fn cut(
+    way: &[u32],
+    cuts: impl Iterator<Item = usize>,
+    mut wire: impl FnMut() -> u32,
+) -> Vec<Vec<u32>> {
+    let mut begins = 0;
+    let pieces = cuts.chain([way.len()]).map(|ends| {
+        match &way[std::mem::replace(&mut begins, ends)..ends] {
+            [] => vec![wire()],
+            hops => hops.to_vec(),
+        }
+    });
+    pieces.collect()
+}
+
+/// A hop for a connection without one.
+pub(super) fn wire() -> LegConfig {
+    LegConfig::of_delay(Duration::ZERO)
+}
+
+/// The connection between proxies whose window a flow shows: the first with a link, else the one that
+/// takes longest.
+pub(super) fn main_connection(setup: &Setup) -> usize {
+    let place = |hop: usize| setup.proxies.iter().filter(|proxy| proxy.forward <= hop).count();
+    if let Some(link) = setup.forward.iter().position(|hop| matches!(hop, Hop::Link(_))) {
+        return place(link);
+    }
+    let mut delays = vec![Duration::ZERO; setup.proxies.len() + 1];
+    for (number, hop) in setup.forward.iter().enumerate() {
+        if let Hop::Leg(LegConfig { delay, .. }) = hop {
+            delays[place(number)] += delay.longest();
+        }
+    }
+    let longest = delays.iter().max().copied().unwrap_or_default();
+    delays.iter().position(|delay| *delay == longest).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_cut_where_proxies_stand() {
+        let none = || -> u32 { panic!("every piece has a hop") };
+        assert_eq!(cut(&[7, 8, 9], [1].into_iter(), none), [vec![7], vec![8, 9]]);
+        let mut wires = 100..;
+        let cut = cut(&[7], [0, 1, 1].into_iter(), || wires.next().unwrap());
+        assert_eq!(cut, [[100], [7], [101], [102]]);
+    }
+}

@@ -1,0 +1,286 @@
+//! The interface between one side of a transport connection and its host.
+
+use std::any::Any;
+
+use crate::transport::{Outbox, Segment};
+use crate::units::{Bytes, Duration, Ecn, Instant};
+
+/// One side of a transport connection, without I/O and clock. The two endpoints of a connection
+/// exchange [`Packet`]s and share no state.
+///
+/// The host moves the packets and passes the current time, which never decreases. After each call
+/// that may let an endpoint send ([`Endpoint::write`], [`Endpoint::close`], [`Endpoint::open`],
+/// [`Endpoint::permit`], [`Endpoint::handle`], [`Endpoint::handle_timeout`]) the host calls
+/// [`Endpoint::transmit`].
+///
+/// An application writes and reads numbers of bytes; there are no contents.
+///
+/// ```
+/// use clift::seed::{Seed, Stream};
+/// use clift::transport::datagram::DatagramConfig;
+/// use clift::transport::{Endpoint, Outbox, Protocol, Purpose, Received};
+/// use clift::units::{Bytes, Instant};
+/// let now = Instant::ZERO;
+/// let protocol = DatagramConfig { packet: Bytes(1500) };
+/// let rng = Seed(1).rng(Stream::Flow(0));
+/// let [mut sender, mut receiver] = protocol.connect(Purpose::OneWay, [None; 2], rng).unwrap();
+/// sender.write(0, 1000, false);
+/// let mut outbox = Outbox::default();
+/// assert_eq!(sender.transmit(now, &mut outbox), None);
+/// let packet = outbox[outbox.sent()[0]];
+/// assert_eq!((packet.size, packet.len), (Bytes(1028), 1000));
+/// let received = receiver.handle(now, &packet, None);
+/// assert_eq!(received, Received::Data { in_vain: false, delivered: 1000 });
+/// ```
+pub trait Endpoint: Send {
+    /// Starts the handshake, if the protocol has one. The first [`Endpoint::write`] does so too,
+    /// but for the client of a dialogue ([`Purpose::Dialogue`](crate::transport::Purpose)).
+    fn open(&mut self) {}
+
+    /// True once the peer has answered the handshake, so that data may be sent.
+    fn is_open(&self) -> bool {
+        true
+    }
+
+    /// True once the peer has asked to open the connection, for an endpoint at a proxy.
+    fn is_called(&self) -> bool {
+        false
+    }
+
+    /// The application writes `bytes` more into a stream; `u64::MAX` means an endless supply, and
+    /// `last` ends the stream. A protocol with one stream ignores `stream` and `last`. Ignored
+    /// after [`Endpoint::close`].
+    fn write(&mut self, stream: u32, bytes: u64, last: bool);
+
+    /// The application writes no more.
+    fn close(&mut self);
+
+    /// The next in-order bytes that arrived and that this function has not returned yet, one stream
+    /// per call.
+    fn read(&mut self) -> Option<Chunk>;
+
+    /// Bytes written and not sent yet.
+    fn unsent(&self) -> u64 {
+        0
+    }
+
+    /// Bytes of all data written, once the application has closed. (A FIN tells the peer's
+    /// application the same, which packets here do not carry.)
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    /// Sets the receive window of an endpoint at a proxy: the application accepts bytes below
+    /// `edge` only. The edge never decreases. Other endpoints ignore the call.
+    fn permit(&mut self, _edge: u64) {}
+
+    /// Handles a packet from the peer; `contents` is what the peer attached
+    /// ([`Outbox::attach`]).
+    fn handle(&mut self, now: Instant, packet: &Packet, contents: Option<Contents>) -> Received;
+
+    /// Puts all packets that can be sent now into the outbox. Returns when
+    /// [`Endpoint::handle_timeout`] must be called, unless `transmit` is called again earlier.
+    fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant>;
+
+    /// Handles the timeout that [`Endpoint::transmit`] returned. An early call has no effect.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// True if the application reads one byte stream in order, false if it gets each packet's data
+    /// on arrival.
+    fn in_order(&self) -> bool;
+
+    /// Bytes delivered to the application so far.
+    fn delivered(&self) -> u64;
+
+    /// Bytes that the peer is known to have; `None` if the protocol has no acknowledgements, or
+    /// this endpoint sends no data.
+    fn acknowledged(&self) -> Option<u64>;
+
+    /// Counters of the data sent and of the data received so far.
+    fn report(&self) -> Report;
+
+    /// State of congestion control; `None` without congestion control.
+    fn window(&self) -> Option<Window>;
+}
+
+/// What a packet holds that only its protocol reads.
+pub type Contents = Box<dyn Any + Send>;
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum End {
+    /// Source of the data; the server of a dialogue.
+    #[default]
+    Sender,
+    /// Destination of the data; the client of a dialogue.
+    Receiver,
+}
+
+impl End {
+    /// The other end.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+}
+
+/// In-order bytes of one stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Chunk {
+    /// Stream number.
+    pub stream: u32,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+/// A packet as an endpoint hands it to its host: the fields that paths, observers and delay
+/// measurements need, and contents that only endpoints read.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Packet {
+    /// Bytes of the IP packet, headers included: what queues and links count.
+    pub size: Bytes,
+    /// Bytes of application data; 0 for a control packet.
+    pub len: u32,
+    /// Position of the first of these bytes in the flow.
+    pub start: u64,
+    /// When these bytes were first sent.
+    pub first_sent: Instant,
+    /// Number of earlier transmissions of these bytes.
+    pub retransmission: u16,
+    /// ECN field: whether queues may mark the packet instead of dropping it, or already did.
+    pub ecn: Ecn,
+    /// True for a TCP acknowledgement (or SYN-ACK) of the peer's data. Data and acknowledgements of
+    /// the two directions leave in packets of their own.
+    pub answers: bool,
+    /// Contents, for TCP.
+    pub segment: Segment,
+}
+
+impl Packet {
+    /// Sets the Congestion Experienced mark, as a queue does.
+    pub(crate) fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+        self.segment.ecn = Ecn::Ce;
+    }
+}
+
+/// Result of a packet's arrival at an endpoint.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Received {
+    /// Data, or a control packet that belongs to the data direction.
+    Data {
+        /// True if all bytes had arrived before, or were too old to be accepted.
+        in_vain: bool,
+        /// New value of [`Endpoint::delivered`].
+        delivered: u64,
+    },
+    /// An acknowledgement of all bytes below this one.
+    Ack(u64),
+}
+
+/// Counters of an endpoint.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Report {
+    /// Bytes of IP packets with data sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Bytes of IP packets with data received, each packet once.
+    pub bytes_received: u64,
+    /// Packets with data sent, retransmissions included.
+    pub sent: u64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Acknowledged packets by number of retransmissions: index 0 never retransmitted, 1 once, ...;
+    /// the last index counts all larger numbers. Without acknowledgements: packets sent.
+    pub by_retransmissions: [u64; 8],
+    /// Packets received without new data: the original had arrived.
+    pub spurious_retransmissions: u64,
+    /// Packets with new data that the receiver discarded because they were too old.
+    pub stale: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Retransmissions made in fast recovery, before any timeout.
+    pub fast_retransmits: u64,
+    /// Entries into recovery.
+    pub recovery_entries: u64,
+    /// Duplicate acknowledgements received.
+    pub duplicate_acks: u64,
+    /// Reductions of the congestion window.
+    pub window_reductions: u64,
+    /// Reductions undone.
+    pub undo_events: u64,
+    /// Largest reordering extent of the data received, in packets.
+    pub reordering: u64,
+    /// ECN counters; `None` if ECN is not in use.
+    pub ecn: Option<EcnReport>,
+}
+
+impl Report {
+    /// The counters of the data from this endpoint to its `peer`: what this one sent, and what the
+    /// peer received.
+    #[must_use]
+    pub fn to(self, peer: &Self) -> Self {
+        let ecn = self.ecn.zip(peer.ecn);
+        Self {
+            bytes_received: peer.bytes_received,
+            spurious_retransmissions: peer.spurious_retransmissions,
+            stale: peer.stale,
+            reordering: peer.reordering,
+            ecn: ecn.map(|(own, peer)| EcnReport { reductions: own.reductions, ..peer }),
+            ..self
+        }
+    }
+
+    /// The counters of data that go on over a `next` connection: sent over both, received over the
+    /// last.
+    #[must_use]
+    pub fn then(self, next: &Self) -> Self {
+        let mut by_retransmissions = self.by_retransmissions;
+        for (sum, own) in by_retransmissions.iter_mut().zip(next.by_retransmissions) {
+            *sum += own;
+        }
+        Self {
+            bytes_sent: self.bytes_sent + next.bytes_sent,
+            bytes_received: next.bytes_received,
+            sent: self.sent + next.sent,
+            retransmissions: self.retransmissions + next.retransmissions,
+            by_retransmissions,
+            spurious_retransmissions: self.spurious_retransmissions + next.spurious_retransmissions,
+            stale: self.stale + next.stale,
+            timeouts: self.timeouts + next.timeouts,
+            fast_retransmits: self.fast_retransmits + next.fast_retransmits,
+            recovery_entries: self.recovery_entries + next.recovery_entries,
+            duplicate_acks: self.duplicate_acks + next.duplicate_acks,
+            window_reductions: self.window_reductions + next.window_reductions,
+            undo_events: self.undo_events + next.undo_events,
+            reordering: self.reordering.max(next.reordering),
+            ecn: None,
+        }
+    }
+}
+
+/// Counters of explicit congestion notification (ECN) of an endpoint.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct EcnReport {
+    /// Data packets that arrived with a Congestion Experienced mark.
+    pub marked: u64,
+    /// All data packets that arrived, duplicates included.
+    pub arrived: u64,
+    /// Window reductions caused by marks.
+    pub reductions: u64,
+}
+
+/// State of congestion control at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Window {
+    /// Congestion window, packets.
+    pub cwnd: f64,
+    /// Slow-start threshold, packets; infinite before the first loss.
+    pub ssthresh: f64,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<Duration>,
+    /// Packets sent that are neither acknowledged nor marked lost.
+    pub in_flight: u64,
+}
