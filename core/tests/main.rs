@@ -19,6 +19,7 @@ mod live;
 mod model;
 mod model_patterns;
 mod modem;
+mod networks;
 mod ntn;
 mod ntn_control;
 mod ntn_laws;

@@ -50,8 +50,22 @@ pub enum RunError {
 /// # Errors
 /// If the setup cannot be run, the trace ends too early, or the observer stops the run.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Result<Outcome, RunError> {
+    let (forward, backward) = (setup.forward.len() as u32, setup.backward.len() as u32);
+    let way = Ways {
+        to_receiver: (0..forward).collect(),
+        to_sender: (forward..forward + backward).collect(),
+    };
+    run_over(setup, &vec![way; setup.flows.len()], observer)
+}
+
+/// Runs a setup whose flows cross these hops, by their number among those forward and backward.
+pub(super) fn run_over<O: Observer>(
+    setup: &Setup,
+    ways: &[Ways],
+    observer: &mut O,
+) -> Result<Outcome, RunError> {
     check::check(setup)?;
-    Engine::new(setup, observer)?.run()
+    Engine::new(setup, ways, observer)?.run()
 }
 
 /// Events between two looks at the observer.
@@ -94,7 +108,7 @@ enum Role {
 }
 
 impl<'a, O: Observer> Engine<'a, O> {
-    fn new(setup: &Setup, observer: &'a mut O) -> Result<Self, SetupError> {
+    fn new(setup: &Setup, ways: &[Ways], observer: &'a mut O) -> Result<Self, SetupError> {
         let shared = setup.forward.iter().chain(&setup.backward);
         let mut nodes: Vec<Node> = shared
             .zip(0..)
@@ -105,9 +119,8 @@ impl<'a, O: Observer> Engine<'a, O> {
         let mut sockets = Vec::new();
         let mut flows = Vec::with_capacity(setup.flows.len());
         let (mut conversations, mut starts) = (Vec::new(), Vec::new());
-        for (flow, number) in setup.flows.iter().zip(0u32..) {
-            let mut to_receiver: Vec<u32> = (0..forward as u32).collect();
-            let mut to_sender: Vec<u32> = (forward as u32..(forward + backward) as u32).collect();
+        for ((flow, ways), number) in setup.flows.iter().zip(ways).zip(0u32..) {
+            let Ways { mut to_receiver, mut to_sender } = ways.clone();
             if let Some(leg) = &flow.source_leg {
                 let stream = SOURCE_LEG_STREAMS + 2 * number;
                 to_receiver.insert(0, nodes.len() as u32);

@@ -1,6 +1,7 @@
 //! Stage 5: the engine, which joins applications, endpoints, legs and links in simulated time.
 //!
-//! [`Setup`] says what is simulated, [`run`] runs it, an [`Observer`] may watch. Events are
+//! [`Setup`] says what is simulated over a path, [`run`] runs it, an [`Observer`] may watch; a
+//! [`Network`] has nodes that forward, and links between them. Events are
 //! ordered by (time, sequence number); a run is a function of its setup, seed included.
 
 pub mod agenda;
@@ -10,6 +11,7 @@ mod flow;
 mod leg;
 mod leg_link;
 mod managed_leg;
+mod network;
 mod observer;
 mod path;
 mod proxy;
@@ -22,6 +24,7 @@ mod way;
 
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
+pub use network::{Demand, Detour, Edge, Network};
 pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub use way::Way;

@@ -174,6 +174,18 @@ pub enum SetupError {
         "the application needs data in both directions, which its transport does not carry; give TCP of profile `linux`, or QUIC"
     )]
     NoDialogue,
+    /// Packets of a flow cannot get from one node to another, or go in circles.
+    #[error(
+        "flow {flow}: its packets do not get from node {from} to node {to}; add links, or change its detours"
+    )]
+    NoWay {
+        /// The offending flow, from 0.
+        flow: usize,
+        /// The node at which the packets begin.
+        from: u32,
+        /// The node that they do not reach.
+        to: u32,
+    },
     /// No flow.
     #[error("there is no flow; give at least one")]
     NoFlow,

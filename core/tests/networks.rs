@@ -1,0 +1,145 @@
+//! Networks: nodes that forward, and links between them.
+
+use std::sync::Arc;
+
+use clift::application::{Application, Bulk, File};
+use clift::link::QueueLimit;
+use clift::metrics::{HopMetrics, LegMetrics, Outcome};
+use clift::queue::Aqm;
+use clift::seed::Seed;
+use clift::simulation::{
+    self, Demand, Detour, Edge, Flow, Hop, LegConfig, Loss, Network, RunError, Setup, SetupError,
+};
+use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use clift::units::{BitRate, Duration, Instant, Size};
+
+fn leg(mbps: u64, delay_ms: u64) -> Hop {
+    Hop::Leg(LegConfig {
+        rate: BitRate::from_bits_per_second(mbps * 1_000_000),
+        delay: Duration::from_millis(delay_ms).into(),
+        queue: QueueLimit::Packets(50),
+        aqm: Aqm::None,
+        loss: Loss::None,
+    })
+}
+
+fn edge(from: u32, to: u32, hop: Hop) -> Edge {
+    Edge { from, to, hop }
+}
+
+fn flow(application: impl Application + 'static) -> Flow {
+    Flow {
+        start: Instant::ZERO,
+        transport: Arc::new(TcpConfig::linux(CongestionAlgorithm::CUBIC)),
+        application: Arc::new(application),
+        source_leg: None,
+    }
+}
+
+fn demand(source: u32, destination: u32, flow: Flow) -> Demand {
+    Demand { source, destination, flow }
+}
+
+fn network(links: Vec<Edge>, demands: Vec<Demand>, detours: Vec<Detour>) -> Network {
+    let (seed, duration) = (Seed(1), Duration::from_secs(60));
+    Network { seed, duration, stop_when_done: false, links, demands, detours }
+}
+
+fn leg_of(outcome: &Outcome, link: usize) -> &LegMetrics {
+    match &outcome.forward[link] {
+        HopMetrics::Leg(leg) => leg,
+        HopMetrics::Link(_) => panic!("link {link} is a leg"),
+    }
+}
+
+/// 0 to 3 by 1 or by 2, and back the same ways.
+fn diamond() -> Vec<Edge> {
+    vec![
+        edge(0, 1, leg(10, 10)),
+        edge(1, 3, leg(4, 30)),
+        edge(0, 2, leg(10, 5)),
+        edge(2, 3, leg(2, 90)),
+        edge(3, 1, leg(10, 30)),
+        edge(1, 0, leg(10, 10)),
+        edge(3, 2, leg(10, 90)),
+        edge(2, 0, leg(10, 5)),
+    ]
+}
+
+/// Two flows by the two sides of a diamond do what each does alone over a chain of the same hops; by one
+/// side they share its slowest link.
+#[test]
+fn the_sides_of_a_diamond_are_chains() {
+    let links = diamond();
+    let file = || flow(File { size: Size(3_000_000) });
+    let by_2 =
+        [Detour { flow: 1, destination: 3, link: 2 }, Detour { flow: 1, destination: 0, link: 6 }];
+    let both = vec![demand(0, 3, file()), demand(0, 3, file())];
+    let apart = network(links.clone(), both.clone(), by_2.to_vec()).run(&mut ()).unwrap();
+    for (number, [there, back]) in [[[0, 1], [4, 5]], [[2, 3], [6, 7]]].into_iter().enumerate() {
+        let hops = |numbers: [usize; 2]| numbers.map(|number| links[number].hop.clone()).to_vec();
+        let alone = simulation::run(
+            &Setup {
+                seed: Seed(1),
+                duration: Duration::from_secs(60),
+                stop_when_done: false,
+                forward: hops(there),
+                backward: hops(back),
+                flows: vec![file()],
+                proxies: Vec::new(),
+            },
+            &mut (),
+        );
+        let alone = alone.unwrap();
+        assert!(alone.flows[0].completed.is_some());
+        assert_eq!(apart.flows[number], alone.flows[0]);
+        for (hop, link) in there.into_iter().enumerate() {
+            assert_eq!(apart.forward[link], alone.forward[hop]);
+        }
+    }
+    // Without the detours both take the links of the lower numbers.
+    let together = network(links, both, Vec::new()).run(&mut ()).unwrap();
+    assert_eq!(leg_of(&together, 2).counters.offered, 0);
+    let took = |outcome: &Outcome| outcome.flows[0].completion().unwrap();
+    assert!(took(&together) > took(&apart));
+}
+
+/// A flow over three links meets another one on each. It has the longest way and three queues, so that it
+/// gets less than each of the others, and every link is busy.
+#[test]
+fn the_long_flow_of_a_parking_lot_gets_least() {
+    let there = (0..3).map(|node| edge(node, node + 1, leg(4, 10)));
+    let back = (0..3).map(|node| edge(node + 1, node, leg(100, 10)));
+    let short = (0..3).map(|node| demand(node, node + 1, flow(Bulk)));
+    let demands = std::iter::once(demand(0, 3, flow(Bulk))).chain(short).collect();
+    let outcome = network(there.chain(back).collect(), demands, Vec::new()).run(&mut ()).unwrap();
+    let goodput: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput()).collect();
+    assert!(goodput[0] > 1e5, "{goodput:?}");
+    for link in 0..3 {
+        assert!(goodput[1 + link] > goodput[0], "{goodput:?}");
+        let sum = goodput[0] + goodput[1 + link];
+        assert!((3.5e6..4e6).contains(&sum), "{goodput:?}");
+    }
+    // What comes to the first link is what both of its flows sent, SYNs and pure ACKs included.
+    let sent = outcome.flows[0].segments_sent + outcome.flows[1].segments_sent;
+    assert_eq!(leg_of(&outcome, 0).counters.offered, sent + 2 * 2);
+}
+
+#[test]
+fn a_node_that_cannot_be_reached_is_named() {
+    let told = |links, detours| {
+        let run = network(links, vec![demand(0, 3, flow(Bulk))], detours).run(&mut ());
+        let Err(RunError::Setup(error)) = run else { panic!("it runs") };
+        error
+    };
+    let mut one_way = diamond();
+    one_way.truncate(4);
+    assert_eq!(told(one_way, vec![]), SetupError::NoWay { flow: 0, from: 3, to: 0 });
+    let mut circle = diamond();
+    circle.push(edge(1, 0, leg(1, 1)));
+    let detours = vec![
+        Detour { flow: 0, destination: 3, link: 8 },
+        Detour { flow: 0, destination: 3, link: 0 },
+    ];
+    assert_eq!(told(circle, detours), SetupError::NoWay { flow: 0, from: 0, to: 3 });
+}
