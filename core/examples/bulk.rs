@@ -1,6 +1,7 @@
 //! Bulk TCP flows over one link: what `make bench` times beside ns-2 and ns-3.
 //!
 //! usage: bulk RATE_BPS RTT_MS SECONDS QUEUE_PACKETS WINDOW_PACKETS LOSS FLOWS cubic|newreno [LLDU]
+//!        [--profile papers|linux]
 //!
 //! The link is a wired one, and with LLDU (bytes) a link trace of slots of that size at that rate,
 //! which are lost with that probability.
@@ -20,10 +21,16 @@ use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let profile = match arguments.iter().position(|argument| argument == "--profile") {
+        None => "papers".to_owned(),
+        Some(at) => arguments.drain(at..).nth(1).ok_or("--profile: give papers or linux")?,
+    };
     let (arguments, lldu) = arguments.split_at(arguments.len().min(8));
     let [rate, rtt, seconds, queue, window, loss, flows, congestion] = arguments else {
-        return Err("usage: bulk rate rtt seconds queue window loss flows congestion [lldu]".into());
+        return Err("usage: bulk rate rtt seconds queue window loss flows congestion [lldu] \
+                    [--profile linux]"
+            .into());
     };
     let rtt = Duration::from_secs_f64(rtt.parse::<f64>()? / 1e3).ok_or("a bad RTT")?;
     let rate = BitRate::from_bits_per_second(rate.parse()?).ok_or("a bad rate")?;
@@ -49,7 +56,12 @@ fn main() -> Result<(), Failure> {
             (Hop::Link(link), Hop::Leg(LegConfig::of_delay(rtt.half())))
         }
     };
-    let mut tcp = TcpConfig::papers(congestion.parse()?);
+    let congestion = congestion.parse()?;
+    let mut tcp = match profile.as_str() {
+        "papers" => TcpConfig::papers(congestion),
+        "linux" => TcpConfig::linux(congestion),
+        other => return Err(format!("--profile {other}: give papers or linux").into()),
+    };
     tcp.cwnd_max = Packets::new(window.parse()?);
     let flow = Flow {
         start: Instant::ZERO,
