@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use clift::transport::{
-    Chunk, EcnReport, End, Endpoint, Outbox, Packet, Purpose, Received, Report, Window,
+    Chunk, EcnReport, End, Endpoint, Limit, Outbox, Packet, Purpose, Received, Report, Window,
 };
 use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{
@@ -52,6 +52,9 @@ pub(crate) struct QuicEndpoint {
     writing: VecDeque<Writing>,
     chunks: VecDeque<Chunk>,
 
+    /// Bytes that the streams have accepted, and those of them that have been sent.
+    written: u64,
+    fresh: u64,
     /// Data sent and the unacknowledged part, by stream.
     sent: BTreeMap<u64, Sent>,
     arrived: BTreeMap<u64, received::Received>,
@@ -136,6 +139,8 @@ impl QuicEndpoint {
             numbers: BTreeMap::new(),
             writing: VecDeque::new(),
             chunks: VecDeque::new(),
+            written: 0,
+            fresh: 0,
             sent: BTreeMap::new(),
             arrived: BTreeMap::new(),
             order: 0,
@@ -184,9 +189,13 @@ impl QuicEndpoint {
             while writing.left > 0 && !writing.blocked {
                 let length = writing.left.min(ZEROS.len() as u64) as usize;
                 match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..length])]) {
-                    // Unlimited data remains unlimited.
-                    Ok(_) if writing.left == u64::MAX => {}
-                    Ok(written) => writing.left -= written.bytes as u64,
+                    Ok(written) => {
+                        self.written += written.bytes as u64;
+                        // Unlimited data remains unlimited.
+                        if writing.left < u64::MAX {
+                            writing.left -= written.bytes as u64;
+                        }
+                    }
                     Err(_) => writing.blocked = true,
                 }
             }
@@ -285,7 +294,9 @@ impl QuicEndpoint {
         }
         for range in contents.ranges() {
             let sent = self.sent.entry(range.start >> STREAM_BITS).or_default();
+            let end = sent.end().max(range.start);
             let (first, again) = sent.send(now, range);
+            self.fresh += sent.end().saturating_sub(end);
             packet.first_sent = packet.first_sent.min(first);
             packet.retransmission = packet.retransmission.max(again);
         }
@@ -624,6 +635,21 @@ impl Endpoint for QuicEndpoint {
         let connection = self.peer.connection.as_ref();
         let events = connection.map_or(0, |(_, it)| it.stats().path.congestion_events);
         Report { recovery_entries: events, window_reductions: events, ecn: self.ecn, ..self.report }
+    }
+
+    /// The streams accept data as far as the receive window and the send window allow: once all of
+    /// it has been sent, one of them keeps the sender waiting.
+    fn limit(&self) -> Limit {
+        let sends = match &self.messages {
+            Some(messages) => messages.waits(),
+            None => self.fresh < self.written,
+        };
+        match &self.peer.connection {
+            Some((_, connection)) if sends || connection.is_handshaking() => Limit::Path,
+            Some(_) if self.unsent() > 0 => Limit::ReceiveWindow,
+            Some(_) if self.closed => Limit::Path,
+            _ => Limit::Application,
+        }
     }
 
     fn window(&self) -> Option<Window> {

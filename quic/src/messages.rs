@@ -38,6 +38,11 @@ impl Messages {
         self.supplied += u64::from(len);
     }
 
+    /// Whether a message waits for the connection to open.
+    pub(crate) fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Passes the waiting messages to the connection, once the peer's limits are known.
     pub(crate) fn write(&mut self, connection: &mut Connection) {
         while connection.datagrams().max_size().is_some()

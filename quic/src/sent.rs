@@ -47,6 +47,11 @@ impl Sent {
         first.unwrap_or((now, u16::from(before)))
     }
 
+    /// One after the last byte sent.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Everything before this byte is acknowledged. Calls `each` with the number of retransmissions
     /// of every piece.
     pub(crate) fn acknowledge(&mut self, before: u64, mut each: impl FnMut(u16)) {

@@ -2,7 +2,7 @@
 
 use crate::link::due::Due;
 use crate::link::{LinkEvent, Transit};
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 
 /// Totals of a link, in packets, bytes and LLDUs.
 ///
@@ -61,9 +61,18 @@ pub struct Usage {
     pub per_lldu: f64,
     /// Bytes of a slot; of the largest if slots differ.
     pub slot: Bytes,
+    /// True if every packet takes whole LLDUs, all of `slot` bytes.
+    pub pads: bool,
 }
 
 impl Usage {
+    /// Bytes of the slots that passed in the time `elapsed`, bit/s.
+    pub fn capacity(&self, elapsed: Duration) -> f64 {
+        let seconds = elapsed.as_secs_f64();
+        let bits = self.slots * f64::from(self.slot.0) * 8.0;
+        if seconds > 0.0 { bits / seconds } else { 0.0 }
+    }
+
     /// Share of the slots used by packets, at most 1; 0 if no slot passed. Of slots still ahead,
     /// only those within the elapsed time count.
     pub fn share(&self) -> f64 {
@@ -74,6 +83,13 @@ impl Usage {
     /// exceed 1.
     pub fn share_beside(&self) -> f64 {
         if self.slots > 0.0 { self.beside / self.slots } else { 0.0 }
+    }
+
+    /// Share of the bytes of the data LLDUs of delivered packets that carry padding and headers of
+    /// the link; `None` unless packets take whole LLDUs of one size, or if nothing was delivered.
+    pub fn share_padding(&self, counters: &LinkCounters) -> Option<f64> {
+        let taken = counters.lldus_delivered as f64 * f64::from(self.slot.0);
+        (self.pads && taken > 0.0).then(|| 1.0 - counters.bytes_delivered as f64 / taken)
     }
 
     /// Mean coding ratio: bytes delivered over bytes sent on the link for them, repairs and padding

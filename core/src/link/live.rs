@@ -261,6 +261,7 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
             beside: 0.0,
             per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
             slot: self.lldu,
+            pads: self.fragmentation.packing != Some(Packing::Bytes),
         }
     }
 

@@ -217,6 +217,7 @@ impl TraceLink {
             beside: 0.0,
             per_lldu: if delivered > 0 { taken / delivered as f64 } else { 0.0 },
             slot,
+            pads: false,
         }
     }
 
@@ -344,6 +345,7 @@ impl Instrument for TraceLink {
             beside: 0.0,
             per_lldu,
             slot: parts.lldu,
+            pads: self.fragmentation.packing != Some(Packing::Bytes),
         }
     }
 }

@@ -197,6 +197,10 @@ pub static CATALOG: &[Metric] = &[
         &[Each(|f| f.window_reductions)]),
     row("undo_events", "reductions undone", "", LESS, "window reductions that the sender undid as unnecessary",
         &[Each(|f| f.undo_events)]),
+    row("share_application_limited", "waits for application", "%", None, "share of the time in which the sender had no more data of the application to send (of the run: mean over the flows)",
+        &[Run(|r| r.mean_share(|f| f.waited_for_application).into()), Flow(|f| f.share(f.waited_for_application).into())]),
+    row("share_window_limited", "waits for receive window", "%", LESS, "share of the time in which only the receive window, or the limit `cwnd_max`, kept the sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over the flows)",
+        &[Run(|r| r.mean_share(|f| f.waited_for_receive_window).into()), Flow(|f| f.share(f.waited_for_receive_window).into())]),
     row("segments_by_retransmissions", "segments by retransmissions", "", None, "acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more",
         &[Flow(|f| Value::List(f.segments_by_retransmissions.map(Value::Count).to_vec()))]),
     row("reordering_degree", "reordering degree", "packets", LESS, "largest displacement of a segment that arrived after later ones",
@@ -267,10 +271,14 @@ pub static CATALOG: &[Metric] = &[
         &[Link(|l| l.counters.bytes_delivered.into())]),
     row("bytes_sent", "sent", "bytes", None, "bytes that the leg sent, including lost ones",
         &[Leg(|l| l.counters.bytes_sent.into())]),
+    row("capacity_kbps", "capacity", "kbit/s", None, "bytes of the link's slots that passed, received or erased, x 8 / duration of the run",
+        &[Link(|l| (l.capacity / 1e3).into())]),
     row("share_used", "link used", "%", LESS, "share of the link's slots used for packets, including repairs",
         &[Link(|l| l.share_used.into())]),
     row("share_beside", "sent beside the link", "%", LESS, "repairs sent outside the link's slots, as a share of the slots: the model takes no slots for them",
         &[Link(|l| l.share_beside.into())]),
+    row("share_padding", "padding", "%", LESS, "share of the bytes of the LLDUs of delivered packets that carry no bytes of these; missing where packets share LLDUs or LLDUs differ in size",
+        &[Link(|l| l.share_padding.into())]),
     row("mean_coding_ratio", "coding ratio", "%", MORE, "IP bytes delivered / bytes sent on the link for them, including padding",
         &[Link(|l| l.mean_coding_ratio.into())]),
     row("longest_queue", "longest queue", "packets", LESS, "maximum queue length",
@@ -297,6 +305,7 @@ pub static CATALOG: &[Metric] = &[
         &[Delay(|d| ms(d.max))]),
     row("events", "events", "", None, "events handled by the engine",
         &[Run(|r| r.events.into())]),
+    row("share_reached", "of it reached", "%", MORE, "goodput as a share of the least capacity of the links on the way", &[Campaign]),
     row("share_sent_again", "sent again", "%", LESS, "retransmissions as a share of segments sent", &[Campaign]),
     row("segments_sent_once_share", "segments sent once", "%", MORE, "share of acknowledged segments that were sent once", &[Campaign]),
     row("segments_sent_twice_share", "segments sent twice", "%", LESS, "share of acknowledged segments that were retransmitted once", &[Campaign]),
@@ -548,7 +557,7 @@ mod tests {
             backward: Vec::new(),
             events: 7,
         };
-        let counts = r#""bytes_in_order":1000,"ip_bytes_sent":0,"ip_bytes_received":0,"segments_sent":0,"retransmissions":0,"spurious_retransmissions":0,"stale_segments":0,"timeouts":3,"fast_retransmits":0,"recovery_entries":0,"duplicate_acks":0,"window_reductions":0,"undo_events":0"#;
+        let counts = r#""bytes_in_order":1000,"ip_bytes_sent":0,"ip_bytes_received":0,"segments_sent":0,"retransmissions":0,"spurious_retransmissions":0,"stale_segments":0,"timeouts":3,"fast_retransmits":0,"recovery_entries":0,"duplicate_acks":0,"window_reductions":0,"undo_events":0,"share_application_limited":0.0,"share_window_limited":0.0"#;
         let rates = r#""goodput_kbps":4.0,"throughput_kbps":0.0,"ip_throughput_kbps":0.0,"completion_s":null,"completion_acked_s":null"#;
         let delay =
             r#"{"count":1,"min":4.0,"mean":4.1,"p50":5.0,"p85":6.0,"p95":7.0,"p99":8.0,"max":9.0}"#;

@@ -51,6 +51,11 @@ pub struct FlowMetrics {
     pub completed: Option<Instant>,
     /// Time at which the sender received the acknowledgement of the last byte.
     pub acknowledged: Option<Instant>,
+    /// Time in which the sender had no data of the application left to send.
+    pub waited_for_application: Duration,
+    /// Time in which only the receive window, or the upper limit of the congestion window, kept the
+    /// sender from sending.
+    pub waited_for_receive_window: Duration,
     /// Metrics of a constant-rate application.
     pub messages: Option<MessageMetrics>,
     /// Metrics of the web page of a session; only its first connection has them.
@@ -135,6 +140,12 @@ impl FlowMetrics {
     /// Kuhn 2014.
     pub fn ip_throughput(&self) -> f64 {
         rate(self.ip_bytes_received, self.lasted())
+    }
+
+    /// A time divided by the duration of the flow, 0 to 1.
+    pub(super) fn share(&self, of: Duration) -> f64 {
+        let lasted = self.lasted().as_secs_f64();
+        if lasted > 0.0 { of.as_secs_f64() / lasted } else { 0.0 }
     }
 
     /// Time from the first segment sent to the last byte of the file received.

@@ -33,11 +33,16 @@ pub struct LinkMetrics {
     pub counters: LinkCounters,
     /// Packets waiting or in transit when the run ended.
     pub pending: u64,
+    /// Bytes of the slots that passed, received or erased, bit/s over the run.
+    pub capacity: f64,
     /// Share of the link's slots used for packets, including repairs, 0 to 1.
     pub share_used: f64,
     /// Repairs sent outside the link's slots, as a share of the slots, for models that take no
     /// slots for repairs. It may exceed 1.
     pub share_beside: f64,
+    /// Share of the bytes of the LLDUs of delivered packets that do not carry these packets, 0 to 1;
+    /// `None` if packets share LLDUs, LLDUs differ in size, or nothing was delivered.
+    pub share_padding: Option<f64>,
     /// IP bytes delivered divided by the bytes sent on the link for them, including padding; `None`
     /// if nothing was delivered.
     pub mean_coding_ratio: Option<f64>,

@@ -70,6 +70,12 @@ impl Outcome {
         if seconds > 0.0 { self.total(bytes) as f64 * 8e-3 / seconds } else { 0.0 }
     }
 
+    /// A share of the flows' durations, mean over the flows.
+    pub(super) fn mean_share(&self, of: fn(&FlowMetrics) -> Duration) -> f64 {
+        let sum: f64 = self.flows.iter().map(|flow| flow.share(of(flow))).sum();
+        if self.flows.is_empty() { 0.0 } else { sum / self.flows.len() as f64 }
+    }
+
     fn longest(&self, of: fn(&FlowMetrics) -> Option<Duration>) -> Option<Duration> {
         let all: Option<Vec<Duration>> = self.flows.iter().map(of).collect();
         all?.into_iter().max()

@@ -12,7 +12,7 @@ use crate::simulation::observer::FlowSample;
 use crate::simulation::proxy::Proxy;
 use crate::simulation::setup::{Flow, Setup};
 use crate::simulation::socket::{Socket, main_connection};
-use crate::transport::{EcnReport, End, Endpoint, Packet, Report};
+use crate::transport::{EcnReport, End, Endpoint, Limit, Packet, Report};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -45,6 +45,29 @@ pub(super) struct FlowState {
     waiting: VecDeque<(u64, Instant)>,
     completed: Option<Instant>,
     acknowledged: Option<Instant>,
+    waits: Waits,
+}
+
+/// How long a sender waited for what, as `tcp_info` of Linux counts it.
+#[derive(Clone, Copy, Debug)]
+struct Waits {
+    since: Instant,
+    limit: Limit,
+    application: Duration,
+    receive_window: Duration,
+}
+
+impl Waits {
+    /// These waits at `now`, with `limit` from then on.
+    fn until(mut self, now: Instant, limit: Limit) -> Self {
+        let lasted = now.saturating_since(self.since);
+        match self.limit {
+            Limit::Application => self.application += lasted,
+            Limit::ReceiveWindow => self.receive_window += lasted,
+            Limit::Path => {}
+        }
+        Self { since: now.max(self.since), limit, ..self }
+    }
 }
 
 impl FlowState {
@@ -84,6 +107,29 @@ impl FlowState {
             waiting: VecDeque::new(),
             completed: None,
             acknowledged: None,
+            waits: Waits {
+                since: flow.start,
+                limit: Limit::default(),
+                application: Duration::ZERO,
+                receive_window: Duration::ZERO,
+            },
+        }
+    }
+
+    /// The sender has sent all that it can at `now`. What it waits for once everything has arrived
+    /// is not counted.
+    #[inline]
+    pub(super) fn note_limit(&mut self, now: Instant, sockets: &[Socket]) {
+        if self.completed.is_none() {
+            // If the main connection waits for data, the first one keeps it waiting.
+            let limit = |connection: usize| self.own(sockets)[2 * connection].endpoint.limit();
+            let limit = match limit(self.main) {
+                Limit::Application if self.main > 0 => limit(0),
+                limit => limit,
+            };
+            if limit != self.waits.limit {
+                self.waits = self.waits.until(now, limit);
+            }
         }
     }
 
@@ -237,9 +283,13 @@ impl FlowState {
             0 => segment_delay,
             _ => self.prompt_delay.merged(&self.early_in_order_delay).summary(),
         };
+        let end = self.completed.unwrap_or(ended);
+        let waits = self.waits.until(end, Limit::default());
         let mut metrics = FlowMetrics {
             start: self.start,
-            end: self.completed.unwrap_or(ended),
+            end,
+            waited_for_application: waits.application,
+            waited_for_receive_window: waits.receive_window,
             bytes_in_order: self.delivered(sockets),
             ip_bytes_received: report.bytes_received,
             ip_bytes_sent: report.bytes_sent,

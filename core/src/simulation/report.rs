@@ -49,8 +49,10 @@ fn link(node: &LinkNode, ended: Instant) -> LinkMetrics {
     LinkMetrics {
         counters,
         pending: counters.pending(),
+        capacity: usage.capacity(ended.saturating_since(Instant::ZERO)),
         share_used: usage.share(),
         share_beside: usage.share_beside(),
+        share_padding: usage.share_padding(&counters),
         mean_coding_ratio: usage.coding_ratio(&counters),
         delay: node.delay.summary(),
         queueing_delay: node.queueing.summary(),

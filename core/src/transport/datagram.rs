@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::config::Fault;
 use crate::transport::tcp::ProxyConfig;
 use crate::transport::{
-    Chunk, Contents, Endpoint, FlowControl, Outbox, Packet, Protocol, Purpose, Received, Report,
-    Window,
+    Chunk, Contents, Endpoint, FlowControl, Limit, Outbox, Packet, Protocol, Purpose, Received,
+    Report, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -126,6 +126,11 @@ impl Endpoint for Datagrams {
 
     fn report(&self) -> Report {
         self.report
+    }
+
+    /// Everything leaves at once.
+    fn limit(&self) -> Limit {
+        Limit::Application
     }
 
     fn window(&self) -> Option<Window> {

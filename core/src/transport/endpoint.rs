@@ -99,6 +99,10 @@ pub trait Endpoint: Send {
     /// Counters of the data sent and of the data received so far.
     fn report(&self) -> Report;
 
+    /// What keeps the data of this endpoint from leaving, after [`Endpoint::transmit`] has sent all
+    /// that it can.
+    fn limit(&self) -> Limit;
+
     /// State of congestion control; `None` without congestion control.
     fn window(&self) -> Option<Window>;
 }
@@ -179,6 +183,19 @@ pub enum Received {
     },
     /// An acknowledgement of all bytes below this one.
     Ack(u64),
+}
+
+/// What keeps a sender from sending more. Of several, the first that Linux's `tcp_write_xmit` meets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Limit {
+    /// The application has supplied no more data, and has not closed.
+    #[default]
+    Application,
+    /// The receive window, or a congestion window that stands at its configured upper limit.
+    ReceiveWindow,
+    /// The path: congestion window, pacing, repair of losses, handshake; after the application has
+    /// closed, the wait for the last acknowledgement.
+    Path,
 }
 
 /// Counters of an endpoint.

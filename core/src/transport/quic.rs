@@ -36,7 +36,7 @@ pub struct QuicOptions {
     /// Number of consecutive probe timeouts that means persistent congestion (RFC 9002 section
     /// 7.6).
     pub persistent_congestion_threshold: u32,
-    /// Limit of the unacknowledged bytes that the sender stores; eight receive windows unless set.
+    /// Limit of the unacknowledged bytes that the sender stores; eight receive windows unless set, 64 MB if those are not set either.
     pub send_window: Option<Size>,
     /// A connection that receives nothing for this time ends silently (RFC 9000 section 10.1).
     pub idle_timeout: Duration,

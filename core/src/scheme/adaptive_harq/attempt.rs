@@ -95,6 +95,7 @@ impl Attempts {
             beside,
             per_lldu: if delivered == 0 { 0.0 } else { (used + beside) / delivered as f64 },
             slot: Bytes(1),
+            pads: false,
         }
     }
 }

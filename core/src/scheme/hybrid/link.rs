@@ -254,6 +254,7 @@ impl Instrument for HybridLink {
                 lldus => self.frames_delivered as f64 * units / lldus as f64,
             },
             slot: self.options.unit,
+            pads: true,
         }
     }
 

@@ -210,6 +210,7 @@ impl Instrument for NtnLink {
             beside: 0.0,
             per_lldu,
             slot: self.tb,
+            pads: false,
         }
     }
 

@@ -49,7 +49,10 @@ impl<O: Observer> Engine<'_, O> {
         self.packets.forget_sent(first);
         let source = self.timer_source(number);
         match end {
-            End::Sender => self.arm_retransmission(source, timeout),
+            End::Sender => {
+                self.flows[flow as usize].note_limit(now, &self.sockets);
+                self.arm_retransmission(source, timeout);
+            }
             End::Receiver if timeout == self.agenda.time_of(source) => {}
             End::Receiver => match timeout {
                 Some(at) => self.schedule(source, at),

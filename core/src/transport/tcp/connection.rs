@@ -9,8 +9,8 @@ use super::shared::counters::{ReceiverCounters, SenderCounters};
 use super::split::{ProxyConfig, TellWindow, Windowed};
 use crate::config::Fault;
 use crate::transport::{
-    Chunk, Contents, EcnReport, Endpoint, FlowControl, Half, Outbox, Packet, Protocol, Purpose,
-    Received, Report, Segment, Streams, Window,
+    Chunk, Contents, EcnReport, Endpoint, FlowControl, Half, Limit, Outbox, Packet, Protocol,
+    Purpose, Received, Report, Segment, Streams, Window,
 };
 use crate::units::{Bytes, Duration, Instant};
 
@@ -127,6 +127,7 @@ pub(super) trait Sender: Half + Send + 'static {
     fn open(&mut self);
     fn acknowledged(&self) -> u64;
     fn counters(&self) -> &SenderCounters;
+    fn limit(&self) -> Limit;
     fn window(&self) -> Window;
 
     fn is_established(&self) -> bool {
@@ -175,6 +176,10 @@ macro_rules! senders {
 
             fn counters(&self) -> &SenderCounters {
                 self.counters()
+            }
+
+            fn limit(&self) -> Limit {
+                self.limit()
             }
 
             fn window(&self) -> Window {
@@ -278,6 +283,10 @@ impl Sender for Absent {
 
     fn counters(&self) -> &SenderCounters {
         &self.sent
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Application
     }
 
     fn window(&self) -> Window {
@@ -458,6 +467,10 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
                 reductions: sender.ecn_reductions,
             }),
         }
+    }
+
+    fn limit(&self) -> Limit {
+        self.sender.limit()
     }
 
     fn window(&self) -> Option<Window> {

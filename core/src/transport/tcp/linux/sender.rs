@@ -18,7 +18,7 @@ use crate::transport::tcp::congestion::{Ack, Pace, Sample};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Half, Segment};
+use crate::transport::{Half, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Handshake state of the connection.
@@ -211,6 +211,18 @@ impl LinuxSender {
 
     pub(crate) fn acknowledged(&self) -> u64 {
         self.board.flight().una()
+    }
+
+    pub(crate) fn limit(&self) -> Limit {
+        let flight = self.board.flight();
+        match self.connection {
+            Handshake::Closed => return Limit::Application,
+            Handshake::Established if flight.lost_count() == 0 => {}
+            _ => return Limit::Path,
+        }
+        let window = self.congestion.window();
+        let is_full = flight.outstanding() >= u64::from(window.cwnd());
+        self.supply.limit(flight.nxt(), is_full, window.cwnd(), window.limit())
     }
 
     /// Size of the next new segment, if it may be sent.

@@ -14,7 +14,7 @@ use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Half, Segment};
+use crate::transport::{Half, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Segments that may leave in one burst when recovery ends.
@@ -148,6 +148,15 @@ impl PapersSender {
     /// First byte not acknowledged.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.flight.una()
+    }
+
+    pub(crate) fn limit(&self) -> Limit {
+        if self.state == CongestionState::Recovery || self.state == CongestionState::Loss {
+            return Limit::Path;
+        }
+        let (cwnd, most) = (self.window.cwnd(), self.window.limit());
+        let is_full = self.flight.outstanding() >= self.pacing.limit(cwnd);
+        self.supply.limit(self.flight.nxt(), is_full, cwnd, most)
     }
 
     /// Takes acknowledged segments out of the flight.

@@ -1,8 +1,8 @@
 //! What a sender may send for the first time: the application's data in full segments, as far as
 //! the receiver's window reaches.
 
-use crate::transport::Segment;
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::{Limit, Segment};
 
 /// The application's data, and the receiver's window. Bytes are counted from the first.
 #[derive(Debug)]
@@ -52,6 +52,18 @@ impl Supply {
         self.permitted.saturating_sub(start)
     }
 
+    /// What keeps the next segment, which would start at `start`, from leaving; a sender whose
+    /// congestion `window` is full waits for that, unless it stands at its configured `most`.
+    pub(crate) fn limit(&self, start: u64, is_full: bool, window: u32, most: u32) -> Limit {
+        match self.beyond(start) {
+            0 if self.closed => Limit::Path,
+            0 => Limit::Application,
+            _ if is_full && window < most => Limit::Path,
+            _ if is_full || self.segment_at(start).is_none() => Limit::ReceiveWindow,
+            _ => Limit::Path,
+        }
+    }
+
     /// Whether the application has closed and all of it is `acknowledged`.
     pub(crate) fn is_complete(&self, acknowledged: u64) -> bool {
         self.closed && acknowledged == self.supplied
@@ -96,11 +108,17 @@ mod tests {
         assert_eq!(supply.segment_at(0), Some(1000));
         assert_eq!(supply.segment_at(1000), Some(1000));
         assert_eq!(supply.segment_at(2000), None, "500 of it are permitted");
+        assert_eq!(supply.limit(2000, false, 9, 9), Limit::ReceiveWindow);
+        assert_eq!(supply.limit(2000, true, 8, 9), Limit::Path, "the window is checked first");
         assert!(supply.on_ack(&Segment { ack: 1000, window: 2500, ..Segment::default() }));
         assert_eq!(supply.segment_at(3000), Some(400));
         assert!(!supply.on_ack(&Segment { ack: 1000, window: 0, ..Segment::default() }));
         assert_eq!(supply.segment_at(3000), Some(400), "a window never moves back");
         assert_eq!(supply.segment_at(3400), None);
+        assert_eq!(supply.limit(3400, false, 9, 9), Limit::Application);
+        assert_eq!(supply.limit(3000, true, 9, 9), Limit::ReceiveWindow, "the window's own limit");
+        supply.close(3400);
+        assert_eq!(supply.limit(3400, false, 9, 9), Limit::Path, "the rest is on its way");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::config::ProxyConfig;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::{
-    Chunk, Contents, Endpoint, Outbox, Packet, Received, Report, Segment, Window,
+    Chunk, Contents, Endpoint, Limit, Outbox, Packet, Received, Report, Segment, Window,
 };
 use crate::units::{Bytes, Duration, Instant};
 
@@ -164,6 +164,10 @@ impl<E: TellWindow> Endpoint for Windowed<E> {
 
     fn report(&self) -> Report {
         self.end.report()
+    }
+
+    fn limit(&self) -> Limit {
+        self.end.limit()
     }
 
     fn window(&self) -> Option<Window> {

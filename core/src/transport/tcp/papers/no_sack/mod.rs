@@ -11,7 +11,7 @@ use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::Flight;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Half, Segment};
+use crate::transport::{Half, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Duplicate ACKs that prove a loss (RFC 5681 section 3.2).
@@ -179,6 +179,16 @@ impl NoSackSender {
 
     pub(crate) fn acknowledged(&self) -> u64 {
         self.flight.una()
+    }
+
+    pub(crate) fn limit(&self) -> Limit {
+        match self.connection {
+            Connection::Closed => return Limit::Application,
+            Connection::Established if self.state() == CongestionState::Open => {}
+            _ => return Limit::Path,
+        }
+        let is_full = self.cursor - self.flight.first() >= self.window.limit();
+        self.supply.limit(self.flight.nxt(), is_full, self.cwnd(), self.window.most())
     }
 
     /// The SYN is answered.

@@ -34,6 +34,11 @@ impl InflatedWindow {
         self.inflation
     }
 
+    /// The most that is ever used.
+    pub(super) fn most(&self) -> u32 {
+        self.max
+    }
+
     /// How many segments may lie between the acknowledgement and the next one to send.
     pub(super) fn limit(&self) -> u64 {
         (self.cwnd as u64).saturating_add(self.inflation).min(u64::from(self.max))
