@@ -87,7 +87,21 @@ impl FromStr for Duration {
 }
 
 impl fmt::Display for Duration {
+    /// ```
+    /// use clift::units::Duration;
+    /// let shown = |nanos| Duration::from_nanos(nanos).to_string();
+    /// assert_eq!([shown(272_200_000), shown(34_066_464), shown(114_783), shown(264_000)],
+    ///     ["272.2 ms", "34.066464 ms", "0.114783 ms", "264 us"]);
+    /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.as_nanos();
+        // Sub-millisecond times in whole microseconds stay in them.
+        let in_ms =
+            nanos % 1_000_000 > 0 && (nanos > 1_000_000 || nanos > 1_000 && nanos % 1_000 > 0);
+        if in_ms {
+            let decimals = format!("{:06}", nanos % 1_000_000);
+            return write!(f, "{}.{} ms", nanos / 1_000_000, decimals.trim_end_matches('0'));
+        }
         // Minutes and hours are accepted but not written: the field writes 400 s.
         f.write_str(&write(
             self.as_nanos(),
