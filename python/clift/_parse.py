@@ -22,6 +22,8 @@ SEED = 2**64 - 1
 """The largest seed."""
 COUNT = 2**32 - 1
 """The largest count of most things."""
+MARGIN = 0.05
+"""Share within which alternatives are called equal, unless given."""
 
 _NS_PER = {"s": 1e9, "ms": 1e6}
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import clift._parse as _parse
 from clift._bar import bar
 from clift._words import counted
-from clift.campaign.conclusion import Verdict, conclude, verdicts
+from clift.campaign.conclusion import Verdict, compared_axes, conclude, verdicts
 from clift.campaign.metrics import is_metric
 from clift.campaign.results import Cell, Results
-from clift.campaign.runner import run_campaign
+from clift.campaign.runner import planned, run_campaign
 from clift.campaign.statistics import Estimate
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
@@ -237,6 +237,8 @@ def run(
     scenario: Any,
     threads: int | None = None,
     progress: bool = True,
+    margin: float = _parse.MARGIN,
+    compare: Sequence[str] = (),
     **options: Any,
 ) -> Campaign:
     """Run every replication of every cell of a scenario.
@@ -246,6 +248,9 @@ def run(
             dict with its sections and keys, or links.
         threads: Number of parallel runs; default: all cores.
         progress: Whether to show a bar on a terminal.
+        margin: Share within which alternatives are called equal.
+        compare: Names of the axes whose combinations are compared, e.g. `["scheme"]`, under each
+            point of the others. All that somebody can choose unless given.
         options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file; with
             a scenario they change it: `runs=20`, `**{"link.rtt": "600 ms"}`.
 
@@ -253,7 +258,7 @@ def run(
         The campaign.
 
     Raises:
-        ScenarioError: If the scenario is wrong, or a trace cannot be read.
+        ScenarioError: If the scenario is wrong, a trace cannot be read, or an axis does not vary.
         SimulationError: If a run cannot go on.
         Interrupted: On Ctrl-C before a run was done; later ones are kept in the campaign.
 
@@ -273,8 +278,12 @@ def run(
     if threads is not None:
         threads = _parse.whole("threads", threads, 1, 10_000, ", or None for all cores")
     made = chosen(scenario, dict(options))
+    results = planned(made, made.cells())
+    results.margin = _parse.number("margin", margin, 0.0, 1.0)
+    results.compare = (compare,) if isinstance(compare, str) else tuple(compare)
+    compared_axes(results)
     with bar(made.name or "running", made.size if progress else 0) as watch:
-        results = run_campaign(made, watch, threads)
+        run_campaign(made, watch, threads, results=results)
     if not results.done:
         raise Interrupted("stopped before a run had finished", [])
     return Campaign(made, results)

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from math import ceil, inf, isinf, sqrt
-from statistics import NormalDist
+from math import ceil, inf, isinf
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from clift._parse import MARGIN
 from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
-from clift.campaign.statistics import Difference, difference, holm
+from clift.campaign.statistics import (
+    LEVEL,
+    MOST_NEEDED,
+    Difference,
+    difference,
+    holm,
+    needed,
+)
+from clift.errors import ScenarioError
 
 Condition = tuple[str | None, ...]
-
-LEVEL = 0.05
-"""Probability that any alternative of a campaign is called best that is not."""
-
-MARGIN = 0.05
-"""Alternatives are equal if the 95 % interval of their difference is within this share."""
-# How often the number of runs that a verdict asks for finds a difference, and the most it names.
-_POWER = 0.8
-_MOST_NEEDED = 10_000
-# Fewer runs are not asked for: they say too little of how runs scatter.
-_FEWEST_NEEDED = 12
 
 # What the best may cost: a metric, and what it is called.
 _COSTS = (
@@ -55,6 +52,22 @@ class Range(NamedTuple):
 _NOTHING = Range(0.0, 0.0)
 
 
+class Fixed(NamedTuple):
+    """What one choice costs if it is fixed and the other axes are free.
+
+    Args:
+        label: What is fixed.
+        partner: What then is best beside it; empty if the first of all has it.
+        cost: How much worse that is than the first of all, as a share.
+        interval: The 95 % interval of the cost; None if there is none.
+    """
+
+    label: str
+    partner: str
+    cost: float
+    interval: Range | None
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What can be said of the alternatives under a condition, or under several.
@@ -70,12 +83,14 @@ class Verdict:
         costs: What it has more (or less) of beside: what, in which unit, from and to.
         why: Why none is called best, if that is not for want of a difference.
         is_equal: Whether those of `among` are equal: the 95 % interval of each difference from the
-            first is within `MARGIN`.
+            first is within the margin.
         is_exact: Whether nothing is drawn, so that the difference is exact for the trace given.
         runs: How many independent runs there are of each.
         needed: About how many would tell those of `among` apart, or equal;
             None if that is more than 10,000, or decided.
         lasts_s: How long a run over a given trace lasts, if its start is drawn; else 0.
+        margin: Share within which alternatives are equal.
+        fixed: With several axes compared, what each choice costs against the first of all.
     """
 
     condition: Condition
@@ -91,6 +106,8 @@ class Verdict:
     runs: float = 0.0
     needed: int | None = None
     lasts_s: float = 0.0
+    margin: float = MARGIN
+    fixed: tuple[Fixed, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """What JSON has of it."""
@@ -114,14 +131,15 @@ def conclude(results: Results) -> str:
     Returns:
         Sentences; empty if no alternatives vary or nothing is done.
     """
-    axis = compared_axis(results)
-    if axis is None:
+    axes = compared_axes(results)
+    if not axes:
         return ""
     if results.asked().max() == 1 and not _are_exact(results):
         return "No alternative is called best from a single run; ask for more (--runs)."
-    labels = [names for name, names in results.axes if name != axis and len(names) > 1]
+    labels = [names for name, names in results.axes if name not in axes and len(names) > 1]
     parts: dict[str, list[str]] = {}
-    for verdict in _merged(verdicts(results), labels):
+    found = _merged(verdicts(results), labels)
+    for verdict in found:
         parts.setdefault(_head(verdict), []).append(_where(verdict))
     sentence = "; ".join(f"{head}{_listed(where)}" for head, where in parts.items())
     if not sentence:
@@ -132,7 +150,8 @@ def conclude(results: Results) -> str:
         ("none ", "too few ", "over this one ")
     ):  # labels and axes stay as written in the file
         sentence = sentence[0].upper() + sentence[1:]
-    return f"{sentence}."
+    costs = _fixed(found[0]) if len(found) == 1 else ""
+    return f"{sentence}.{costs}"
 
 
 def verdicts(results: Results) -> list[Verdict]:
@@ -144,16 +163,19 @@ def verdicts(results: Results) -> list[Verdict]:
     Returns:
         One verdict a condition; none of a condition with a cell of fewer than two runs.
     """
-    axis = compared_axis(results)
-    if axis is None or (results.counts().max() < 2 and not _are_exact(results)):
+    axes = compared_axes(results)
+    if not axes or (results.counts().max() < 2 and not _are_exact(results)):
         return []
     open_cases = [
         case
-        for condition, cells in conditions(results, axis).items()
+        for condition, cells in conditions(results, *axes).items()
         if (case := _case(condition, cells)) is not None
     ]
     held = holm([case.p for case in open_cases], LEVEL)
-    return [case.verdict(axis, holds) for case, holds in zip(open_cases, held, strict=True)]
+    return [
+        case.verdict(axes, holds, results.margin)
+        for case, holds in zip(open_cases, held, strict=True)
+    ]
 
 
 def _are_exact(results: Results) -> bool:
@@ -168,6 +190,25 @@ def compared_axis(results: Results) -> str | None:
     return next((name for name in varying if name not in results.conditions), None)
 
 
+def compared_axes(results: Results) -> list[str]:
+    """The axes whose combinations are alternatives: those asked for, else all that are not given.
+
+    `scheme` comes first, as it is named first.
+
+    Raises:
+        ScenarioError: If an axis asked for does not vary.
+    """
+    varying = _varying(results)
+    for name in results.compare:
+        if name not in varying:
+            cure = f"give {', '.join(varying)}" if varying else "nothing varies"
+            raise ScenarioError(f"compare: the scenario does not vary `{name}`; {cure}")
+    chosen = results.compare or [name for name in varying if name not in results.conditions]
+    if not results.compare and "scheme" in varying and "scheme" not in chosen:
+        chosen = ["scheme"]
+    return sorted(chosen, key=lambda name: (name != "scheme", varying.index(name)))
+
+
 def coloured_axis(results: Results) -> str | None:
     """The axis that plots tell apart by colour: the one compared, else the first that varies."""
     return compared_axis(results) or next(iter(_varying(results)), None)
@@ -177,12 +218,12 @@ def _varying(results: Results) -> list[str]:
     return [name for name, labels in results.axes if len(labels) > 1]
 
 
-def conditions(results: Results, axis: str | None) -> dict[Condition, list[Cell]]:
+def conditions(results: Results, *axes: str | None) -> dict[Condition, list[Cell]]:
     """The cells by their names on the other axes (those that vary), in order."""
     varying = {name for name, labels in results.axes if len(labels) > 1}
     grouped: dict[Condition, list[Cell]] = {}
     for cell in results.cells:
-        key = tuple(cell.name(name) for name in cell.labels if name != axis and name in varying)
+        key = tuple(cell.name(name) for name in cell.labels if name not in axes and name in varying)
         grouped.setdefault(key, []).append(cell)
     return grouped
 
@@ -207,24 +248,27 @@ class _Case:
         most = max(found.p for found in self.differences)
         return min(1.0, most * len(self.differences))
 
-    def verdict(self, axis: str, holds: bool) -> Verdict:
+    def verdict(self, axes: list[str], holds: bool, margin: float) -> Verdict:
         first, second = self.ranked[:2]
         lead, exact = self.differences[0], self.is_exact
-        told = [] if exact else self.differences
-        names = [cell.name(axis) for cell in self.ranked]
+        names = [" with ".join(map(cell.name, axes)) for cell in self.ranked]
+        fixed = tuple(self._fixed(axes)) if len(axes) > 1 else ()
         if not _is_through(first):
             return Verdict(self.condition, None, (), why="some files were not through")
-        if not holds or abs(lead.share) < _LEAST_GAIN or not all(map(_excludes_none, told)):
+        if not holds or abs(lead.share) < _LEAST_GAIN or not all(
+            map(_excludes_none, self.differences)
+        ):
             level = [
                 (name, found)
                 for name, found in zip(names[1:], self.differences, strict=True)
                 if found.p > LEVEL
                 or abs(found.share) < _LEAST_GAIN
                 or name == names[1]
-                or not (exact or _excludes_none(found))
+                or not _excludes_none(found)
             ]
             gaps = [abs(found.share) for _, found in level]
-            equal = all(exact or _is_equal(found) for _, found in level)
+            equal = all(found.is_within(margin) for _, found in level)
+            worth = None if exact or equal else self.independent
             return Verdict(
                 self.condition,
                 None,
@@ -233,15 +277,19 @@ class _Case:
                 is_equal=equal,
                 is_exact=exact,
                 runs=self.independent,
-                needed=None if equal else self._needed([found for _, found in level]),
+                needed=None
+                if worth is None
+                else needed((found for _, found in level), worth, len(self.differences), margin),
                 lasts_s=_lasts(first),
+                margin=margin,
+                fixed=fixed,
             )
         shown = metric(first.primary)
         word = "less time" if shown.better == "less" else f"more {shown.title}"
         if not _is_through(second):
             word = f"{word} or better"
         interval = None
-        if lead.low is not None:
+        if lead.low is not None and not exact:
             ends = (lead.low, inf if lead.high is None else lead.high)
             sign = -1 if lead.share < 0 else 1
             interval = Range(*sorted(sign * end for end in ends))
@@ -255,48 +303,37 @@ class _Case:
             tuple(_costs(first, second)),
             is_exact=exact,
             runs=self.independent,
+            margin=margin,
+            fixed=fixed,
         )
 
-    def _needed(self, level: list[Difference]) -> int | None:
-        """About how many independent runs would tell the alternatives apart, or equal.
+    def _fixed(self, axes: list[str]) -> Iterator[Fixed]:
+        """What each label costs with the other axes free, by the cell that is then best."""
+        sign = 1 if metric(self.ranked[0].primary).better == "less" else -1
 
-        They find a difference as large as the one observed, less its own standard error, or as
-        the margin where that is more. The scatter is taken at the upper end of what few runs
-        leave open.
-        """
-        normal = NormalDist()
-        tests = max(1, len(self.differences))
-        reach = normal.inv_cdf(1 - LEVEL / 2 / tests**2) + normal.inv_cdf(_POWER)
-        degrees = max(1.0, self.independent - 1)
-        # Wilson and Hilferty (1931): the 20 % quantile of chi-squared over its degrees.
-        part = 2 / (9 * degrees)
-        low = max(0.05, (1 - part - normal.inv_cdf(_POWER) * sqrt(part)) ** 3)
-        most = _FEWEST_NEEDED
-        for found in level:
-            spread = found.spread / sqrt(low)
-            error = found.spread / sqrt(max(1.0, self.independent))
-            apart = max(MARGIN, abs(found.share) - error)
-            needed = (reach * spread / apart) ** 2 + 2
-            if needed > _MOST_NEEDED:
-                return None
-            most = max(most, ceil(needed))
-        # What was there did not tell: as many again do not either by this reckoning.
-        return max(most, ceil(1.5 * self.independent))
+        def cost(share: float) -> float:
+            # From the first as a share of the other to the other as a share of the first.
+            return sign * (1 / (1 + share) - 1) if share > -1 else inf
+
+        for axis in axes:
+            labels = dict.fromkeys(sorted(cell.labels[axis] for cell in self.ranked))
+            for label in labels:
+                place = [cell.labels[axis] for cell in self.ranked].index(label)
+                best = self.ranked[place]
+                if not place:
+                    yield Fixed(best.name(axis), "", 0.0, None)
+                    continue
+                found, interval = self.differences[place - 1], None
+                if found.low is not None:
+                    ends = (found.low, inf if found.high is None else found.high)
+                    interval = Range(*sorted(map(cost, ends)))
+                partner = " with ".join(best.name(other) for other in axes if other != axis)
+                yield Fixed(best.name(axis), partner, cost(found.share), interval)
 
 
 def _excludes_none(found: Difference) -> bool:
     """Whether the interval, if there is one, leaves no room for equal means."""
     return found.low is None or found.low > 0 or (found.high is not None and found.high < 0)
-
-
-def _is_equal(found: Difference) -> bool:
-    """Two one-sided tests (Schuirmann 1987), each at 2.5 %: by the 95 % interval."""
-    return (
-        found.low is not None
-        and found.high is not None
-        and found.low > -MARGIN
-        and found.high < MARGIN
-    )
 
 
 def _lasts(cell: Cell) -> float:
@@ -322,19 +359,24 @@ def _case(condition: Condition, cells: list[Cell]) -> _Case | None:
     if metric(cells[0].primary).better == "more":
         ranked.reverse()
     first = ranked[0]
-    if exact:
-        certain = [_exactly(times[id(first)], times[id(other)]) for other in ranked[1:]]
-        return _Case(condition, ranked, certain, True, 1.0)
-    found = [
-        difference(times[id(first)], times[id(other)], _independent(first, other, times))
-        for other in ranked[1:]
-    ]
+    found = [_compared(first, other, times) for other in ranked[1:]]
     told = [one for one in found if one is not None]
     if len(told) < len(found):
         return None
+    if exact:
+        return _Case(condition, ranked, told, True, 1.0)
     pairs = len(times[id(first)].keys() & times[id(ranked[1])].keys())
     worth = _independent(first, ranked[1], times)
     return _Case(condition, ranked, told, False, float(pairs) if worth is None else worth)
+
+
+def _compared(
+    first: Cell, other: Cell, times: dict[int, dict[int, float]]
+) -> Difference | None:
+    ours, its = times[id(first)], times[id(other)]
+    if first.is_exact and other.is_exact:
+        return _exactly(ours, its)
+    return difference(ours, its, _independent(first, other, times))
 
 
 def _independent(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> float | None:
@@ -345,10 +387,10 @@ def _independent(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -
 
 
 def _exactly(ours: dict[int, float], other: dict[int, float]) -> Difference:
-    """How the only runs of two cells differ."""
-    [mine], [its] = ours.values(), other.values()
+    """How two cells differ in which nothing is drawn."""
+    mine, its = next(iter(ours.values())), next(iter(other.values()))
     share = (mine - its) / its if its else (0.0 if mine == its else float("inf"))
-    return Difference(mine - its, share, None, None, 0.0)
+    return Difference(mine - its, share, share, share, 0.0)
 
 
 def _times(cell: Cell) -> dict[int, float]:
@@ -426,7 +468,7 @@ def _head(verdict: Verdict) -> str:
     if verdict.is_exact:
         return f"over this one trace {together} do the same"
     if verdict.is_equal:
-        return f"{together} are equal within {MARGIN * 100:.0f} %"
+        return f"{together} are equal within {verdict.margin * 100:g} %"
     return f"too few independent runs to tell {together} apart"
 
 
@@ -448,6 +490,22 @@ def _where(verdict: Verdict) -> str:
     return f"{place} {much}".strip()
 
 
+def _fixed(verdict: Verdict) -> str:
+    """What each choice costs if the other axes are free."""
+    costs = [one for one in verdict.fixed if one.partner]
+    if not costs or not verdict.among:
+        return ""
+    first = verdict.best or verdict.among[0]
+
+    def told(one: Fixed) -> str:
+        interval = f", interval {_percent(one.interval)}" if one.interval else ""
+        return f"{one.label} {_percent(Range(one.cost, one.cost))} (with {one.partner}{interval})"
+
+    costs.sort(key=lambda one: one.cost)
+    listed = ", ".join(map(told, costs))
+    return f" One choice fixed and the rest free costs, against {first}: {listed}."
+
+
 def _count(runs: float) -> str:
     if runs == round(runs):
         return counted(round(runs), "run")
@@ -457,7 +515,7 @@ def _count(runs: float) -> str:
 def _would(verdict: Verdict) -> str:
     """How many runs would tell, and how much of a trace these take."""
     if verdict.needed is None:
-        return f"more than {_MOST_NEEDED} would be needed"
+        return f"more than {MOST_NEEDED} would be needed"
     trace = ""
     if verdict.lasts_s:
         minutes = ceil(verdict.needed * verdict.lasts_s / 60)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clift._parse import MARGIN
 from clift.campaign.cells import Cells
 from clift.campaign.metrics import judged_by
 from clift.campaign.runs import Ints, Runs
@@ -224,6 +225,8 @@ class Results:
         conditions: Axes whose points one meets (a channel, a load) rather than chooses.
         table: Takes the runs of all cells.
         loaded: Files of a store of which it has every run.
+        margin: Share within which alternatives are called equal.
+        compare: Axes whose combinations are the alternatives; all that are not given if empty.
     """
 
     title: str
@@ -234,6 +237,8 @@ class Results:
     conditions: frozenset[str] = frozenset()
     table: Runs = field(default_factory=Runs, repr=False)
     loaded: set[str] = field(default_factory=set, repr=False)
+    margin: float = MARGIN
+    compare: tuple[str, ...] = ()
     _segments: dict[int, Segments] = field(default_factory=dict, repr=False)
 
     @property

@@ -9,13 +9,16 @@ median's interval from order statistics covers under every law, from six runs on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atan, cos, erfc, exp, floor, inf, isclose, isinf, lgamma, log, pi, sin, sqrt
+from math import atan, ceil, cos, erfc, exp, floor, inf, isclose, isinf, lgamma, log, pi, sin, sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+
+from clift._parse import MARGIN
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -25,14 +28,20 @@ _FEWEST_TO_RESAMPLE = 12
 # Resamples; with one more, a quantile is a count. Each of a number of values is drawn once.
 _RESAMPLES = 1999
 _SEED = 20140602
-# The places of the 2.5 % and the 97.5 % quantile among them, in order.
-_ENDS = (49, 1949)
 # More values are resampled in groups of neighbours, which bounds the memory (32 MB).
 _MOST_GROUPS = 2000
+# How often the number of runs that `needed` tells finds a difference, and the most it tells.
+_POWER = 0.8
+MOST_NEEDED = 10_000
+"""More runs are not asked for."""
+# Fewer runs are not asked for: they say too little of how runs scatter.
+_FEWEST_NEEDED = 12
 # Fewer runs that differ from the usual one say too little of how often that happens.
 _FEWEST_EVENTS = 10
 # What differs from the median by less than this part of the standard deviation is usual.
 _USUAL = 0.1
+LEVEL = 0.05
+"""What an interval leaves outside, and the probability of any false claim of a campaign."""
 FEWEST_INDEPENDENT = 3.0
 """Runs over one trace that are worth fewer independent ones have no interval."""
 FEWEST_OF_TIMES = 50
@@ -210,13 +219,20 @@ def _standard_errors(deviations: _Floats, independent: float | None) -> _Floats:
     return errors if independent is None else errors * _wider(runs, independent)
 
 
-def _ends(deviations: _Floats) -> tuple[_Floats, _Floats]:
-    """The 2.5 % and the 97.5 % quantile of a mean's deviation over its standard error."""
+def _ends(deviations: _Floats, level: float = LEVEL) -> tuple[_Floats, _Floats]:
+    """The two quantiles that leave `level` of a mean's deviation over its standard error outside.
+
+    At less than 5 % the resamples reach less far, and Student's quantiles are the least.
+    """
     runs = len(deviations)
+    student = quantile(runs - 1, level)
     if runs < _FEWEST_TO_RESAMPLE:
-        most = np.full(deviations.shape[1], quantile(runs - 1))
+        most = np.full(deviations.shape[1], student)
         return -most, most
-    least, most = np.sort(studentised(deviations), axis=0)[list(_ENDS)]
+    beyond = max(1, round(level / 2 * (_RESAMPLES + 1)))
+    least, most = np.sort(studentised(deviations), axis=0)[[beyond - 1, -beyond]]
+    if level < LEVEL:
+        least, most = np.minimum(least, -student), np.maximum(most, student)
     return least, most
 
 
@@ -279,7 +295,7 @@ def _shares(count: int) -> _Floats:
     return shares
 
 
-def _wider(runs: int, independent: float) -> float:
+def _wider(runs: int, independent: float, level: float = LEVEL) -> float:
     """How much wider an interval is if `runs` are worth fewer.
 
     With covariances of the runs proportional to how far they overlap, s^2 and the variance of the
@@ -288,7 +304,7 @@ def _wider(runs: int, independent: float) -> float:
     if independent >= runs:
         return 1.0
     degrees = floor(independent) - 1
-    ratio = quantile(max(1, degrees)) / quantile(runs - 1)
+    ratio = quantile(max(1, degrees), level) / quantile(runs - 1, level)
     return sqrt((runs - 1) / (independent - 1)) * ratio
 
 
@@ -354,7 +370,7 @@ class Difference:
     Args:
         mean: Mean of the differences, ours less the other's.
         share: The same as a share of the other's mean.
-        low: Where the 95 % interval of `share` begins; None where there is none to give.
+        low: Where the interval of `share` begins; None where there is none to give.
         high: Where it ends; None also if the other's mean may be zero, so that nothing bounds it.
         p: How probable so large a mean difference is, either way, if there is none; 1 if too few
             runs differ from the others to tell.
@@ -368,9 +384,18 @@ class Difference:
     p: float
     spread: float = 0.0
 
+    def is_within(self, margin: float) -> bool:
+        """Whether the two are equal: two one-sided tests (Schuirmann 1987), by the interval."""
+        if self.low is None or self.high is None:
+            return False
+        return -margin <= self.low and self.high <= margin
+
 
 def difference(
-    ours: Mapping[int, float], other: Mapping[int, float], independent: float | None = None
+    ours: Mapping[int, float],
+    other: Mapping[int, float],
+    independent: float | None = None,
+    level: float = LEVEL,
 ) -> Difference | None:
     """The difference of two cells by pairs of runs.
 
@@ -383,6 +408,7 @@ def difference(
         other: The other cell's.
         independent: How many independent runs those over one trace are worth; None: each is
             drawn anew.
+        level: What the interval leaves outside: 5 %, or less where several are to hold together.
 
     Returns:
         None if there are fewer than two pairs to tell by.
@@ -403,7 +429,7 @@ def difference(
     pairs = mine - theirs
     mean, base = float(np.mean(pairs)), float(np.mean(theirs))
     share = mean / base if base else (0.0 if mean == 0 else inf)
-    about = _interval_of_ratio(mine, theirs, independent) if base else None
+    about = _interval_of_ratio(mine, theirs, independent, level) if base else None
     low, high = (None, None) if about is None else (end - 1 for end in about)
     low, high = (None if end is None or isinf(end) else end for end in (low, high))
     p = _probability(pairs, mean, independent)
@@ -412,9 +438,9 @@ def difference(
 
 
 def _interval_of_ratio(
-    mine: _Floats, theirs: _Floats, independent: float | None
+    mine: _Floats, theirs: _Floats, independent: float | None, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """The 95 % interval of the ratio of two means of paired runs (Fieller 1954).
+    """The interval of the ratio of two means of paired runs (Fieller 1954).
 
     A ratio is in it if the mean of `mine - ratio * theirs` may be zero, so that it holds 1 if
     Student's test of the pairs finds no difference. It has no upper end (`inf`) if the second mean
@@ -435,10 +461,10 @@ def _interval_of_ratio(
     if _are_too_few(independent) or not have_events(residuals)[0]:
         return None
     runs = len(mine)
-    least, most = (float(end[0]) for end in _ends(residuals))
+    least, most = (float(end[0]) for end in _ends(residuals, level))
     if not np.isfinite(most - least):
         return None
-    wider = 1.0 if independent is None else _wider(runs, independent)
+    wider = 1.0 if independent is None else _wider(runs, independent, level)
     (aa, ab), (_, bb) = (np.cov(mine, theirs) * (wider**2 / runs)).tolist()
 
     def roots(times: float) -> tuple[float, float, float]:
@@ -480,7 +506,46 @@ def _probability(pairs: _Floats, mean: float, worth_of: float | None) -> float:
     return p if beyond == 0 else max(p, min(1.0, 2 * (beyond + 1) / (len(ratios) + 1)))
 
 
-def holm(probabilities: Sequence[float], level: float = 0.05) -> list[bool]:
+def needed(
+    level: Iterable[Difference], independent: float, tests: int, margin: float = MARGIN
+) -> int | None:
+    """About how many independent runs would tell alternatives apart, or equal.
+
+    They find a difference as large as the one observed, less its own standard error, or as the
+    margin where that is more. The scatter is taken at the upper end of what few runs leave open.
+
+    Args:
+        level: The differences that are not told.
+        independent: How many independent runs they are of.
+        tests: How many differences the claim has to stand.
+        margin: Share within which alternatives are equal.
+
+    Returns:
+        None if they are more than `MOST_NEEDED`.
+
+    Example:
+        >>> needed([Difference(1.0, 0.1, None, None, 0.3, spread=0.1)], 8, 1)
+        43
+    """
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - LEVEL / 2 / max(1, tests) ** 2) + normal.inv_cdf(_POWER)
+    degrees = max(1.0, independent - 1)
+    # Wilson and Hilferty (1931): the 20 % quantile of chi-squared over its degrees.
+    part = 2 / (9 * degrees)
+    low = max(0.05, (1 - part - normal.inv_cdf(_POWER) * sqrt(part)) ** 3)
+    most = _FEWEST_NEEDED
+    for found in level:
+        error = found.spread / sqrt(max(1.0, independent))
+        apart = max(margin, abs(found.share) - error, 1e-9)
+        runs = (reach * found.spread / apart) ** 2 / low + 2
+        if runs > MOST_NEEDED:
+            return None
+        most = max(most, ceil(runs))
+    # What was there did not tell: as many again do not either by this reckoning.
+    return max(most, ceil(1.5 * independent))
+
+
+def holm(probabilities: Sequence[float], level: float = LEVEL) -> list[bool]:
     """Which of several claims hold, so that with probability 1 - level all that do are true.
 
     Holm (1979): the least probability is taken times their number, the next times one less, and so
@@ -524,15 +589,15 @@ def tail(ratio: float, degrees: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def quantile(degrees: int) -> float:
-    """Student's t at 97.5 %.
+def quantile(degrees: int, level: float = LEVEL) -> float:
+    """Student's t that is exceeded, either way, with the probability `level`.
 
     Example:
-        >>> round(quantile(1), 3), round(quantile(199), 3)
-        (12.706, 1.972)
+        >>> round(quantile(1), 3), round(quantile(199), 3), round(quantile(11, 0.001), 3)
+        (12.706, 1.972, 4.437)
     """
-    low, high = 1.9, 13.0
+    low, high = 1e-3, 1e9
     while not isclose(low, high, rel_tol=1e-12):
         middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, degrees) > 0.05 else (low, middle)
+        low, high = (middle, high) if tail(middle, degrees) > level else (low, middle)
     return high

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 import clift._clift as _clift
+from clift._parse import MARGIN
 from clift.errors import CliftError, Interrupted, ScenarioError
 from clift.memory import memory_limit
 from clift.own import load_plugin
@@ -40,6 +41,25 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take
             return self.parse(value)
         except CliftError as error:
             self.fail(str(error), param, ctx)
+
+
+class Share(click.ParamType):  # type: ignore[type-arg] # older versions take none
+    """A share, such as `2%` or `0.02`."""
+
+    name = "share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Parse the text into a number between 0 and 1."""
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = 0.0
+        if not 0 < share < 1:
+            self.fail(f"{value}: give a share above 0 and below 1, e.g. 2%", param, ctx)
+        return share
 
 
 class Seconds(Quantity):
@@ -246,3 +266,24 @@ def change(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise ScenarioError(f"--set {text}: give KEY=VALUE, e.g. --set link.rtt=600ms")
     return key.strip(), value.strip()
+
+
+def compared(command: Command) -> Command:
+    """Add the options of verdicts, `margin` and `compare`, to a command."""
+    command = click.option(
+        "--compare",
+        "compare",
+        callback=lambda _ctx, _param, text: tuple(
+            name.strip() for name in (text or "").split(",") if name.strip()
+        ),
+        metavar="AXES",
+        help="Axes to choose from, e.g. scheme or scheme,congestion; the others are conditions. "
+        "Default: all that somebody can choose.",
+    )(command)
+    return click.option(
+        "--margin",
+        type=Share(),
+        default=f"{MARGIN:.0%}",
+        show_default=True,
+        help="Alternatives are equal if their difference is surely within this share.",
+    )(command)

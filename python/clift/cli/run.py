@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from clift.cli.options import change, show_as, shown
+from clift.cli.options import change, compared, show_as, shown
 from clift.cli.study import StudyOptions, is_capture, is_log, run_study
 from clift.scenario import Scenario
 
@@ -24,6 +24,7 @@ from clift.scenario import Scenario
     "fixed. The name of an axis selects one of its points.",
 )
 @shown
+@compared
 @click.option(
     "-o",
     "--output",
@@ -66,6 +67,8 @@ def run(
     sets: tuple[str, ...],
     as_json: bool,
     as_csv: bool,
+    margin: float,
+    compare: tuple[str, ...],
     output: Path | None,
     capture: Path | None,
     snap: int,
@@ -108,5 +111,7 @@ def run(
         capture=capture,
         snap=snap,
         qlog=qlog,
+        margin=margin,
+        compare=compare,
     )
     run_study(scenario, wishes)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clift._parse import MARGIN
 from clift._words import counted
 from clift.errors import CliftError, Interrupted, ScenarioError
 from clift.scenario import Scenario
@@ -42,6 +43,8 @@ class StudyOptions:
         capture: File for the first run as pcapng, if any.
         qlog: File for the log of its first flow's sender, if any.
         snap: Bytes kept per packet of a capture.
+        margin: Share within which alternatives are called equal.
+        compare: Axes to choose from.
     """
 
     title: str
@@ -56,6 +59,8 @@ class StudyOptions:
     capture: Path | None = None
     qlog: Path | None = None
     snap: int = 80
+    margin: float = MARGIN
+    compare: tuple[str, ...] = ()
 
 
 def run_study(scenario: Scenario, options: StudyOptions) -> None:
@@ -83,12 +88,15 @@ def run_study(scenario: Scenario, options: StudyOptions) -> None:
 def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -> None:
     from clift._bar import bar
     from clift.campaign.comma import rows_text
+    from clift.campaign.conclusion import compared_axes
     from clift.campaign.record import TOLD_CELLS, as_dict
     from clift.campaign.runner import planned, run_campaign
     from clift.report.text import report
 
     failure = None
     results = planned(scenario, scenario.cells())
+    results.margin, results.compare = options.margin, options.compare
+    compared_axes(results)
     wanted = 0 if options.quiet else results.wanted
     with bar(options.title, wanted) as watch, warnings.catch_warnings():
         # The notes of runs are printed below, without their place in the code.

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
-from clift.cli.options import change, show_as, shown
+from clift.cli.options import Share, change, compared, show_as, shown
 from clift.cli.study import StudyOptions, run_study, stoppable
 from clift.scenario import Scenario
-
-
-class Share(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A share, such as `2%` or `0.02`."""
-
-    name = "share"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Parse the text into a number between 0 and 1."""
-        text = str(value).strip()
-        try:
-            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            share = 0.0
-        if not 0 < share < 1:
-            self.fail(f"{value}: give a share above 0 and below 1, e.g. 2%", param, ctx)
-        return share
 
 
 @click.command()
@@ -57,6 +37,7 @@ class Share(click.ParamType):  # type: ignore[type-arg] # older versions take no
 @click.option(
     "--dry-run", is_flag=True, help="Print the missing runs and an estimate of their time."
 )
+@compared
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, e.g. tcp://host:8786.")
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
 @shown
@@ -74,6 +55,8 @@ def sweep(
     runs: int | None,
     sets: tuple[str, ...],
     until: float | None,
+    margin: float,
+    compare: tuple[str, ...],
     dry_run: bool,
     scheduler: str | None,
     threads: int | None,
@@ -100,7 +83,11 @@ def sweep(
         return
     plots = not no_plots
     wishes = StudyOptions(
-        path.stem, output, threads, show, plots, quiet, force, until=until, scheduler=scheduler
+        *(path.stem, output, threads, show, plots, quiet, force),
+        until=until,
+        scheduler=scheduler,
+        margin=margin,
+        compare=compare,
     )
     run_study(scenario, wishes)
 
