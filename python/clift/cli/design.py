@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from clift._parse import MARGIN
 from clift._words import counted
-from clift.cli.options import change
+from clift.cli.options import Share, change
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -39,16 +40,19 @@ from clift.scenario import Scenario
 )
 @click.option("--together", is_flag=True, help="Choose one design for all conditions.")
 @click.option(
+    "--margin",
     "--tolerance",
-    type=click.FloatRange(0, 1),
-    default=0.01,
+    "tolerance",
+    type=Share(),
+    default=f"{MARGIN:.0%}",
     show_default=True,
-    help="Indifference: share by which another candidate may be better than the winner.",
+    help="Candidates are equal if their difference is surely within this share.",
 )
 @click.option(
     "--runs-budget",
     type=click.IntRange(1),
-    help="Total number of runs; default: a tenth of a full enumeration.",
+    help="Most runs in all; default: a tenth of a full enumeration, and more for the last ones "
+    "until they are told apart.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
 @click.option(

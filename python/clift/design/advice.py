@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import ceil, sqrt
+
+from clift.campaign.statistics import MOST_NEEDED, needed
 from clift.design.result import (
-    AS_GOOD,
-    BEST,
+    EQUAL,
     BREAKS,
     DROPPED,
     UNTOLD,
@@ -20,10 +22,10 @@ _NAMED = 6
 
 
 def advice(design: Design) -> list[str]:
-    """What to take where the first is not told apart from others, and what else costs.
+    """What to take where others are equal to the first or not told apart from it.
 
     It says no more than the ranking does: a cost is an end of an interval, and of who was dropped
-    without proof only what was measured. Of many conditions it says what is level in all of them.
+    without proof only what was measured. Of many conditions it says what is equal in all of them.
     """
     found = []
     if len(design.contests) <= SHOWN:
@@ -35,18 +37,18 @@ def advice(design: Design) -> list[str]:
         rankings = [design.ranking(place) for place in range(len(design.contests))]
         if all(one and one[0].standing != BREAKS for one in rankings):
             sets = [
-                {one.label for one in [ranking[0], *level_with(ranking)]} for ranking in rankings
+                {one.label for one in [ranking[0], *standing(ranking, EQUAL)]}
+                for ranking in rankings
             ]
             if any(len(one) > 1 for one in sets) and (common := set.intersection(*sets)):
                 labels = [one.label for one in rankings[0] if one.label in common]
-                found.append(f"First or level with it under every condition: {listed(labels)}.")
+                found.append(f"First or equal to it under every condition: {listed(labels)}.")
     return found
 
 
-def level_with(ranking: list[Ranked]) -> list[Ranked]:
-    """Those that are not told apart from the first, or are as good as the best."""
-    wanted = AS_GOOD if ranking[0].standing == BEST else UNTOLD
-    return [one for one in ranking[1:] if one.standing == wanted]
+def standing(ranking: list[Ranked], *wanted: str) -> list[Ranked]:
+    """Those behind the first that have one of these standings."""
+    return [one for one in ranking[1:] if one.standing in wanted]
 
 
 def listed(labels: list[str]) -> str:
@@ -58,36 +60,61 @@ def listed(labels: list[str]) -> str:
 
 def _advice(design: Design, place: int) -> str:
     ranking = design.ranking(place)
-    if not ranking or ranking[0].standing != UNTOLD or not (level := level_with(ranking)):
+    if not ranking or ranking[0].standing == BREAKS:
         return ""
-    goal = design.objective
-    labels = [ranking[0].label, *(one.label for one in level)]
-    text = f"take any of these, which the runs do not tell apart: {listed(labels)}"
-    # Costs count upwards, whatever is better.
-    costs = [_cost(one, goal.sign) for one in level]
-    if all(most is not None for _, most in costs):
-        most = max(0.0, *(most for _, most in costs if most is not None))
-        word = "less" if goal.better == "more" else "more"
-        text += (
-            f" (each at most {100 * most:.1f} % {word} {goal.name} than the first, 95 % intervals)"
-        )
+    equal, untold = standing(ranking, EQUAL), standing(ranking, UNTOLD)
+    if not equal and not untold:
+        return ""
+    goal, first = design.objective, ranking[0].label
+    if equal:
+        labels = listed([first, *(one.label for one in equal)])
+        within = f"{100 * design.tolerance:g} %"
+        text = f"take any of these, which are equal within {within}: {labels}."
+    else:
+        text = f"take {first}."
     parts = []
-    worse = [_cost(one, goal.sign)[0] for one in ranking[1:] if one.standing == WORSE]
-    told = [least for least in worse if least is not None and least > 0]
+    if untold:
+        named = listed([f"{one.label}{_behind(one, goal.sign)}" for one in untold])
+        verb = "is" if len(untold) == 1 else "are"
+        parts.append(f"{named} {verb} not told apart from it{_would(design, place, untold)}")
+    worse = [_cost(one, goal.sign)[0] for one in standing(ranking, WORSE)]
+    told = [least for least in worse if least is not None]
     if told:
         verb = "costs" if len(told) == 1 else "cost"
-        parts.append(f"{len(told)} {verb} {100 * min(told):.1f} % or more (95 % intervals)")
-    if len(worse) > len(told):
-        verb = "is" if len(worse) - len(told) == 1 else "are"
-        parts.append(f"{len(worse) - len(told)} {verb} worse, by how much is open")
-    aside = [one for one in ranking if one.standing == DROPPED]
-    if aside:
+        parts.append(f"{len(told)} {verb} {100 * min(told):.1f} % or more")
+    if aside := standing(ranking, DROPPED):
         said = f"{len(aside)} {'was' if len(aside) == 1 else 'were'} set aside after few runs"
         behind = min((one.share * goal.sign for one in aside if one.share is not None), default=0.0)
         by = f" (of two and more, {100 * behind:.1f} % behind or more)" if behind > 0 else ""
         parts.append(f"{said}{by}, which is no proof")
     rest = f" Of the others {'; '.join(parts)}." if parts else ""
-    return f"{text}.{rest}"
+    return text + rest
+
+
+def _would(design: Design, place: int, untold: list[Ranked]) -> str:
+    """How many runs of each would tell."""
+    race = design.contests[place].race
+    first = design.ranking(place)[0].candidate
+    found = [race.difference(one.candidate, first) for one in untold]
+    differences = [one for one in found if one is not None]
+    if len(differences) < len(found):
+        return ""
+    runs = min(len(race.values[one.candidate]) for one in untold)
+    worth = race.independent(runs)
+    # As many tests as leave each interval its level.
+    tests = ceil(sqrt(race.factor() * len(design.contests)))
+    count = needed(differences, float(runs) if worth is None else worth, tests, design.tolerance)
+    if count is None:
+        return f" (more than {MOST_NEEDED} runs of each would be needed)"
+    return f" (about {count} runs of each would tell)"
+
+
+def _behind(one: Ranked, sign: float) -> str:
+    """How far it may be behind the first."""
+    least, most = _cost(one, sign)
+    if least is None or most is None:
+        return "" if one.share is None else f" ({100 * one.share * sign:.0f} % behind)"
+    return f" ({100 * least:.1f} to {100 * most:.1f} % behind)"
 
 
 def _cost(one: Ranked, sign: float) -> tuple[float | None, float | None]:

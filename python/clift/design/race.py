@@ -3,18 +3,19 @@
 Jamieson and Talwalkar (2016), with two changes. Runs of one number have the same draws, so that
 candidates are compared by their differences from the one in front, which scatter less than they do.
 And who is dropped is decided by what it could still be, not by where it stands: a candidate whose
-difference scatters much stays longer than one that is a little better and surely behind.
+difference scatters much stays longer than one that is a little better and surely behind. Claims
+follow from the intervals of the differences, which all hold together.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import ceil, sqrt
+from dataclasses import dataclass, field, replace
+from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clift.campaign.statistics import Difference, difference, worth
+from clift.campaign.statistics import LEVEL, Difference, difference, worth
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -25,7 +26,7 @@ _LAST = 3
 # Standard errors that a candidate may be behind without being taken for worse.
 _DOUBT = 1.0
 # How often what is left over is given out anew.
-_GRANTS = 2
+_GRANTS = 3
 # Runs that the scatter of all candidates counts as, beside a candidate's own.
 _SHRINK = 3.0
 
@@ -57,10 +58,10 @@ class Race:
         count: How many candidates there are, at least 1.
         budget: How many runs may be asked for in all; every candidate has one at least.
         most: How many runs any candidate may have.
-        level: Probability of a false claim that is allowed when a race ends early.
+        level: Probability of any false claim of the race.
         windows: Where each run starts in a trace that runs share, if they do so at random.
-        tolerance: By how much, as a share, a candidate may be better than the one that is called
-            best: less than that does not matter.
+        tolerance: Share within which candidates are equal.
+        given: Whether all runs are over one trace or draw, so that a run may repeat another.
 
     Example:
         >>> race = Race(count=4, budget=24, most=20)
@@ -74,8 +75,10 @@ class Race:
     count: int
     budget: int
     most: int
-    level: float = 0.05
+    level: float = LEVEL
     tolerance: float = 0.0
+    given: bool = False
+    is_exact: bool = False
     values: list[list[float]] = field(default_factory=list)
     excess: list[list[_Floats]] = field(default_factory=list)
     alive: list[int] = field(default_factory=list)
@@ -84,6 +87,7 @@ class Race:
     windows: dict[int, Window] = field(default_factory=dict)
     _until: int = 0
     _over: bool = False
+    _tried: bool = False
     _grants: int = _GRANTS
 
     def __post_init__(self) -> None:
@@ -92,6 +96,9 @@ class Race:
         self.alive = list(range(self.count))
         self.last = self.alive
         self._until = self._next()
+        if self.given:
+            # Whether a second run repeats the first is tried before anything else.
+            self._until, self._tried = min(2, self._until), self._until < 2
 
     @property
     def done(self) -> int:
@@ -101,7 +108,13 @@ class Race:
     @property
     def is_open(self) -> bool:
         """Whether it is not decided, and more runs could change that."""
-        return len(self.alive) > 1 and self._common(self.alive) < self.most and self._grants > 0
+        is_going = len(self.alive) > 1 and not self.is_exact and self._grants > 0
+        return is_going and self._common(self.alive) < self.most
+
+    def last_runs(self) -> int:
+        """Runs of those left that double what they have; the last time all that there may be."""
+        runs = self._common(self.alive)
+        return len(self.alive) * (runs if self._grants > 1 else self.most - runs)
 
     def grant(self, runs: int) -> int:
         """Allows more runs, or fewer.
@@ -134,6 +147,12 @@ class Race:
             ]
             if found or self._over:
                 return found
+            if self.given and not self._tried:
+                self._tried = True
+                if self._found_exact():
+                    continue
+                self._until = max(self._until, self._first())
+                continue
             self._over = not self._halved()
 
     def add(self, candidate: int, run: int, value: float, excess: tuple[float, ...] = ()) -> None:
@@ -174,9 +193,51 @@ class Race:
         return runs > 0 and self._excess(candidate, runs, 2.0 if surely else 0.0) > 0
 
     def difference(self, ours: int, other: int) -> Difference | None:
-        """How two candidates differ, by the runs that both have; None from fewer than two."""
-        mine, its = (dict(enumerate(self.values[one])) for one in (ours, other))
-        return difference(mine, its, self.independent(min(len(mine), len(its))))
+        """How two candidates differ, by the runs that both have.
+
+        The intervals of all differences of the race hold together, at every look there may be. Of
+        two in which nothing is drawn the difference is exact.
+
+        Returns:
+            None from fewer than two runs.
+        """
+        mine, its = (self.values[one] for one in (ours, other))
+        if mine and its and self.repeats(ours) and self.repeats(other):
+            share = mine[0] / its[0] - 1 if its[0] else 0.0
+            return Difference(mine[0] - its[0], share, share, share, 0.0)
+        level = self.level / self.factor()
+        runs = min(len(mine), len(its))
+        found = difference(
+            dict(enumerate(mine)), dict(enumerate(its)), self.independent(runs), level
+        )
+        if found is not None and found.low is None and found.p <= level:
+            # The same difference in every one of many runs.
+            return replace(found, low=found.share, high=found.share)
+        return found
+
+    def cost(self, ours: int, other: int) -> tuple[float, float] | None:
+        """From least to most that a candidate is worse than another, as shares of its mean."""
+        found = self.difference(ours, other)
+        if found is None or found.low is None:
+            return None
+        turn = 1.0 if found.mean * found.share >= 0 else -1.0
+        most = inf if found.high is None else found.high
+        least, most = sorted((turn * found.low, turn * most))
+        return least, most
+
+    def is_decided(self, ours: int, other: int) -> bool:
+        """Whether a candidate is surely worse than another, or surely equal to it."""
+        found = self.cost(ours, other)
+        if found is None:
+            return False
+        return found[0] > 0 or max(map(abs, found)) <= self.tolerance
+
+    def repeats(self, one: int) -> bool:
+        """Whether all runs of a candidate are copies of one, as nothing is drawn."""
+        if self.is_exact:
+            return True
+        kept = list(zip(self.values[one], map(tuple, self.excess[one]), strict=True))
+        return self.given and not self.windows and len(kept) > 1 and len(set(kept)) == 1
 
     def independent(self, runs: int) -> float | None:
         """How many independent runs the first ones are worth; None if as many as there are."""
@@ -186,31 +247,26 @@ class Race:
         period = there[0].length_s if there[0].wraps else None
         return worth([one.start_s for one in there], [one.lasts_s for one in there], period)
 
-    def doubt(self, first: int, other: int) -> float:
-        """How probable it is by chance that another looks no better, by the tolerance, than one.
-
-        Args:
-            first: Of which is claimed that the other is not better.
-            other: The other.
-
-        Returns:
-            Counted once; 1 if they do not look so, or have fewer than two runs in common.
-        """
-        mine, its = self.values[first], self.values[other]
-        runs = min(len(mine), len(its))
-        if not runs:
-            return 1.0
-        margin = self.tolerance * abs(float(np.mean(mine[:runs])))
-        shifted = {run: value - margin for run, value in enumerate(mine[:runs])}
-        found = difference(shifted, dict(enumerate(its[:runs])), self.independent(runs))
-        return 1.0 if found is None or found.mean >= 0 else found.p
-
     def factor(self) -> int:
-        """How many times a probability counts: every other candidate, at every look there may be.
+        """How many intervals hold together: of every other candidate, at every look there may be.
 
         The true best could be dropped by any of the others, and after any round.
         """
         return max(1, self.count - 1) * (len(_sizes(self.count)) + _GRANTS)
+
+    def _found_exact(self) -> bool:
+        """Keeps one run of each candidate if all repeat it, and ends the race."""
+        if not all(self.repeats(one) for one in range(self.count)):
+            return False
+        self.values = [values[:1] for values in self.values]
+        self.excess = [excess[:1] for excess in self.excess]
+        self.is_exact = self._over = True
+        self._until = 1
+        return True
+
+    def _first(self) -> int:
+        """Until which number all candidates are run."""
+        return min(self.most, max(1, int(self.budget / len(_sizes(self.count)) / self.count)))
 
     def _halved(self) -> bool:
         """Goes to the next round; False if there is none."""
@@ -233,12 +289,12 @@ class Race:
     def _next(self) -> int:
         """Until which number the candidates left are run: their part of what the budget leaves."""
         runs = self._common(self.alive)
+        if not runs:
+            return self._first()
         left = self.budget - self.done
         sizes = _sizes(len(self.alive))
         more = int(left / len(sizes) / max(1, len(self.alive)))
-        if not runs:
-            more = max(1, more)
-        elif len(sizes) > 1:
+        if len(sizes) > 1:
             # At least one, as long as the budget lasts.
             more = max(more, 1) if left >= len(self.alive) else 0
         return min(self.most, runs + more)
@@ -292,12 +348,12 @@ class Race:
         self.alive = [one for one in self.alive if one not in self.twin]
 
     def _drop_worse(self) -> None:
-        """Of the last ones those go that are surely not better than the first; both keep limits."""
+        """Of the last ones those go that are decided against the first; both keep limits."""
         first, *others = self.order()[: len(self.alive)]
         if self.breaks(first):
             return
         for other in others:
-            told = self.doubt(first, other) * self.factor() <= self.level
+            told = self.is_decided(other, first)
             if self.breaks(other, surely=True) or (told and not self.breaks(other)):
                 self.alive = [one for one in self.alive if one != other]
 

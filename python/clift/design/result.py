@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clift._parse import MARGIN
 from clift._words import counted
 from clift.campaign.results import Results
-from clift.campaign.statistics import Estimate, estimate, holm
+from clift.campaign.statistics import Estimate, estimate
 from clift.design.caveats import campaign
 from clift.design.front import Front, front_of
 from clift.design.objective import Constraint, Objective, of_metric
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-LEVEL = 0.05
-"""Probability that any claim of a search is false."""
-
-BEST, AS_GOOD, UNTOLD, WORSE, DROPPED, TWIN, BREAKS = (
-    *("best", "as good", "not told apart", "worse", "set aside", "the same", "breaks a limit"),
+BEST, EQUAL, UNTOLD, WORSE, DROPPED, TWIN, BREAKS = (
+    *("best", "equal", "not told apart", "worse", "set aside", "the same", "breaks a limit"),
 )
 
 
@@ -44,12 +42,13 @@ class Ranked:
         runs: How many runs it had.
         value: Mean and interval of the objective, as it is shown.
         share: How much more it has of it than the first, as a share, by runs with the same draws.
-        low: Where the 95 % interval of that begins; None where there is none.
+        low: Where the interval of that begins; None where there is none. All intervals of a search
+            hold together with 95 %, and standings follow from them.
         high: Where it ends.
-        standing: `best` (none of the last round is better than it by more than the tolerance),
-            `as good` (within the tolerance of the best), `not told apart` from the first, `worse`
-            than the first, `set aside` (dropped after few runs, without proof), `the same` as
-            another in every run, `breaks a limit`.
+        standing: `best` (none of the last round can be better than it by more than the tolerance),
+            `equal` (the whole interval is within the tolerance of the first), `not told apart`
+            from the first, `worse` than the first, `set aside` (dropped after few runs, without
+            proof), `the same` as another in every run, `breaks a limit`.
         note: Which other, or which limit.
     """
 
@@ -110,7 +109,7 @@ class Design:
         contests: What came out under each condition.
         budget: Runs that were allowed.
         enumeration: Runs that every candidate with every run would have taken.
-        tolerance: By how much, as a share, one may be better than what is called best.
+        tolerance: Share within which candidates are equal.
         is_complete: Whether the search came to its end.
         text: The scenario's file.
         cells: The scenario of every condition and candidate, those of a condition together.
@@ -125,7 +124,7 @@ class Design:
     contests: list[Contest]
     budget: int
     enumeration: int
-    tolerance: float = 0.01
+    tolerance: float = MARGIN
     is_complete: bool = True
     text: str = field(default="", repr=False)
     cells: Sequence[Scenario] = field(default=(), repr=False)
@@ -141,9 +140,9 @@ class Design:
     def ranking(self, contest: int = 0) -> list[Ranked]:
         """The candidates under a condition, best first.
 
-        The first is called `best` if none that was in the last round is better than it by more
-        than the tolerance: by paired differences, whose probabilities count once for every other
-        candidate and every round, and are held over all conditions at 5 % (Holm 1979).
+        The first is called `best` if none that was in the last round can be better than it by
+        more than the tolerance, by the intervals of the paired differences. These hold together
+        with 95 % over all candidates, rounds and conditions (Bonferroni).
 
         Args:
             contest: Number of the condition.
@@ -151,10 +150,10 @@ class Design:
         key = (contest, self.done)
         if key not in self._rankings:
             self._rankings.clear()
-            claims = [self._claim(one) for one in self.contests]
-            held = holm(claims, LEVEL)
             for place, one in enumerate(self.contests):
-                self._rankings[place, self.done] = self._ranked(one, held[place])
+                order = one.race.order()
+                ranking = [self._row(one, order, at) for at in range(len(order))]
+                self._rankings[place, self.done] = ranking
         return self._rankings[key]
 
     @property
@@ -284,25 +283,16 @@ class Design:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def _claim(self, contest: Contest) -> float:
-        """How probable it is that the first only looks better than all of the last round."""
+    def _is_best(self, contest: Contest, order: list[int]) -> bool:
+        """Whether no other of the last round can be better than the first by the tolerance."""
         race = contest.race
-        order = [one for one in race.order() if one in race.last and one not in race.twin]
-        if not order:
-            return 1.0
+        rivals = [one for one in order[1:] if one in race.last and one not in race.twin]
         # Who surely breaks a limit is no rival, however good.
-        rivals = [other for other in order[1:] if not race.breaks(other, surely=True)]
-        most = 0.0 if len(order) > 1 else 1.0
-        for other in rivals:
-            most = max(most, race.doubt(order[0], other))
-        return min(1.0, most * race.factor())
+        costs = [race.cost(one, order[0]) for one in rivals if not race.breaks(one, surely=True)]
+        told = [cost for cost in costs if cost is not None and cost[0] > -race.tolerance]
+        return order[0] in race.last and len(rivals) > 0 and len(told) == len(costs)
 
-    def _ranked(self, contest: Contest, holds: bool) -> list[Ranked]:
-        race = contest.race
-        order = race.order()
-        return [self._row(contest, order, place, holds) for place in range(len(order))]
-
-    def _row(self, contest: Contest, order: list[int], place: int, holds: bool) -> Ranked:
+    def _row(self, contest: Contest, order: list[int], place: int) -> Ranked:
         race, one = contest.race, order[place]
         values = [value * self.objective.sign for value in race.values[one]]
         scale = self.objective.scale
@@ -313,30 +303,24 @@ class Design:
         if found is not None:
             # Signs turn with the objective's, and so do the ends; a share of it does not.
             share, low, high = found.share, found.low, found.high
-        standing, note = self._standing(contest, order, place, holds)
+        standing, note = self._standing(contest, order, place)
         label = self.candidates[one].label
         return Ranked(one, label, len(values), value, share, low, high, standing, note)
 
-    def _standing(
-        self, contest: Contest, order: list[int], place: int, holds: bool
-    ) -> tuple[str, str]:
+    def _standing(self, contest: Contest, order: list[int], place: int) -> tuple[str, str]:
         race, one = contest.race, order[place]
         if broken := self._broken(contest, one):
             return BREAKS, broken
         if not place:
-            # One that breaks a limit is no rival: what is left is told apart without runs.
-            return (BEST if holds else UNTOLD), ""
+            return (BEST if self._is_best(contest, order) else UNTOLD), ""
         if one in race.twin:
             return TWIN, f"as {self.candidates[race.twin[one]].label}"
-        found = race.difference(one, order[0])
-        counted = race.factor() * len(self.contests)
-        if found is not None and found.mean > 0 and found.p * counted <= LEVEL:
-            return (WORSE if abs(found.share) > race.tolerance else AS_GOOD), ""
-        if one not in race.last:
-            return DROPPED, ""
-        if not holds or found is None:
-            return UNTOLD, ""
-        return (WORSE if found.share * self.objective.sign > race.tolerance else AS_GOOD), ""
+        if (cost := race.cost(one, order[0])) is not None:
+            if max(map(abs, cost)) <= race.tolerance:
+                return EQUAL, ""
+            if cost[0] > 0:
+                return WORSE, ""
+        return (UNTOLD if one in race.last else DROPPED), ""
 
     def _broken(self, contest: Contest, one: int) -> str:
         """The first limit that a candidate's mean breaks, and with what."""

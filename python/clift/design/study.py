@@ -14,14 +14,15 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._bar import bar
-from clift._parse import COUNT, number, whole
+from clift._parse import COUNT, MARGIN, number, whole
 from clift.campaign.metrics import measured_by
 from clift.campaign.parts import Row
+from clift.campaign.statistics import LEVEL
 from clift.design.axes import split
 from clift.design.cache import RunCache
 from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
 from clift.design.race import Race, Window
-from clift.design.result import LEVEL, Contest, Design
+from clift.design.result import Contest, Design
 from clift.design.space import Candidate, Space, candidates, default_space
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
@@ -48,7 +49,7 @@ def design(
     constraints: Iterable[str] = (),
     space: Space | None = None,
     together: bool = False,
-    tolerance: float = 0.01,
+    tolerance: float = MARGIN,
     runs_budget: int | None = None,
     threads: int | None = None,
     progress: bool = True,
@@ -75,10 +76,11 @@ def design(
             Unless given, the schemes and buffers that the scenario varies; and if it varies none,
             the default space of the kind of its link (docs/guides/design.md).
         together: Whether one design is to serve all conditions: it is judged by the mean over them.
-        tolerance: By how much, as a share of the objective, another may be better than what is
-            called best: less than that does not matter to you.
-        runs_budget: Runs in all; a tenth of a full enumeration unless given, three a candidate and
-            condition at least.
+        tolerance: Share of the objective within which candidates are equal: less than that does
+            not matter to you.
+        runs_budget: Most runs in all. Unless given, a tenth of a full enumeration, three a
+            candidate and condition at least, and then more for the last candidates of a condition,
+            until they are told apart or have as many as an enumeration would give them.
         threads: How many runs at a time; all cores unless given.
         progress: Whether to show a bar on a terminal.
         folder: Keeps every run, so that the same search called again goes on where it was, and one
@@ -154,6 +156,7 @@ class _Search:
             conditions = [tuple(None for _ in labels)]
         self.met = 1 if not together else len(self.cells) // len(self.tried)
         self.capacities: dict[int, float | None] = {}
+        self.is_bounded = budget is not None
         count = len(self.tried)
         most = max(_ENUMERATED, *(cell.size for cell in self.cells[::count]))
         enumeration = most * len(self.cells)
@@ -162,7 +165,11 @@ class _Search:
         budget = whole("runs_budget", budget, len(self.cells), COUNT)
         part = budget * count // len(self.cells)
         level = LEVEL / len(conditions)
-        contests = [Contest(one, Race(count, part, most, level, tolerance)) for one in conditions]
+        given = all(cell.shared for cell in self.cells[::count])
+        contests = [
+            Contest(one, Race(count, part, most, level, tolerance, given=given))
+            for one in conditions
+        ]
         title = scenario.name or Path(scenario.file).stem or "design"
         seed = scenario.config["seed"]
         self.found = Design(
@@ -218,10 +225,15 @@ class _Search:
             found.is_complete = False
 
     def _granted(self) -> list[tuple[int, int, int, int]]:
-        """What races that were soon over left goes to those that are not decided."""
+        """What races that were soon over left goes to those that are not decided.
+
+        Without a bound from outside, these get as many runs again as they have.
+        """
         races = [contest.race for contest in self.found.contests]
         left = sum(race.budget - race.done for race in races)
         going = [race for race in races if race.is_open]
+        if not self.is_bounded:
+            left = max(left, sum(race.last_runs() for race in going))
         if left < sum(len(race.alive) for race in going):
             return []
         for place, race in enumerate(going):
@@ -245,10 +257,14 @@ class _Search:
 
         Those of one number and condition come together, since they share the channel.
         """
+        wanted = [contest.race.wanted() for contest in self.found.contests]
+        for contest in self.found.contests:
+            if contest.race.is_exact:
+                contest.runs = {key: values for key, values in contest.runs.items() if not key[1]}
         return sorted(
             (run, place, condition, one)
-            for place, contest in enumerate(self.found.contests)
-            for one, run in contest.race.wanted()
+            for place, tasks in enumerate(wanted)
+            for one, run in tasks
             for condition in range(self.met)
         )
 

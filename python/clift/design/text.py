@@ -5,11 +5,11 @@ from __future__ import annotations
 from textwrap import fill
 
 from clift._words import counted
-from clift.campaign.caveats import given
-from clift.design.advice import SHOWN, advice, level_with, listed
+from clift.campaign.caveats import given, two_bbrs
+from clift.design.advice import SHOWN, advice
 from clift.design.objective import P99_DELAY
 from clift.design.result import (
-    AS_GOOD,
+    EQUAL,
     BEST,
     BREAKS,
     DROPPED,
@@ -24,7 +24,7 @@ from clift.report.text import WIDTH, aligned, first_notes, with_interval
 # Rows of a ranking that are shown.
 _ROWS = 12
 _LONGEST = 36
-_STANDINGS = {BEST: "best", AS_GOOD: "as good", UNTOLD: "?", WORSE: "worse", DROPPED: "set aside"}
+_STANDINGS = {BEST: "best", EQUAL: "equal", UNTOLD: "?", WORSE: "worse", DROPPED: "set aside"}
 _STANDINGS |= {TWIN: "", BREAKS: "breaks"}
 
 
@@ -44,6 +44,7 @@ def report(design: Design) -> str:
     else:
         parts.append(_overview(design))
     parts.append(_filled(given(design.campaign)))
+    parts.append(two_bbrs(design.cells[: len(design.candidates)]))
     parts.append(_filled(_sentence(design)))
     parts += map(_filled, advice(design))
     parts += map(_filled, first_notes(design.campaign))
@@ -94,7 +95,7 @@ def _shown(unit: str, ranked: list[Ranked]) -> tuple[str, float]:
 def _against(one: Ranked) -> str:
     if one.share is None:
         return ""
-    if one.low is None or one.high is None:
+    if one.low is None or one.high is None or one.low == one.high or one.standing == DROPPED:
         return f"{one.share * 100:+.1f} %"
     return f"{one.low * 100:+.1f} to {one.high * 100:+.1f} %"
 
@@ -193,14 +194,10 @@ def _of_one(design: Design) -> str:
     first = ranking[0]
     if first.standing == BREAKS:
         return f"No candidate keeps the limits; {first.label} comes closest: {first.note}."
-    level = [one.label for one in level_with(ranking)]
-    shown = listed(level)
+    exact = "; over this one trace, differences are exact" if design.contests[0].race.is_exact else ""
     if first.standing == BEST:
-        alike = f"; not distinguishable from it (within {design.tolerance:.1%}): {shown}"
-        return f"{first.label} is best{alike if shown else ''}."
-    if not shown:
-        return f"{first.label} is first, but too few runs tell it from the others."
-    return f"{first.label} is first, not distinguishable from: {shown}."
+        return f"{first.label} is best{exact}."
+    return f"{first.label} is first, but too few independent runs tell it from all others{exact}."
 
 
 def _legend(design: Design) -> str:
@@ -209,10 +206,11 @@ def _legend(design: Design) -> str:
     if len(design.contests) > 1:
         runs += f", {counted(len(design.contests), 'condition')}"
     return (
-        f"{runs}, seed {design.seed}; trying all of it would take {full}). ±, and from to: 95 % "
-        "intervals; to the first: by runs with the same draws. Best: none of the last round is "
-        f"better by more than {design.tolerance:.1%}; ?: that is not sure. A claim counts every "
-        "candidate, round and condition. Set aside: dropped after few runs, which is no proof."
+        f"{runs}, seed {design.seed}; trying all of it would take {full}). ±: 95 % interval; to the "
+        "first: by runs with the same draws, all these intervals hold together with 95 %. Best: "
+        f"none of the last round can be better by more than {100 * design.tolerance:g} %; equal: within "
+        "that, either way; ?: that is not sure. Set aside: dropped after few runs, which is no "
+        "proof."
     )
 
 
