@@ -336,8 +336,10 @@ def _figure(
             continue
         _fill(axes, drawn[place], len(drawn) > 1)
         if labels is not None:
-            every = max(1, ceil(len(labels) / 8))
-            axes.set_xticks(range(0, len(labels), every), labels[::every])
+            every = max(1, ceil(len(labels) / 40))
+            is_wide = columns * sum(map(len, labels[::every])) * 0.07 > width
+            slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if is_wide else {}
+            axes.set_xticks(range(0, len(labels), every), labels[::every], **slant)
             axes.set_xlim(-0.5, len(labels) - 0.5)
         if place + columns >= len(drawn):
             axes.set_xlabel(x)

@@ -195,12 +195,21 @@ function ends(spec) {
   return { x, y };
 }
 
+/** How the labels of categories stand below a plot: every one up to 40, slanted where they do not fit. */
+function labelled(labels, width) {
+  const longest = Math.max(4, ...labels.map(label => label.length)) * 7.5, every = Math.ceil(labels.length / 40);
+  const slant = labels.length / every * longest > width;
+  return { every, slant, room: slant ? Math.min(150, Math.ceil(longest * 0.6)) : 0 };
+}
+
 /** A plot as SVG: what is in view, in the light colours, for print and for papers. */
 function svg(spec, { x, y }, width = 640, height = 380) {
   const lines = spec.lines.filter(line => !line.hidden);
   const perRow = Math.max(1, Math.floor(width / (40 + 6.6 * Math.max(1, ...lines.map(line => line.name.length)))));
   const rows = lines.length > 1 ? Math.ceil(lines.length / perRow) : 0;
-  const left = 68, right = width - 14, top = 30, bottom = height - 46;
+  const left = 68, right = width - 14, top = 30;
+  const { every: step, slant, room } = labelled(spec.x.labels || [], right - left);
+  const bottom = height - 46 - room;
   const px = value => { const f = spec.x.log ? Math.log(value / x[0]) / Math.log(x[1] / x[0]) : (value - x[0]) / (x[1] - x[0]); return Math.round((left + f * (right - left)) * 100) / 100; };
   const py = value => Math.round((bottom - (value - y[0]) / (y[1] - y[0]) * (bottom - top)) * 100) / 100;
   const text = { fill: "#000", "font-family": "Helvetica, Arial, sans-serif", "font-size": 12 };
@@ -210,17 +219,17 @@ function svg(spec, { x, y }, width = 640, height = 380) {
     drawn("defs", {}, drawn("clipPath", { id }, drawn("rect", { x: left, y: top - 4, width: right - left, height: bottom - top + 8 }))),
     drawn("text", { ...text, x: left, y: 18, "font-weight": "bold" }, spec.title));
   const xs = spec.x.labels ? spec.x.labels.map((_, at) => at) : spec.x.at || ticks(x[0], x[1], spec.x.log);
-  const every = Math.ceil(xs.length / 12);
+  const every = spec.x.labels ? step : Math.ceil(xs.length / 12);
   xs.forEach((at, number) => {
     if (number % every || at < x[0] || at > x[1]) return;
     out.append(drawn("path", { d: `M${px(at)} ${top}V${bottom}`, stroke: "#ddd" }),
-      drawn("text", { ...text, x: px(at), y: bottom + 17, "text-anchor": "middle" }, spec.x.labels ? spec.x.labels[at] : shown(at)));
+      drawn("text", slant ? { ...text, transform: `translate(${px(at) + 4} ${bottom + 14}) rotate(-35)`, "text-anchor": "end" } : { ...text, x: px(at), y: bottom + 17, "text-anchor": "middle" }, spec.x.labels ? spec.x.labels[at] : shown(at)));
   });
   for (const at of ticks(y[0], y[1], false))
     out.append(drawn("path", { d: `M${left} ${py(at)}H${right}`, stroke: "#ddd" }),
       drawn("text", { ...text, x: left - 7, y: py(at) + 4, "text-anchor": "end" }, shown(at)));
   out.append(drawn("rect", { x: left, y: top, width: right - left, height: bottom - top, fill: "none", stroke: "#666" }),
-    drawn("text", { ...text, x: (left + right) / 2, y: bottom + 36, "text-anchor": "middle" }, spec.x.title),
+    drawn("text", { ...text, x: (left + right) / 2, y: bottom + 36 + room, "text-anchor": "middle" }, spec.x.title),
     drawn("text", { ...text, transform: `translate(15 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, spec.y.title));
   const inside = drawn("g", { "clip-path": `url(#${id})`, fill: "none", "stroke-width": 1.6 });
   for (const line of lines) {
@@ -328,6 +337,7 @@ function figure(place, id) {
       : uPlot.join(live.map(line => [Array.from(line.x), plain(line.y)]));
     xs = columns[0];
     const narrow = plot.clientWidth < 500;
+    const { every, slant, room } = labelled(spec.x.labels || [], plot.clientWidth - 72);
     const options = {
       width: Math.max(200, plot.clientWidth), height: narrow ? 300 : 380, padding: [12, 14, 0, 0],
       legend: { show: false }, cursor: { drag: { x: true, y: false }, points: { show: false } },
@@ -336,8 +346,8 @@ function figure(place, id) {
         y: { range: (u, low, high) => !u.zoomed || low == null || spec.y.zero || spec.y.ends ? full.y : [low - (high - low || 1) * 0.06, high + (high - low || 1) * 0.06] },
       },
       axes: [
-        { label: spec.x.title, stroke: ink.text, grid: { stroke: ink.grid, width: 1 }, ticks: { stroke: ink.grid }, labelSize: 22, font: "12px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif",
-          splits: u => { const [a, b] = [u.scales.x.min, u.scales.x.max]; if (spec.x.labels) { const all = spec.x.labels.map((_, n) => n).filter(n => n >= a && n <= b); const every = Math.ceil(all.length * Math.max(...spec.x.labels.map(l => l.length), 4) * 7.5 / u.width); return all.filter((_, n) => n % Math.max(1, every) === 0); } return spec.x.at ? spec.x.at.filter(x => x >= a && x <= b) : ticks(a, b, spec.x.log, narrow ? 4 : 8); },
+        { label: spec.x.title, stroke: ink.text, grid: { stroke: ink.grid, width: 1 }, ticks: { stroke: ink.grid }, labelSize: 22, font: "12px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif", rotate: slant ? -35 : 0, size: 50 + room,
+          splits: u => { const [a, b] = [u.scales.x.min, u.scales.x.max]; if (spec.x.labels) { return spec.x.labels.map((_, n) => n).filter(n => n >= a && n <= b && n % every === 0); } return spec.x.at ? spec.x.at.filter(x => x >= a && x <= b) : ticks(a, b, spec.x.log, narrow ? 4 : 8); },
           values: (u, splits) => splits.map(at => spec.x.labels ? spec.x.labels[at] : shown(at)), filter: (u, splits) => splits },
         { label: spec.y.title, stroke: ink.text, grid: { stroke: ink.grid, width: 1 }, ticks: { stroke: ink.grid }, size: 58, labelSize: 20, font: "12px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif",
           splits: u => ticks(u.scales.y.min, u.scales.y.max, false), values: (u, splits) => splits.map(at => shown(at)) },
