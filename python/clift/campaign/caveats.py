@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import ceil, floor, log10
+from pathlib import Path
 
 import numpy as np
 
 from clift._words import counted
 from clift.campaign.results import Cell, Results
 from clift.campaign.statistics import FEWEST_INDEPENDENT
+from clift.scenario import Scenario
 
 # Starts are random, so the proposal exceeds the minimum.
 _AIM = FEWEST_INDEPENDENT + 1
@@ -25,15 +27,48 @@ def caveats(results: Results) -> list[str]:
 
     What was taken from a trace as it says is left out: the record has it by key.
     """
-    shared = given(results)
-    found = [f"{note}." for note in notes(results) if not note.endswith(AS_IT_SAYS)]
-    return [shared, *found] if shared else found
+    scenarios = (cell.scenario for cell in results.drawn if cell.scenario is not None)
+    found = [given(results), two_bbrs(scenarios)]
+    found += [f"{note}." for note in notes(results) if not note.endswith(AS_IT_SAYS)]
+    return [one for one in found if one]
 
 
 def notes(results: Results) -> list[str]:
     """Notes of the first runs of the first cells, without repetitions."""
-    noted = (cell.first.notes() for cell in results.drawn if cell.first is not None)
-    return list(dict.fromkeys(note for found in noted for note in found))
+    return list(dict.fromkeys(note for _, found in noted(results) for note in found))
+
+
+def noted(results: Results) -> list[tuple[Cell, list[str]]]:
+    """The first cells whose first run has notes, with these.
+
+    With several traces each note names its own.
+    """
+    cells = [cell for cell in results.drawn if cell.first is not None]
+    traces = [_trace(cell) for cell in cells]
+    prefixes = [f"{name}: " if name and len(set(traces)) > 1 else "" for name in traces]
+    told = [
+        (cell, [f"{prefix}{note}" for note in cell.first.notes()] if cell.first else [])
+        for cell, prefix in zip(cells, prefixes, strict=True)
+    ]
+    return [(cell, found) for cell, found in told if found]
+
+
+def _trace(cell: Cell) -> str:
+    config = {} if cell.scenario is None else cell.scenario.config
+    file = (config.get("trace") or {}).get("file")
+    return Path(file).name if file else ""
+
+
+def two_bbrs(scenarios: Iterable[Scenario]) -> str:
+    """Which `bbr` is which, where both TCP and QUIC have it; else empty."""
+    used = set()
+    for scenario in scenarios:
+        config = scenario.config
+        for one in [config["transport"], *(flow["transport"] for flow in config["flow"])]:
+            used.add((one["protocol"], one["congestion"]))
+    if not {("tcp", "bbr"), ("quic", "bbr")} <= used:
+        return ""
+    return "bbr is the Linux kernel's BBR, version 1, over TCP, and quinn's BBR over QUIC."
 
 
 def several(results: Results) -> list[int]:

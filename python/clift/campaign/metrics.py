@@ -175,6 +175,13 @@ def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
     sent = found.get("segments_sent")
     if sent:
         found["share_sent_again"] = found["retransmissions"] / sent
+    capacities = [
+        capacity
+        for name, capacity in found.items()
+        if name.startswith("links.") and name.endswith(".capacity_kbps") and capacity > 0
+    ]
+    if capacities:
+        found["share_reached"] = found["goodput_kbps"] / min(capacities)
     found.update(_shares("segments_sent", _by_retransmissions(found)))
     shares = run.retransmission_shares() if of_link else None
     if shares is not None:

@@ -8,7 +8,7 @@ from math import floor, log10
 from textwrap import fill
 
 from clift._words import counted
-from clift.campaign.caveats import given, several
+from clift.campaign.caveats import given, noted, several, two_bbrs
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import metric
 from clift.campaign.results import TIMES, Cell, Comparison, Results
@@ -27,8 +27,14 @@ _MOST_CELLS = 100
 _LOPSIDED = 1.25
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.0.share_used"],
-    False: ["share_sent_again", "timeouts", "links.0.share_used", "links.0.packet_delay_ms.p95"],
+    False: [
+        *("links.0.capacity_kbps", "share_reached", "share_sent_again", "timeouts"),
+        *("links.0.share_used", "links.0.packet_delay_ms.p95"),
+    ],
 }
+# A limit is named if it held for this share of the time, and padding if it takes this of the link.
+_NAMED = 0.1
+_PADDED = 0.05
 
 
 def report(results: Results) -> str:
@@ -51,6 +57,8 @@ def report(results: Results) -> str:
         )
     shared = given(results)
     parts += [fill(shared, WIDTH)] if shared else _alike(results)
+    versions = two_bbrs(cell.scenario for cell in results.drawn if cell.scenario is not None)
+    parts += [versions] if versions else []
     sentence = conclude(results)
     if sentence:
         parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
@@ -60,17 +68,13 @@ def report(results: Results) -> str:
 
 def first_notes(results: Results) -> list[str]:
     """Notes of the first cell whose first run has any."""
-    noted = [
-        (cell, notes)
-        for cell in results.drawn
-        if cell.first is not None and (notes := cell.first.notes())
-    ]
-    if not noted:
+    found = noted(results)
+    if not found:
         return []
-    cell, notes = noted[0]
+    cell, notes = found[0]
     where = ", ".join(cell.name(axis) for axis in cell.labels)
-    more = counted(len(noted) - 1, "more cell")
-    others = f" (and in {more})" if len(noted) > 1 else ""
+    more = counted(len(found) - 1, "more cell")
+    others = f" (and in {more})" if len(found) > 1 else ""
     return [f"Note{f' on {where}' if where else ''}{others}: {notes[0]}."]
 
 
@@ -177,6 +181,8 @@ def _tables(
     for name in metrics:
         columns.append(list(_of_metric(cells, name, beside)))
     columns += [[_Column(_title(name), _means(cells, name))] for name in further]
+    if any(limits := [limited_by(cell) for _, cell in cells]):
+        columns.append([_Column("limited by", [text or "-" for text in limits])])
     columns += [[column] for column in _of_flows(cells)]
     tables = [
         "\n".join([_text(part, len(axes)), *_explained(results, part, [c for _, c in cells], said)])
@@ -290,6 +296,32 @@ def _printed(value: Comparison | None, scale: float) -> tuple[str, str]:
 def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
     found = [cell.estimate(name) for _, cell in cells]
     return [_figure(one.mean if one else None, metric(name).scale) for one in found]
+
+
+def limited_by(cell: Cell) -> str:
+    """What limited the flows of a cell, with its share of the time; empty if it is not known.
+
+    What neither the application nor the receive window limits, the path does: the link as far as it
+    was used, else congestion control, which had reduced its window or waited for a repair.
+    """
+    names = {"application": "share_application_limited", "receive window": "share_window_limited"}
+    found = {what: cell.estimate(name) for what, name in names.items()}
+    shares = {what: one.mean for what, one in found.items() if one is not None}
+    if len(shares) < len(names):
+        return ""
+    path = max(0.0, 1 - sum(shares.values()))
+    used = cell.estimate("links.0.share_used")
+    if used is None:
+        shares["path"] = path
+    else:
+        shares["link"] = min(path, used.mean)
+        shares["congestion control"] = path - shares["link"]
+    ranked = sorted(shares.items(), key=lambda one: -one[1])
+    text = ", ".join(f"{what} {share:.0%}" for what, share in ranked if share >= _NAMED)
+    padding = cell.estimate("links.0.share_padding")
+    if padding is not None and padding.mean > _PADDED:
+        text += f"; padding takes {padding.mean:.0%} of the link"
+    return text.replace("%", " %")
 
 
 def _figure(value: float | None, scale: float) -> str:
