@@ -3,10 +3,13 @@
 The demo is run from twenty seeds. How their means scatter shows whether runs are independent. All
 runs of a cell together then are a law whose mean is known: a thousand campaigns drawn from it, with
 replacement and as large as the demo's, show how often the interval holds that mean. Two equal
-alternatives under twelve conditions, drawn alike, show how often one of them is called best.
+alternatives under twelve conditions, drawn alike, show how often one of them is called best. The
+same over measured and drawn links, with few windows and with one start; and how often a difference
+of 10 % is found by as many runs as a campaign that did not find it asks for.
 
     python validation/campaign_statistics.py            # all, about ten minutes on two cores
     python validation/campaign_statistics.py --seeds 4  # a quick look
+    python validation/campaign_statistics.py --links    # the links alone, two minutes
 
 Ends with 1 if a bound is broken. Not called `statistics.py`: scripts beside it would import that in
 the place of the standard library's.
@@ -21,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from clift.campaign import Results, run_campaign, verdicts
+from clift.campaign import Results, Verdict, run_campaign, verdicts
 from clift.campaign.results import Cell
+from clift.campaign.runs import Runs
 from clift.campaign.statistics import estimates
 from clift.campaign.values import Values
 from clift.scenario import Scenario
@@ -38,6 +42,21 @@ METRICS = (
 )
 CAMPAIGNS = 1000
 CONDITIONS = 12
+LOG = DEMO.parent / "link_log.csv"
+GEO = {"model": "gilbert-elliott", "erasures": "2 %", "burst": 2, "rate": "263 kbit/s", "lldu": "33 B"}
+LEO = {"model": "gilbert-elliott", "erasures": "2 %", "burst": 20, "rate": "10 Mbit/s", "lldu": "1500 B"}
+FILE = {"application": {"type": "file", "size": "400 kB"}, "duration": "60 s"}
+ROWS = {"time": "time_s:s", "rate": "rate_mbps:Mbit/s", "delay": "delay_ms:ms", "loss": "loss_percent:%"}
+OVER_LOG = {"trace": {"file": str(LOG), **ROWS}, "duration": "10 s"}
+LINKS: dict[str, dict[str, Any]] = {
+    "measured, random starts": OVER_LOG | {"link": {"rtt": 0, "start": "random", "wrap": True}},
+    "measured, one start": OVER_LOG
+    | {"link": {"rtt": 0, "wrap": True}, "transport": {"congestion": "bbr"}},
+    "GEO, drawn": {"channel": GEO, "link": {"rtt": "500 ms"}, "duration": "20 s"},
+    "file over LEO, drawn": {"channel": LEO, "link": {"rtt": "40 ms"}} | FILE,
+}
+"""Links by name, each with a scheme and a congestion control."""
+OF_LINKS, FOUND, TRUE = 200, 0.80, 0.10
 # Bounds: of the mean over all cells and metrics, of each, of false winners, of scatter over what
 # the runs within a campaign say (of twenty means, in the mean of all cells).
 MEAN, LEAST, FALSE, SCATTER = (0.93, 0.97), 0.90, 0.05, (0.85, 1.15)
@@ -51,12 +70,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20, help="campaigns that are run")
     parser.add_argument("--keep", type=Path, help="file that keeps the runs, read if it is there")
+    parser.add_argument("--links", action="store_true", help="only equals and a difference by link")
     chosen = parser.parse_args()
+    if chosen.links:
+        broken = over_links()
+        print(*(f"OUT OF BOUNDS: {line}" for line in broken), sep="\n", end="")
+        return int(bool(broken))
     labels = [cell.labels for cell in Scenario.read(DEMO).cells()]
     pool = kept(chosen.keep) or drawn(chosen.seeds)
     if chosen.keep and not chosen.keep.exists():
         np.savez(chosen.keep, **{f"{cell}/{name}": of for (cell, name), of in pool.items()})
     broken = [*scatter(pool), *coverage(pool, labels), *false_winners(pool, labels)]
+    broken += over_links()
     for line in broken:
         print(f"OUT OF BOUNDS: {line}")
     return int(bool(broken))
@@ -155,6 +180,65 @@ def false_winners(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
             if false > FALSE + 2 * np.sqrt(FALSE * (1 - FALSE) / (CAMPAIGNS // 2)):
                 broken.append(f"{what}: {false:.1%}")
     return broken
+
+
+def over_links(runs: int = 300, campaigns: int = OF_LINKS) -> list[str]:
+    """Share of campaigns with a false winner, and with a true one of 10 %, link by link.
+
+    Args:
+        runs: How many runs of a link campaigns are drawn from.
+        campaigns: How many campaigns.
+    """
+    draw, broken = np.random.default_rng(3), []
+    for name, link in LINKS.items():
+        scenario = Scenario({"scheme": "ARQ", "seed": 7} | link)
+        whole = run_campaign(scenario.replace(runs=runs))
+        for few in (5, 12):
+            equal = [of_two(whole, draw, few, 1.0) for _ in range(campaigns)]
+            false = sum(one.best is not None and not one.is_exact for one in equal) / campaigns
+            print(f"{name}: {few} runs, a false winner in {false:.1%} of {campaigns} campaigns")
+            # Two standard errors of so many campaigns.
+            if false > FALSE + 2 * np.sqrt(FALSE * (1 - FALSE) / campaigns):
+                broken.append(f"{name}: a false winner in {false:.1%}")
+        if whole.cells[0].shared:
+            continue  # of one trace there are no more windows than there are
+        found, asked = 0, []
+        for _ in range(campaigns):
+            one = of_two(whole, draw, 6, 1 - TRUE)
+            if one.best is None and one.needed is not None:
+                asked.append(one.needed)
+                one = of_two(whole, draw, one.needed, 1 - TRUE, again=True)
+            found += one.best == "A"
+        median = f", which ask for {np.median(asked):.0f} runs (median)" if asked else ""
+        share = found / campaigns
+        print(f"{name}: {TRUE:.0%} less found in {share:.1%} of {campaigns} campaigns{median}")
+        if share < FOUND:
+            broken.append(f"{name}: {TRUE:.0%} less found in {share:.1%}")
+    return broken
+
+
+def of_two(
+    whole: Results, draw: np.random.Generator, runs: int, part: float, again: bool = False
+) -> Verdict:
+    """The verdict on two alternatives of which the second measures `part` of the first.
+
+    Their runs are drawn separately, so that pairs of them have no draw in common.
+    """
+    [law] = whole.cells
+    there = list(law.values)
+    chosen = draw.choice(len(there), 2 * runs, replace=again or 2 * runs > len(there))
+    table = Runs()
+    cells = []
+    factor = part if law.primary == "goodput_kbps" else 1 / part
+    for number, label in enumerate("AB"):
+        for run, at in enumerate(chosen[number::2]):
+            found = {name: law.values[there[at]][name] for name in (law.primary, "duration_s")}
+            found[law.primary] *= factor if number else 1.0
+            table.add(number, run, found, law.windows.get(there[at]))
+        values = Values.of(table, number)
+        cells.append(Cell({"scheme": label}, law.is_transfer, runs, values, law.shared))
+    [one] = verdicts(Results("two", 1, [("scheme", ["A", "B"])], cells, [], table=table))
+    return one
 
 
 def campaign(

@@ -1,4 +1,7 @@
-"""Coverage of 95 % intervals of the mean by method, and of the median's: seconds.
+"""Coverage and width of 95 % intervals of the mean by method, and of the median's: seconds.
+
+Then the same of the difference of two alternatives with the same draws, as a share. A width is in
+units of the interval that would be exact if the law's standard deviation were known.
 
 python validation/interval_methods.py
 """
@@ -10,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from clift.campaign.statistics import estimates
+from clift.campaign.statistics import difference, estimates
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 CAMPAIGNS = 2000
@@ -24,6 +27,10 @@ LAWS: dict[str, tuple[Callable[[tuple[int, int]], Floats], float]] = {
     "log-normal": (lambda size: DRAW.lognormal(0, 0.833, size), TAIL),
     "5 s + log-normal": (lambda size: 5 + DRAW.lognormal(0, 0.833, size), 5 + TAIL),
     "2 s + gamma": (lambda size: 2 + DRAW.gamma(0.25, 1, size), 2.25),
+    "two modes": (
+        lambda size: np.where(DRAW.random(size) < 0.5, 2, 1) + DRAW.normal(0, 0.05, size),
+        1.5,
+    ),
     "one run in 18 twice as long": (
         lambda size: np.where(DRAW.random(size) < 0.055, 2, 1) + DRAW.normal(0, 0.05, size),
         1.055,
@@ -34,7 +41,8 @@ LAWS: dict[str, tuple[Callable[[tuple[int, int]], Floats], float]] = {
 def main() -> None:
     """Prints the share of campaigns whose interval holds the mean, or the median."""
     for law, (drawn, mean) in LAWS.items():
-        median = float(np.median(drawn((1000, 2000))))
+        many = drawn((1000, 2000))
+        median, spread = float(np.median(many)), float(np.std(many))
         for runs in (8, 12, 20, 50):
             columns = drawn((runs, CAMPAIGNS))
             means, q = columns.mean(0), stats.t.ppf(0.975, runs - 1)
@@ -62,6 +70,29 @@ def main() -> None:
                 "median": covered(*np.array(medians, np.float64).T, median),
             }
             print(f"{law:28}{runs:3}", *(f"{name} {one:.3f}" for name, one in shares.items()))
+            low, high = np.array(ours, np.float64).T
+            ideal = 2 * stats.norm.ppf(0.975) * spread / np.sqrt(runs)
+            below, above = np.mean(low > mean), np.mean(high < mean)
+            widths = np.quantile((high - low) / ideal, (0.5, 0.95))
+            print(
+                f"{'':31} CLIFT: of {len(ours)} campaigns, misses below {above:.3f}, above "
+                f"{below:.3f}; width {widths[0]:.2f} (median), {widths[1]:.2f} (95 %)"
+            )
+            if runs in (12, 50):
+                of_differences(law, columns, drawn, mean)
+
+
+def of_differences(
+    law: str, columns: Floats, drawn: Callable[[tuple[int, int]], Floats], mean: float
+) -> None:
+    """Prints how often the interval of a difference of 10 % holds it."""
+    others = 1.1 * drawn(columns.shape)
+    pairs = zip(columns[:, :500].T, others[:, :500].T, strict=True)
+    found = [difference(dict(enumerate(a)), dict(enumerate(b))) for a, b in pairs]
+    there = [(one.low, one.high) for one in found if one and one.low is not None]
+    low, high = np.array([(a, np.inf if b is None else b) for a, b in there]).T
+    share = covered(low, high, mean / (1.1 * mean) - 1)
+    print(f"{'':31} difference: {share:.3f} of {len(there)} campaigns")
 
 
 def covered(low: Floats, high: Floats, true: float) -> float:
