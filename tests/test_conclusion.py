@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import clift
 from clift.campaign import Results, caveats, conclude, verdicts
 from clift.campaign.axes import conditions
-from clift.campaign.conclusion import coloured_axis, compared_axis
+from clift.campaign.conclusion import coloured_axis, compared_axes, compared_axis
 from clift.campaign.results import Cell
 from clift.campaign.runner import run_campaign
+from clift.campaign.values import Values
+from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -136,3 +139,67 @@ def test_windows_of_a_trace_are_as_many_runs_as_asked_for(given: Path) -> None:
     found = run_campaign(Scenario.read(given).replace(**{"link.start": "random"}))
     assert found.counts().tolist() == [6, 6]
     assert not verdicts(found)[0].is_exact
+
+
+def grid(goodput: dict[tuple[str, str], float], runs: int = 12) -> Results:
+    """Goodput by scheme and congestion control, with the same draws in all cells."""
+    rng = np.random.default_rng(4)
+    common, cells = rng.normal(0, 20, runs), []
+    for (scheme, control), mean in goodput.items():
+        cell = Cell({"congestion": control, "scheme": scheme}, False, runs)
+        for run, value in enumerate(mean + common + rng.normal(0, 2, runs)):
+            cell.values[run] = {"duration_s": 30.0, "goodput_kbps": value}
+        cells.append(cell)
+    axes = [(axis, list(dict.fromkeys(cell.labels[axis] for cell in cells)))
+            for axis in ("congestion", "scheme")]  # fmt: skip
+    return Results("x", 1, axes, cells, [])
+
+
+GRID = {("ARQ", "cubic"): 1000.0, ("none", "cubic"): 500.0,
+        ("ARQ", "bbr"): 900.0, ("none", "bbr"): 950.0}  # fmt: skip
+
+
+def test_schemes_and_transports_are_compared_together() -> None:
+    found = grid(GRID)
+    assert compared_axes(found) == ["scheme", "congestion"]
+    [verdict] = verdicts(found)
+    assert verdict.best == "ARQ with cubic"
+    assert verdict.among == ("none with bbr",)
+    # 950 is 5 % behind 1000: what `bbr` costs with the best scheme for it, and `none` likewise.
+    costs = {one.label: (one.partner, one.cost) for one in verdict.fixed}
+    assert costs["bbr"] == ("none", pytest.approx(0.05, abs=0.002))
+    assert costs["none"] == ("bbr", pytest.approx(0.05, abs=0.002))
+    assert costs["ARQ"] == costs["cubic"] == ("", 0.0)
+    said = conclude(found)
+    assert said.startswith("ARQ with cubic is best (5 % more goodput than none with bbr, interval ")
+    assert "costs, against ARQ with cubic: " in said
+    assert "bbr 5 % (with none" in said
+
+
+def test_the_axis_to_choose_is_an_option() -> None:
+    found = grid(GRID)
+    found.compare = ("scheme",)
+    said = conclude(found)
+    assert said.startswith("ARQ is best for cubic (")
+    assert "none is best for bbr (" in said
+    found.compare = ("buffer",)
+    with pytest.raises(ScenarioError, match="does not vary `buffer`; give congestion, scheme"):
+        conclude(found)
+
+
+def test_the_margin_decides_what_is_equal() -> None:
+    found = grid({("ARQ", "cubic"): 1000.0, ("none", "cubic"): 1000.0})
+    assert "equal within 5 %" in conclude(found)
+    found.margin = 0.0001
+    assert "Too few independent runs" in conclude(found)
+
+
+def test_two_cells_without_draws_are_exact_beside_cells_with_draws() -> None:
+    """Three runs with the same difference would be no evidence if they were draws."""
+    found = grid({("ARQ", "cubic"): 1000.0, ("none", "cubic"): 900.0, ("ARQ", "bbr"): 500.0}, 3)
+    for cell in found.cells[:2]:
+        cell.values, cell.is_exact, cell.wanted = Values({0: cell.values[0]}), True, 1
+    exact = [cell.values[0]["goodput_kbps"] for cell in found.cells[:2]]
+    [verdict] = verdicts(found)
+    assert (verdict.best, verdict.is_exact) == ("ARQ with cubic", False)
+    assert verdict.gain.low == pytest.approx(exact[0] / exact[1] - 1)

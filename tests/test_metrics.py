@@ -368,6 +368,42 @@ def test_a_needless_timeout_by_hand(profile: str, sent_again: int, undone: int) 
     assert summary["flows"][0]["start_s"] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("options", "application", "window"),
+    [
+        ({}, (0.0, 0.02), (0.0, 0.02)),
+        ({"receive_window_bytes": 20 * 1448}, (0.0, 0.02), (0.9, 1.0)),
+        ({"message_kbps": 1000.0}, (0.9, 1.0), (0.0, 0.0)),
+        ({"profile": "papers", "cwnd_max_packets": 20}, (0.0, 0.02), (0.8, 1.0)),
+        ({"transport": {"protocol": "quic", "receive_window": "60 kB"}}, (0.0, 0.02), (0.5, 1.0)),
+        ({"transport": {"protocol": "quic"}}, (0.0, 0.02), (0.0, 0.0)),
+        ({"transport": "udp", "message_kbps": 1000.0}, (1.0, 1.0), (0.0, 0.0)),
+    ],
+)
+def test_a_flow_says_what_limits_it(
+    options: dict[str, object], application: tuple[float, float], window: tuple[float, float]
+) -> None:
+    """20 segments in 41 ms are half of what the link takes, 1 Mbit/s a twelfth."""
+    run = clift.simulate(clear([]), duration_s=20, **options)
+    summary = run.summary()
+    for of in (summary, summary["flows"][0]):
+        assert application[0] <= of["share_application_limited"] <= application[1]
+        assert window[0] <= of["share_window_limited"] <= window[1]
+
+
+def test_padding_and_capacity_of_a_link() -> None:
+    """A packet of 1500 bytes takes two LLDUs of 1228, one a ms."""
+    phy = clift.PhyTrace(np.arange(20_000) * MS, np.full(20_000, MS), lldu_bytes=1228)
+    for scheme in (clift.NoScheme(), None):
+        link = clift.LiveLink(phy, "none", rtt_ms=40) if scheme is None else phy
+        link = link if scheme is None else clift.tmt.apply(link, scheme, rtt_ms=40)
+        run = clift.simulate(link, transport="udp", message_kbps=1000, message_bytes=1472,
+                             duration_s=10)  # fmt: skip
+        [found] = run.summary()["links"]
+        assert found["share_padding"] == pytest.approx(1 - 1500 / 2456)
+        assert found["capacity_kbps"] == pytest.approx(1228 * 8, rel=0.001)
+
+
 def test_totals_are_sums_over_flows_and_fairness_is_jains() -> None:
     run = clift.simulate(lossy(), transport="newreno", duration_s=20, flows=3)
     summary = run.summary()

@@ -585,3 +585,24 @@ def test_run_writes_text_json_and_picture(tmp_path: Path, capsys):
 def test_bad_input_gives_one_line(arguments, capsys):
     assert run(["paper", *arguments]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_claims_are_run_until_they_are_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    artefact = registry.chosen("ijscn2014", figures=[8])[0]
+    asked = []
+
+    def measure(much: Effort, _profile: str) -> Outcome:
+        asked.append(much.runs)
+        holds = True if much.runs >= 20 else None
+        return Outcome(Rows(), {claim.key: Verdict(holds, "") for claim in artefact.claims})
+
+    monkeypatch.setattr(Artefact, "function", lambda _: measure)
+    much = Effort(6, artefact.paper_s)
+    result = registry.run(artefact, much, ["linux"], until=100)
+    assert (asked, result.effort.runs, result.is_open) == ([6, 12, 24], 24, False)
+    asked.clear()
+    assert registry.run(artefact, much, ["linux"], until=15).is_open
+    assert asked == [6, 12, 15]
+    asked.clear()
+    assert registry.run(artefact, much, ["linux"]).is_open
+    assert asked == [6]

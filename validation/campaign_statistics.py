@@ -49,9 +49,9 @@ FILE = {"application": {"type": "file", "size": "400 kB"}, "duration": "60 s"}
 ROWS = {"time": "time_s:s", "rate": "rate_mbps:Mbit/s", "delay": "delay_ms:ms", "loss": "loss_percent:%"}
 OVER_LOG = {"trace": {"file": str(LOG), **ROWS}, "duration": "10 s"}
 LINKS: dict[str, dict[str, Any]] = {
-    "measured, random starts": OVER_LOG | {"link": {"rtt": 0, "start": "random", "wrap": True}},
+    "measured, random starts": OVER_LOG | {"link": {"rtt": "0 ms", "start": "random", "wrap": True}},
     "measured, one start": OVER_LOG
-    | {"link": {"rtt": 0, "wrap": True}, "transport": {"congestion": "bbr"}},
+    | {"link": {"rtt": "0 ms", "wrap": True}, "transport": {"congestion": "bbr"}},
     "GEO, drawn": {"channel": GEO, "link": {"rtt": "500 ms"}, "duration": "20 s"},
     "file over LEO, drawn": {"channel": LEO, "link": {"rtt": "40 ms"}} | FILE,
 }

@@ -235,6 +235,13 @@ class Result:
     effort: Effort
     outcomes: Mapping[str, Outcome]
 
+    @property
+    def is_open(self) -> bool:
+        """True if more runs could decide a claim."""
+        return any(
+            verdict.holds is None for one in self.outcomes for _, verdict in self.claims(one)
+        )
+
     def claims(self, profile: str) -> list[tuple[Claim, Verdict]]:
         """Each claim with its verdict.
 

@@ -142,6 +142,7 @@ def run(
     effort: Effort,
     profiles: Iterable[str] = PROFILES,
     tell: Callable[[str], object] | None = None,
+    until: int | None = None,
 ) -> Result:
     """Runs an artefact.
 
@@ -150,6 +151,7 @@ def run(
         effort: Amount of simulation.
         profiles: The TCP profiles to run, of those that it has.
         tell: Called with the name of each run.
+        until: Most runs of each cell. They are doubled until every claim is decided, or to this.
 
     Example:
         >>> table = chosen("clift2013", tables=[1])[0]
@@ -165,7 +167,12 @@ def run(
             if tell:
                 tell(f"{artefact.paper}, {artefact.name}, profile {profile}")
             outcomes[profile] = measure(effort, profile)
-    return Result(artefact, effort, outcomes)
+    result = Result(artefact, effort, outcomes)
+    most = effort.runs if until is None else until
+    if effort.runs < most and result.is_open:
+        effort = replace(effort, runs=min(2 * effort.runs, most))
+        return run(artefact, effort, profiles, tell, until)
+    return result
 
 
 def _artefact(name: str, found: dict[str, Any]) -> Artefact:

@@ -55,6 +55,13 @@ def show_paper(name: str, as_json: bool) -> None:
 )
 @click.option("--runs", type=click.IntRange(1, 100_000), help="Runs per cell.")
 @click.option(
+    "--until-decided",
+    "until",
+    type=click.IntRange(1, 100_000),
+    metavar="RUNS",
+    help="Double the runs until every claim is decided, up to RUNS per cell.",
+)
+@click.option(
     "--duration",
     type=Seconds(1, 1e6),
     metavar="TIME",
@@ -81,6 +88,7 @@ def run_paper(
     tables: tuple[int, ...],
     figures: tuple[int, ...],
     runs: int | None,
+    until: int | None,
     duration: int | None,
     reduced: bool,
     profiles: tuple[str, ...],
@@ -102,7 +110,7 @@ def run_paper(
         much = effort(artefact, runs, seconds, seed, reduced)
         with busy(f"{artefact.paper}, {artefact.name} ({place + 1} of {len(wanted)})"):
             try:
-                result = run(artefact, much, profiles or PROFILES)
+                result = run(artefact, much, profiles or PROFILES, until=until)
             except (KeyboardInterrupt, Interrupted):
                 kept = f"; {place} written to {output}" if output else ""
                 raise Interrupted(
