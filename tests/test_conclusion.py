@@ -1,5 +1,6 @@
 """The sentence under the tables: what it compares, and when it had better say less."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,16 @@ from clift.campaign.axes import conditions
 from clift.campaign.conclusion import coloured_axis, compared_axes, compared_axis
 from clift.campaign.results import Cell
 from clift.campaign.runner import run_campaign
+from clift.campaign.runs import Runs
 from clift.campaign.values import Values
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+sys.path.insert(0, str(ROOT))
+
+from validation import campaign_statistics  # noqa: E402 - beside the tests, not installed
 
 
 @pytest.mark.parametrize(
@@ -203,3 +209,27 @@ def test_two_cells_without_draws_are_exact_beside_cells_with_draws() -> None:
     [verdict] = verdicts(found)
     assert (verdict.best, verdict.is_exact) == ("ARQ with cubic", False)
     assert verdict.gain.low == pytest.approx(exact[0] / exact[1] - 1)
+
+
+@pytest.mark.parametrize("windows", [False, True])
+def test_equals_are_rarely_told_apart_and_a_tenth_is_found(windows: bool) -> None:
+    """A reduced `validation/campaign_statistics.py --links`, from drawn numbers."""
+    rng = np.random.default_rng(6)
+    table = Runs()
+    for run, value in enumerate(1000 * rng.lognormal(0, 0.1, 300)):
+        window = (rng.uniform(0, 3000.0), 3000.0, True) if windows else None
+        table.add(0, run, {"goodput_kbps": value, "duration_s": 10.0}, window)
+    shared = "trace" if windows else None
+    cell = Cell({}, False, 300, Values.of(table, 0), shared)
+    whole = Results("drawn", 1, [], [cell], [], table=table)
+    of_two = campaign_statistics.of_two
+    for runs in (5, 12):
+        equal = [of_two(whole, rng, runs, 1.0) for _ in range(60)]
+        assert sum(one.best is not None for one in equal) <= 6  # 5 % and two standard errors
+    found = 0
+    for _ in range(20):
+        one = of_two(whole, rng, 6, 0.9)
+        if one.best is None and one.needed is not None:
+            one = of_two(whole, rng, one.needed, 0.9, again=True)
+        found += one.best == "A"
+    assert found >= 16
