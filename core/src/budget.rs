@@ -41,6 +41,9 @@ pub struct Budget<'a> {
     tell: Option<&'a (dyn Fn(&str) + Sync)>,
     stopped: AtomicBool,
     short: AtomicBool,
+    /// The request for memory that is refused, counted from the next one; 0: none.
+    #[cfg(test)]
+    refused: AtomicU64,
 }
 
 /// The limit on memory.
@@ -109,6 +112,8 @@ impl<'a> Budget<'a> {
             tell: None,
             stopped: AtomicBool::new(false),
             short: AtomicBool::new(false),
+            #[cfg(test)]
+            refused: AtomicU64::new(0),
         }
     }
 
@@ -131,6 +136,11 @@ impl<'a> Budget<'a> {
     /// If the total exceeds the limit; then nothing is counted.
     pub fn take(&self, bytes: u64, what: impl fmt::Display) -> Result<(), Refusal> {
         let need = self.taken.load(Ordering::Relaxed).saturating_add(bytes);
+        #[cfg(test)]
+        if self.is_refused() {
+            self.short.store(true, Ordering::Relaxed);
+            return Err(Refusal::Memory { what: what.to_string(), need, most: 0 });
+        }
         let least = if self.most == MemoryLimit::Free { SMALL } else { 0 };
         if let Some(most) = (need > least).then(|| self.bytes()).flatten()
             && need > most
@@ -140,6 +150,20 @@ impl<'a> Budget<'a> {
         }
         self.taken.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// An unlimited budget that refuses one request for memory, the `request`-th.
+    #[cfg(test)]
+    pub(crate) fn refusing(request: u64) -> Self {
+        let budget = Self::new(MemoryLimit::Unlimited, None);
+        budget.refused.store(request, Ordering::Relaxed);
+        budget
+    }
+
+    #[cfg(test)]
+    fn is_refused(&self) -> bool {
+        let less = |left: u64| left.checked_sub(1);
+        self.refused.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) == Ok(1)
     }
 
     /// Returns `bytes` that were counted before and are free again.

@@ -473,9 +473,11 @@ class Scenario(Fixed):
 
     def _made(self) -> _clift.Scenario:
         if self._core is None:
-            tree = self.tree
-            changed = list(changes(self._nodes, tree, isinstance(self._source, tuple)))
-            content = self._source if isinstance(self._source, str) else tree
+            # Text goes to the core alone: its parser, unlike Python's, limits nesting.
+            content = self._source if isinstance(self._source, str) else self.tree
+            changed = []
+            if self._nodes or content is not self._source:
+                changed = list(changes(self._nodes, self.tree, isinstance(self._source, tuple)))
             self._core = _clift.Scenario(self._file, content, list(self._sets), changed)
         return self._core
 

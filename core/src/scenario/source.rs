@@ -86,7 +86,12 @@ impl Source {
     pub(super) fn parse(&self) -> Result<Table, ScenarioError> {
         let root = DeTable::parse(&self.text).map_err(|error| {
             let place = error.span().map_or(Origin::File, |span| self.place(&span));
-            self.error(place, "", format!("not TOML: {}", error.message()))
+            // The parser limits depth; its own words are about recursion.
+            let why = match error.message() {
+                deep if deep.contains("recurs") => "brackets or dotted keys are nested too deeply",
+                other => other,
+            };
+            self.error(place, "", format!("not TOML: {why}"))
         })?;
         table(root.into_inner(), 0)
             .map_err(|(span, fault)| self.error(self.place(&span), &fault.path(), fault.message()))

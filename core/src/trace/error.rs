@@ -90,7 +90,7 @@ pub enum Fault {
     NoHeader(Snippet),
     /// An unknown key.
     #[error(
-        "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, packing, packet_header_bytes, tick_ns, tick_phase_ns, description, source, understood, assumed and warnings"
+        "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, packing, packet_header_bytes, tick_ns, tick_phase_ns, description, source, understood, assumed, warnings and checksum"
     )]
     Key(Snippet),
     /// A repeated key.
@@ -163,6 +163,11 @@ pub enum Fault {
     /// An inconsistent Parquet file.
     #[error("damaged: {0}; copy the file again")]
     Damaged(String),
+    /// Content that does not fit the checksums of the file.
+    #[error(
+        "damaged: {0} does not fit its `checksum`; copy the file again, or remove that key if the file was changed on purpose"
+    )]
+    Checksum(&'static str),
     /// An invalid row of a table.
     #[error("{0}")]
     Table(String),

@@ -19,6 +19,7 @@ use crate::trace::netem::Model;
 use crate::trace::series::{
     DecibelHertz, Decibels, DelayIs, Given, RateIs, Shift, SymbolRate, TimeColumn,
 };
+use crate::trace::slots::MOST;
 use crate::trace::{Fault, PhyTrace, ReadError, TimeUnit, TraceError};
 use crate::trace::{irtt, ping, probes};
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -628,6 +629,11 @@ pub enum WriteError {
         "the trace carries no whole packet after its first millisecond, which a mahimahi file needs; write a longer trace"
     )]
     TooShort,
+    /// More opportunities than a mahimahi file can be read with.
+    #[error(
+        "{0} opportunities in millisecond {1}: a mahimahi file may have 1000000 in one, and {MOST} in all; give larger opportunities"
+    )]
+    TooMany(u64, i64),
     /// Required information is missing.
     #[error("{why}; give {field}")]
     Missing {
@@ -741,6 +747,63 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), before);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn every_refused_allocation_gives_one_line() {
+        let plain = |name: &str| TraceFile::new(name);
+        let slots = TraceFile {
+            slot: Some(Duration::from_millis(1)),
+            decoding: Some(Duration::from_millis(2)),
+            ..plain("x.loss")
+        };
+        let series = TraceFile {
+            time: Some("1:s".parse().unwrap()),
+            rate: Some("2:Mbit/s".parse().unwrap()),
+            loss: Some("3:%".parse().unwrap()),
+            ..plain("series.csv")
+        };
+        let ping = "64 bytes from 1.1.1.1: icmp_seq=1 ttl=5 time=5 ms\n\
+                    64 bytes from 1.1.1.1: icmp_seq=3 ttl=5 time=6 ms\n";
+        let mut files = crate::trace::InMemory::default();
+        #[cfg(feature = "parquet")]
+        {
+            let mut file = Vec::new();
+            crate::trace::parquet::write(&trace(), &mut file).unwrap();
+            files.insert("x.parquet", file);
+        }
+        let cases = [
+            (plain("x.csv"), "t_ns,d_ns,bytes\n0,5,9\n10,0,8\n"),
+            (TraceFile { unit: Some(TimeUnit::Seconds), ..plain("x.txt") }, "0 0.1\n1 0\n"),
+            (plain("x.up"), "1\n2\n2\n5\n"),
+            (slots, "0110\n"),
+            (series, "time,rate,loss\n0,2,5\n1,3,0\n2,2,9\n"),
+            (plain("ping.txt"), ping),
+            #[cfg(feature = "parquet")]
+            (plain("x.parquet"), ""),
+        ];
+        for (file, text) in cases {
+            if !text.is_empty() {
+                files.insert(file.file.clone(), text);
+            }
+            let whole = file.read(&files).unwrap_or_else(|error| panic!("{error}"));
+            for request in 1.. {
+                let budget = Budget::refusing(request);
+                match file.read_within(&files, &budget) {
+                    Ok(read) if budget.is_short() => panic!("{:?}: read without memory", read),
+                    Ok(read) => {
+                        assert!(request > 1, "{}: asks for no memory", file.file.display());
+                        assert_eq!((read.t(), read.d()), (whole.t(), whole.d()));
+                        break;
+                    }
+                    Err(error) => {
+                        let line = error.to_string();
+                        assert!(line.contains("of memory in total, but the limit is"), "{line}");
+                        assert!(!line.contains('\n') && !budget.is_stopped(), "{line}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

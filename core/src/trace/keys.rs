@@ -1,5 +1,6 @@
 //! Metadata of trace files: keys and values, the same in every format that supports them.
 
+use crate::trace::checksum::Checksums;
 use crate::trace::decimal::parse_integer;
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::notes::{joined, split};
@@ -13,6 +14,9 @@ pub(crate) struct Keys {
     pub(crate) lldu: Option<Bytes>,
     /// All other metadata.
     pub(crate) header: Header,
+    /// Checksums of the other keys, to which the reader adds the columns.
+    pub(crate) sums: Checksums,
+    checksum: Option<String>,
     seen: Vec<&'static str>,
 }
 
@@ -82,13 +86,34 @@ impl Keys {
                 header.notes.warnings = split(value);
                 "warnings"
             }
+            Checksums::KEY => {
+                self.checksum = Some(value.to_owned());
+                Checksums::KEY
+            }
             _ => return Ok(false),
         };
         if self.seen.contains(&known) {
             return Err(Fault::RepeatedKey(Snippet::new(known.as_bytes())));
         }
         self.seen.push(known);
+        if known != Checksums::KEY {
+            self.sums.key(key, value);
+        }
         Ok(true)
+    }
+
+    /// True if the file has the key `checksum`.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn has_checksum(&self) -> bool {
+        self.checksum.is_some()
+    }
+
+    /// Compares keys and columns with the checksums of the file, if it has any. `names` has the
+    /// index and name of each column that was read. A file of CLIFT without checksums, as earlier
+    /// versions wrote it, is marked.
+    pub(crate) fn check(&mut self, names: &[(usize, &'static str)]) -> Result<(), Fault> {
+        self.header.unchecked = self.checksum.is_none() && self.seen.contains(&"clift-trace");
+        self.checksum.as_ref().map_or(Ok(()), |value| self.sums.check(value, names))
     }
 }
 

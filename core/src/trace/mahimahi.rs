@@ -15,6 +15,7 @@ use crate::trace::file::WriteError;
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::phy::LATEST;
+use crate::trace::slots::MOST;
 use crate::trace::{Header, Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration};
 
@@ -88,22 +89,43 @@ fn read_within(
 /// that many bytes. Delays are not written. A trace read by [`read`] is written unchanged.
 ///
 /// # Errors
-/// If the trace has no opportunity after the first millisecond, or the writer fails.
+/// If the trace has no opportunity after the first millisecond or more of them than [`read`]
+/// accepts, before anything is written, or if the writer fails.
 pub fn write(phy: &PhyTrace, size: Bytes, mut out: impl Write) -> Result<(), WriteError> {
-    let size = u64::from(size.0).max(1);
-    let (mut carried, mut last, mut line) = (0, 0, Vec::with_capacity(24));
-    for (slot, (&t, &d)) in phy.t().iter().zip(phy.d().iter()).enumerate() {
-        carried += if d > 0 { u64::from(phy.sizes().at(slot)) } else { 0 };
-        last = if carried >= size { t / MILLISECOND } else { last };
-        while carried >= size {
-            carried -= size;
-            line.clear();
-            append_integer(&mut line, last);
-            line.push(b'\n');
-            out.write_all(&line)?;
+    let (mut now, mut in_millisecond, mut all) = (0, 0, 0);
+    for (stamp, count) in opportunities(phy, size) {
+        in_millisecond = if stamp == now { in_millisecond + count } else { count };
+        (now, all) = (stamp, all + count);
+        if in_millisecond > MILLISECOND as u64 || all > MOST {
+            return Err(WriteError::TooMany(in_millisecond, stamp));
         }
     }
-    if last == 0 { Err(WriteError::TooShort) } else { Ok(()) }
+    if now == 0 {
+        return Err(WriteError::TooShort);
+    }
+    let mut line = Vec::with_capacity(24);
+    for (stamp, count) in opportunities(phy, size) {
+        line.clear();
+        append_integer(&mut line, stamp);
+        line.push(b'\n');
+        (0..count).try_for_each(|_| out.write_all(&line))?;
+    }
+    Ok(())
+}
+
+/// The milliseconds in which received slots complete opportunities of `size` bytes, with the number
+/// that each slot completes.
+fn opportunities(phy: &PhyTrace, size: Bytes) -> impl Iterator<Item = (i64, u64)> {
+    let size = u64::from(size.0).max(1);
+    let slots = phy.t().iter().zip(phy.d().iter()).enumerate();
+    slots
+        .scan(0, move |carried, (slot, (&t, &d))| {
+            *carried += if d > 0 { u64::from(phy.sizes().at(slot)) } else { 0 };
+            let whole = *carried / size;
+            *carried %= size;
+            Some((t / MILLISECOND, whole))
+        })
+        .filter(|&(_, whole)| whole > 0)
 }
 
 fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i64>, ReadError> {
@@ -251,6 +273,16 @@ mod tests {
         }
         let short = PhyTrace::new(vec![5].into(), vec![1].into(), OPPORTUNITY).unwrap();
         assert!(matches!(write(&short, OPPORTUNITY, Vec::new()), Err(WriteError::TooShort)));
+    }
+
+    #[test]
+    fn more_opportunities_than_can_be_read_are_refused_before_the_first() {
+        let t: Vec<i64> = (0..20).map(|slot| slot * 500_000).collect();
+        let huge = PhyTrace::new(t.into(), vec![1; 20].into(), Bytes(u32::MAX)).unwrap();
+        let mut out = Vec::new();
+        let error = write(&huge, OPPORTUNITY, &mut out).unwrap_err();
+        assert!(error.to_string().starts_with("2855696 opportunities in millisecond 0"), "{error}");
+        assert!(out.is_empty());
     }
 
     proptest! {

@@ -13,6 +13,7 @@
 
 mod atomic;
 pub mod capture;
+mod checksum;
 mod column;
 pub mod columns;
 mod decimal;

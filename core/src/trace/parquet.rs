@@ -28,6 +28,7 @@ use bytes::Bytes as Shared;
 
 use crate::budget::Budget;
 use crate::sync::lock;
+use crate::trace::checksum::Checksums;
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::files::Source;
 use crate::trace::format::FormatRow;
@@ -47,6 +48,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };
 
+/// Name of the schema in files that have the key `checksum`.
+const ROOT: &str = "clift";
 /// Rows per row group when writing.
 const ROW_GROUP: usize = 1 << 20;
 /// Rows read at a time.
@@ -94,7 +97,7 @@ fn read_whole(
     let file = Arc::new(RandomAccessFile::new(source)?);
     file.check_ends()?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(damaged)?;
-    let keys = read_keys(&metadata)?;
+    let mut keys = read_keys(&metadata)?;
     let schema = metadata.file_metadata().schema_descr();
     let mut columns = vec![Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
     // The size given by the caller takes precedence over that of the file.
@@ -119,6 +122,16 @@ fn read_whole(
             column.read(&file, chunk, rows, values, budget)?;
         }
     }
+    keys.sums.header(schema.columns().iter().map(|about| about.name()));
+    for (column, values) in columns.iter().zip(&values) {
+        keys.sums.integers(column.index, values);
+    }
+    // Damage can make the reader lose all keys at once.
+    if schema.root_schema().name() == ROOT && !keys.has_checksum() {
+        return Err(damage("its checksum is missing"));
+    }
+    let names: Vec<_> = columns.iter().map(|column| (column.index, column.name)).collect();
+    keys.check(&names).map_err(ReadError::File)?;
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or_default();
     let (t, d, bytes) = (next(), next(), next());
@@ -425,7 +438,8 @@ pub enum Values<'a> {
     F32(&'a [f32]),
 }
 
-/// Writes a Parquet file in parts; each part is a row group.
+/// Writes a Parquet file in parts; each part is a row group. The file ends with the key `checksum`,
+/// the CRC-32 of the other keys and of each column.
 ///
 /// ```
 /// use clift::trace::parquet::{Kind, Values, Writer};
@@ -437,7 +451,10 @@ pub enum Values<'a> {
 /// assert!(out.ends_with(b"PAR1"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Writer<W: Write + Send>(SerializedFileWriter<W>);
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    sums: Checksums,
+}
 
 impl<W: Write + Send> Writer<W> {
     /// A file of `columns` with the pairs `keys` as its metadata.
@@ -449,7 +466,14 @@ impl<W: Write + Send> Writer<W> {
         columns: &[(&str, Kind)],
         keys: impl IntoIterator<Item = (K, String)>,
     ) -> io::Result<Self> {
-        let keys = keys.into_iter().map(|(key, value)| KeyValue::new(key.into(), value));
+        let mut sums = Checksums::default();
+        let keys = keys.into_iter().map(|(key, value)| {
+            let key = key.into();
+            sums.key(&key, &value);
+            KeyValue::new(key, value)
+        });
+        let keys: Vec<_> = keys.collect();
+        sums.header(columns.iter().map(|&(name, _)| name));
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_dictionary_enabled(false)
@@ -457,7 +481,7 @@ impl<W: Write + Send> Writer<W> {
             .set_offset_index_disabled(true)
             .set_data_page_row_count_limit(ROW_GROUP)
             .set_write_batch_size(1 << 14)
-            .set_key_value_metadata(Some(keys.collect()));
+            .set_key_value_metadata(Some(keys));
         let mut fields = Vec::new();
         for &(name, kind) in columns {
             let (physical, logical) = match kind {
@@ -476,10 +500,10 @@ impl<W: Write + Send> Writer<W> {
                 .with_logical_type(logical);
             fields.push(Arc::new(field.build().map_err(failed)?));
         }
-        let schema = Type::group_type_builder("schema").with_fields(fields).build();
+        let schema = Type::group_type_builder(ROOT).with_fields(fields).build();
         let schema = Arc::new(schema.map_err(failed)?);
         let file = SerializedFileWriter::new(out, schema, Arc::new(properties.build()));
-        file.map(Self).map_err(failed)
+        Ok(Self { file: file.map_err(failed)?, sums })
     }
 
     /// Appends rows: the values of each column.
@@ -487,8 +511,8 @@ impl<W: Write + Send> Writer<W> {
     /// # Errors
     /// If the writer fails, or the values do not match the columns.
     pub fn part(&mut self, columns: &[Values<'_>]) -> io::Result<()> {
-        let mut group = self.0.next_row_group().map_err(failed)?;
-        for values in columns {
+        let mut group = self.file.next_row_group().map_err(failed)?;
+        for (index, values) in columns.iter().enumerate() {
             let unfit = || io::Error::other("values that do not fit the columns");
             let mut column = group.next_column().map_err(failed)?.ok_or_else(unfit)?;
             match (column.untyped(), values) {
@@ -506,6 +530,17 @@ impl<W: Write + Send> Writer<W> {
             }
             .map_err(failed)?;
             column.close().map_err(failed)?;
+            match values {
+                Values::I64(values) => self.sums.integers(index, values),
+                // As wide as a reader of traces makes them.
+                Values::U32(values) => {
+                    let wide = values.iter().map(|&value| i64::from(value).to_le_bytes());
+                    self.sums.column(index, wide);
+                }
+                Values::F32(values) => {
+                    self.sums.column(index, values.iter().map(|value| value.to_le_bytes()));
+                }
+            }
         }
         group.close().map(|_| ()).map_err(failed)
     }
@@ -514,8 +549,10 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     /// If the writer fails.
-    pub fn finish(self) -> io::Result<()> {
-        self.0.close().map(|_| ()).map_err(failed)
+    pub fn finish(mut self) -> io::Result<()> {
+        let sums = KeyValue::new(Checksums::KEY.to_owned(), self.sums.to_string());
+        self.file.append_key_value_metadata(sums);
+        self.file.close().map(|_| ()).map_err(failed)
     }
 }
 
@@ -615,18 +652,23 @@ mod tests {
     #[test]
     fn a_truncated_or_damaged_file_is_reported() {
         let t: Vec<i64> = (0..3000).map(|slot| slot * slot).collect();
-        let whole = file(&PhyTrace::new(t.into(), vec![5; 3000].into(), Bytes(33)).unwrap());
+        let phy = PhyTrace::new(t.into(), vec![5; 3000].into(), Bytes(34)).unwrap();
+        let whole = file(&phy);
         for end in [0, 3, 100, whole.len() - 9, whole.len() - 1] {
             assert!(message(whole[..end].to_vec()).starts_with("not a Parquet file"));
         }
-        // Changes every byte in a few ways: the result is a one-line error or a trace, never a
-        // panic.
+        // Changes every byte in a few ways: the result is a one-line error or the same trace, never
+        // a panic or another trace.
         for at in 0..whole.len() {
             for flip in [1, 0x80, 0xff] {
                 let mut hurt = whole.clone();
                 hurt[at] ^= flip;
-                if let Err(error) = read(Cursor::new(hurt), None) {
-                    assert!(!error.to_string().contains('\n'), "byte {at}: {error}");
+                match read(Cursor::new(hurt), None) {
+                    Err(error) => assert!(!error.to_string().contains('\n'), "byte {at}: {error}"),
+                    Ok(other) => {
+                        let [other, phy] = [&other, &phy].map(|it| (it.t(), it.d(), it.sizes()));
+                        assert_eq!(other, phy, "byte {at}");
+                    }
                 }
             }
         }

@@ -65,6 +65,10 @@ pub struct Header {
     pub notes: Notes,
     /// How packets are loaded onto its slots, if the file says so.
     pub loading: Loading,
+    /// True if the trace was read from a file of CLIFT without a `checksum`, which earlier
+    /// versions wrote: damage to it is not noticed. It is not written into files.
+    #[serde(skip)]
+    pub unchecked: bool,
 }
 
 /// The reason why a trace is not valid. `slot` counts from 0.

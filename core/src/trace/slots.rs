@@ -55,6 +55,11 @@ impl<'a> Slots<'a> {
         (!bytes.is_empty()).then(|| Sizes::each(bytes.into())).transpose()
     }
 
+    /// Times and decoding times of the slots so far.
+    pub(crate) fn columns(&self) -> (&[i64], &[i64]) {
+        (&self.t, &self.d)
+    }
+
     /// Their times and the values in place of `d`.
     pub(crate) fn into_columns(self) -> (Vec<i64>, Vec<i64>) {
         (self.t, self.d)

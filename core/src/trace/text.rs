@@ -9,13 +9,16 @@
 //! 1003802,0
 //! ```
 //!
-//! Every key is optional. A third column `bytes` may give the LLDU size slot by slot, for adaptive
+//! Every key is optional. `checksum` has the CRC-32 of the other keys and of each column; the writer
+//! adds it, and the reader refuses a file that does not fit it. A third column `bytes` may give the LLDU size slot by slot, for adaptive
 //! coding; it takes precedence over the key `lldu_bytes`.
 
 use std::io::{self, BufRead, Write};
 
 use crate::budget::Budget;
 use crate::trace::PhyTrace;
+use crate::trace::Sizes;
+use crate::trace::checksum::Checksums;
 use crate::trace::decimal::{append_integer, parse_integer, parse_nanoseconds};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::format::FormatRow;
@@ -75,6 +78,16 @@ fn read_within(
         read_slot(line, sized, &mut slots).map_err(|fault| fault.at(number))?;
     }
     let sizes = slots.sizes()?;
+    let (t, d) = slots.columns();
+    keys.sums.integers(0, t);
+    keys.sums.integers(1, d);
+    let names = [(0, "t_ns"), (1, "d_ns"), (2, "bytes")];
+    let names = &names[..2 + usize::from(sized)];
+    keys.sums.header(names.iter().map(|name| name.1));
+    if let Some(column) = sizes.as_ref().and_then(Sizes::column) {
+        keys.sums.integers(2, column);
+    }
+    keys.check(names).map_err(ReadError::File)?;
     let one = || lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into();
     let sizes = sizes.filter(|_| lldu.is_none()).unwrap_or_else(one);
     slots.finish(sizes, keys.header)
@@ -85,13 +98,23 @@ fn read_within(
 /// # Errors
 /// If the writer fails.
 pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
+    let mut sums = Checksums::default();
     for (key, value) in keys(phy) {
         if let Some(value) = one_line(&value) {
+            sums.key(key, &value);
             writeln!(out, "# {key}: {value}")?;
         }
     }
     let bytes = phy.sizes().column();
-    writeln!(out, "t_ns,d_ns{}", bytes.map_or("", |_| ",bytes"))?;
+    let columns = [Some(phy.t()), Some(phy.d()), bytes];
+    for (index, column) in columns.into_iter().flatten().enumerate() {
+        sums.integers(index, column);
+    }
+    let names = ["t_ns", "d_ns", "bytes"];
+    let names = &names[..2 + usize::from(bytes.is_some())];
+    sums.header(names.iter().copied());
+    writeln!(out, "# {}: {sums}", Checksums::KEY)?;
+    writeln!(out, "{}", names.join(","))?;
     let mut line = Vec::with_capacity(48);
     for (slot, (&t, &d)) in phy.t().iter().zip(phy.d().iter()).enumerate() {
         line.clear();
@@ -158,7 +181,7 @@ fn read_slot(line: &[u8], sized: bool, slots: &mut Slots<'_>) -> Result<(), Faul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Header, Loading, Notes, Packing, Sizes};
+    use crate::trace::{Header, Loading, Notes, Packing};
     use crate::units::Duration;
     use proptest::prelude::*;
 
@@ -180,10 +203,59 @@ mod tests {
             source: Some("field".to_owned()),
             period: Some(Duration::from_nanos(100)),
             rtt: Some(Duration::from_nanos(9)),
+            unchecked: true,
             ..Header::default()
         };
         assert_eq!(phy.header(), &expected);
         assert_eq!(read(text.as_bytes(), Some(Bytes(8))).unwrap().lldu(), Bytes(8));
+    }
+
+    #[test]
+    fn a_changed_or_truncated_file_is_never_read_as_another_trace() {
+        let header = Header { decode: Some(Duration::from_nanos(36)), ..Header::default() };
+        let sizes = [Bytes(33).into(), Sizes::each(vec![7, 8, 9].into()).unwrap()];
+        for sizes in sizes {
+            let phy = PhyTrace::with_header(
+                vec![0, 10, 21].into(),
+                vec![36, 0, 36].into(),
+                sizes,
+                header.clone(),
+            );
+            let (phy, mut whole) = (phy.unwrap(), Vec::new());
+            write(&phy, &mut whole).unwrap();
+            let cut = (0..whole.len()).map(|end| whole[..end].to_vec());
+            let flipped = (0..8 * whole.len()).map(|at| {
+                let mut flipped = whole.clone();
+                flipped[at / 8] ^= 1 << (at % 8);
+                flipped
+            });
+            let mut refused = 0;
+            for changed in cut.chain(flipped) {
+                match read(&changed[..], None) {
+                    Ok(other) => {
+                        let shown = String::from_utf8_lossy(&changed);
+                        assert_eq!((other.t(), other.d()), (phy.t(), phy.d()), "{shown}");
+                        assert_eq!(other.sizes(), phy.sizes(), "{shown}");
+                        assert_eq!(other.header().decode, header.decode, "{shown}");
+                    }
+                    Err(error) => {
+                        refused += 1;
+                        assert!(!error.to_string().contains('\n'), "{error}");
+                    }
+                }
+            }
+            assert!(refused > 8 * whole.len());
+        }
+        let message = message("# checksum: 0 0 0\nt_ns,d_ns\n0,5\n");
+        assert!(message.starts_with("damaged: a key does not fit its `checksum`"));
+    }
+
+    #[test]
+    fn a_file_of_clift_without_a_checksum_is_read_with_a_note() {
+        let old = read("# clift-trace: 1\nt_ns,d_ns\n0,5\n1,0\n".as_bytes(), None).unwrap();
+        assert!(old.warnings()[0].starts_with("the file has no checksum"));
+        let by_hand = read("t_ns,d_ns\n0,5\n1,0\n".as_bytes(), None).unwrap();
+        assert_eq!(by_hand.warnings(), Vec::<String>::new());
     }
 
     #[test]
@@ -271,6 +343,7 @@ mod tests {
         let all = (time(), rtt, text(), text(), notes, loading());
         all.prop_map(|(decode, rtt, description, source, notes, loading)| Header {
             loading,
+            unchecked: false,
             notes,
             decode: decode.map(Duration::from_nanos),
             rtt: rtt.map(Duration::from_nanos),

@@ -15,6 +15,10 @@ impl PhyTrace {
     /// ```
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.header().notes.warnings.clone();
+        if self.header().unchecked {
+            let cure = "clift trace convert writes it with one";
+            warnings.push(format!("the file has no checksum, so damage is not noticed; {cure}"));
+        }
         if self.d().iter().all(|&d| d > 0) {
             warnings.push("no slot is erased: a scheme can only cost here".to_owned());
         } else if self.d().iter().all(|&d| d == 0) {
