@@ -76,7 +76,7 @@ class FaultyDisk(files.Disk):
 
     def sync(self, handle: int) -> None:
         self._call("sync")
-        path = Path(os.readlink(f"/proc/self/fd/{handle}"))
+        path = Path(f"/proc/self/fd/{handle}").readlink()
         if path.is_dir():
             self.names[path] = {
                 one.name: None if one.is_dir() else one.stat().st_ino for one in path.iterdir()

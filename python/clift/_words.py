@@ -1,4 +1,4 @@
-"""Counts in words."""
+"""Texts of messages."""
 
 from __future__ import annotations
 
@@ -16,3 +16,15 @@ def counted(number: int, one: str, more: str | None = None) -> str:
         ('1 run', '0 runs', '2 entries')
     """
     return f"{number} {one if number == 1 else more or one + 's'}"
+
+
+def printable(text: str) -> str:
+    r"""A text without characters that steer a terminal or turn the direction of writing.
+
+    Example:
+        >>> printable("x\u202e\x1b[2J \udcff.toml")
+        'x\\u202e\\x1b[2J \\udcff.toml'
+    """
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )

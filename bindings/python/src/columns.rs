@@ -4,7 +4,7 @@ use clift::trace::Column;
 use numpy::ndarray::ArrayView1;
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArray};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes};
+use pyo3::types::PyBytes;
 
 use crate::errors::trace_error;
 use crate::scheme::LinkTrace;
@@ -37,11 +37,8 @@ pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> 
         'u' => check_fits(name, &array)?,
         _ => return Err(not_integers(name, &dtype.str()?.to_string())),
     }
-    let array = numpy.call_method(
-        "ascontiguousarray",
-        (&array,),
-        Some(&[("dtype", "int64")].into_py_dict(values.py())?),
-    )?;
+    // A field of a record or a view of a buffer may be misaligned: such an array is copied.
+    let array = numpy.call_method1("require", (&array, "int64", ["C", "A"]))?;
     let array = array.cast_into::<PyArray1<i64>>()?;
     if is_unchangeable(array.as_untyped())? {
         return Ok(Column::shared(ReadOnly::new(array)?));

@@ -69,7 +69,7 @@ class _Output(io.RawIOBase):
             os.close(self._handle)
 
 
-def open_file(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> io.BufferedReader:
     """Open a regular file to read. A FIFO would block, a device may have no end.
 
     Raises:

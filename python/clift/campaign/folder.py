@@ -7,11 +7,12 @@ that damage is noticed on reading.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import logging
 import re
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from clift.campaign import files
 from clift.campaign.files import open_file, read_file, said, sha256, write_file
@@ -74,7 +75,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def open_listed(folder: Path, name: str, record: dict[str, Any]) -> IO[bytes]:
+def open_listed(folder: Path, name: str, record: dict[str, Any]) -> io.BufferedReader:
     """A file that the record names, open to read.
 
     Raises:

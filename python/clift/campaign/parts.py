@@ -93,12 +93,12 @@ def spans_of(name: str, study: str) -> list[Span] | None:
     """
     if not (name.startswith(f"{study}.") and name.endswith(SUFFIX)):
         return None
-    text, _, digest = name[len(study) + 1 : -len(SUFFIX)].partition(".")
+    places, _, digest = name[len(study) + 1 : -len(SUFFIX)].partition(".")
     if not _DIGEST.fullmatch(digest):
         return None
     spans = []
     try:
-        for text in text.split("_"):
+        for text in places.split("_"):
             first, length = (int(digits, 36) for digits in text.split("-"))
             spans.append((first, first + length))
     except ValueError:

@@ -315,9 +315,7 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
     return len(names) + (inner / _STUDY).exists(), found
 
 
-def _damaged(
-    runs: Path, names: Iterable[str], check: Callable[[Path], object]
-) -> dict[Path, str]:
+def _damaged(runs: Path, names: Iterable[str], check: Callable[[Path], object]) -> dict[Path, str]:
     found = {}
     for name in names:
         try:

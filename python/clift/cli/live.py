@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from clift._words import counted
+from clift._words import counted, printable
 from clift.cli.options import change
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
@@ -93,6 +94,12 @@ def live(
         axes = ", ".join(cells[0].labels)
         raise ScenarioError(
             f"{path}: has {len(cells)} cells, but a live run takes one; choose by --set: {axes}"
+        )
+    if os.geteuid() == 0 and (user := os.environ.get("SUDO_USER")):
+        click.echo(
+            f"note: running as root (sudo of {printable(user)}): commands, plugins and the files "
+            "written have root's rights",
+            err=True,
         )
     served = None if serve is None else shlex.split(serve)
     run = run_live(cells[0], command, served, congestion, log, capture, snap)

@@ -18,6 +18,7 @@ import click
 import clift._clift as _clift
 import clift._starting as _starting
 from clift._clift import __version__
+from clift._words import printable
 from clift.cli.advise import advise
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     _clift.set_teller(lambda line: click.echo(f"{line}; Ctrl-C stops", err=True))
     notes = logging.StreamHandler()
-    notes.setFormatter(logging.Formatter("note: %(message)s"))
+    notes.setFormatter(_Note())
     logging.getLogger("clift").addHandler(notes)
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _starting.stop):
         signal.signal(signal.SIGINT, _press)
@@ -138,6 +139,13 @@ def run(arguments: Sequence[str]) -> int:
             return _fail(line)
         return _unexpected(error)
     return 0
+
+
+class _Note(logging.Formatter):
+    """A note on a line of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"note: {printable(record.getMessage())}"
 
 
 def _unexpected(error: BaseException) -> int:
@@ -257,7 +265,7 @@ def _flags(arguments: Sequence[str], message: str) -> str:
 
 
 def _fail(message: str) -> int:
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True, color=_color())
     return BAD_INPUT
 

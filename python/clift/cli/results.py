@@ -62,12 +62,7 @@ def results(
         raise click.UsageError("--rows and --columns must be given together")
     if sum((as_json, as_csv)) > 1 or (len(folders) == 2 and (as_csv or rows is not None)):
         raise click.UsageError("use only one of --json, --csv, --rows and a second folder")
-    wanted: dict[str, list[str]] = {}
-    for where in wheres:
-        axis, equals, label = where.partition("=")
-        if not equals:
-            raise ScenarioError(f"--where {where}: give AXIS=LABEL, e.g. --where scheme=ARQ")
-        wanted.setdefault(axis.strip(), []).append(label.strip())
+    wanted = _wanted(wheres)
     saved = [read(folder).where(wanted) for folder in folders]
     if as_csv:
         click.echo(text(saved[0].runs), nl=False)
@@ -81,6 +76,17 @@ def results(
             _pivot(saved[0], name, rows, columns, as_json)
         else:
             _listed(saved[0], name, as_json)
+
+
+def _wanted(wheres: tuple[str, ...]) -> dict[str, list[str]]:
+    """Labels of the wanted cells, by axis."""
+    wanted: dict[str, list[str]] = {}
+    for where in wheres:
+        axis, equals, label = where.partition("=")
+        if not equals:
+            raise ScenarioError(f"--where {where}: give AXIS=LABEL, e.g. --where scheme=ARQ")
+        wanted.setdefault(axis.strip(), []).append(label.strip())
+    return wanted
 
 
 def _verify(folder: Path, as_json: bool) -> None:

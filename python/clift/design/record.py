@@ -6,8 +6,9 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import pyarrow.parquet as pq
 
 from clift._clift import __version__, replace_file
@@ -20,6 +21,9 @@ from clift.design.result import Design
 from clift.design.tables import TABLES
 from clift.errors import ScenarioError
 from clift.report.style import png
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RECORD = "design.json"
 _KIND = "clift design"
@@ -138,9 +142,13 @@ def write(design: Design, folder: Path) -> Iterator[Path]:
         )
     for name, figure in picture.draw(design):
         yield _file(folder / f"{name}.png", lambda out, figure=figure: png(figure, out))
-        yield _file(
-            folder / f"{name}.svg", lambda out, figure=figure: figure.savefig(out, format="svg")
-        )
+        yield _file(folder / f"{name}.svg", lambda out, figure=figure: _svg(figure, out))
+
+
+def _svg(figure: Figure, out: IO[bytes]) -> None:
+    """Writes a figure without the date and the random ids that matplotlib adds."""
+    with mpl.rc_context({"svg.hashsalt": "clift"}):
+        figure.savefig(out, format="svg", metadata={"Date": None})
 
 
 def _file(path: Path, fill: Callable[..., object]) -> Path:

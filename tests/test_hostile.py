@@ -1,0 +1,91 @@
+"""Hostile files, names and arrays give one line on stderr, soon and without control characters."""
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import clift
+from clift.cli.main import run
+from clift.design.record import _svg
+
+SCENARIO = """
+duration = "1 s"
+[application]
+type = "file"
+size = "3 kB"
+[channel]
+model = "bernoulli"
+erasures = "2 %"
+rate = "263 kbit/s"
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a=" + "[" * 500,
+        "a=" + "[" * 500 + "]" * 500,
+        "[" + ".".join(["a"] * 60_000) + "]",
+        ".".join(["a"] * 60_000) + " = 1",
+        "a = " + "{a = " * 500 + "1" + "}" * 500,
+    ],
+    ids=["open brackets", "brackets", "header", "key", "tables"],
+)
+def test_deep_nesting_gives_one_line(text: str, tmp_path: Path, capsys) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text(text)
+    assert run(["run", str(path)]) == 2
+    assert "brackets or dotted keys are nested too deeply" in capsys.readouterr().err
+
+
+def test_a_name_that_is_not_text_is_shown_escaped(tmp_path: Path, capsys) -> None:
+    path = tmp_path / os.fsdecode(b"x\xff.toml")
+    path.write_text(SCENARIO)
+    assert run(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
+    assert run(["results", str(tmp_path / "out")]) == 0
+    assert run(["run", str(path), "--set", "link.rat=1"]) == 2
+    assert r"x\udcff.toml" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_messages_do_not_steer_the_terminal(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "x\u202e\x1b[2J\t.toml"
+    path.write_text("a = 1")
+    assert run(["run", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert err.rstrip("\n").isprintable()
+    assert r"x\u202e\x1b[2J .toml" in err
+
+
+def test_a_plugin_without_an_end_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in ("/dev/zero", tmp_path / "fifo"):
+        with pytest.raises(clift.ScenarioError, match="not a regular file; give a Python file"):
+            clift.load_plugin(path)
+
+
+def test_misaligned_arrays_are_copied() -> None:
+    d = np.frombuffer(bytearray(8 * 10 + 1), np.int64, offset=1)
+    d[:] = 5
+    record = np.zeros(10, [("id", "i1"), ("t", "i8")])
+    record["t"] = np.arange(10)
+    assert not d.flags.aligned
+    assert not record["t"].flags.aligned
+    phy = clift.PhyTrace(record["t"], d)
+    assert phy.t_ns.tolist() == list(range(10))
+    assert phy.d_ns.tolist() == [5] * 10
+
+
+def test_vector_graphics_of_a_search_are_the_same_each_time() -> None:
+    def drawn() -> bytes:
+        figure, out = Figure(), io.BytesIO()
+        figure.subplots().plot([0, 1], [0, 1], clip_on=True)
+        _svg(figure, out)
+        return out.getvalue()
+
+    first = drawn()
+    assert first == drawn()
+    assert b"<dc:date>" not in first
