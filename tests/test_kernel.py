@@ -111,7 +111,9 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
         if cell.queue in ("codel", "fq-codel", "codel(ce_threshold 1 ms)") and (
             cell.rtt_ms == 40 or cell.congestion == "dctcp"
         ):
-            assert ecn.engine(cell).faults(kernel) == [], cell.label
+            did = ecn.engine(cell)
+            assert did.goodput_kbps == pytest.approx(kernel.goodput_kbps, rel=0.05), cell.label
+            assert did.marked == pytest.approx(kernel.marked, rel=0.1, abs=3), cell.label
             compared += 1
     assert compared == 6
 
