@@ -48,7 +48,7 @@ fn network(links: Vec<Edge>, demands: Vec<Demand>, detours: Vec<Detour>) -> Netw
 fn leg_of(outcome: &Outcome, link: usize) -> &LegMetrics {
     match &outcome.forward[link] {
         HopMetrics::Leg(leg) => leg,
-        HopMetrics::Link(_) => panic!("link {link} is a leg"),
+        other => panic!("link {link} is a leg, not {other:?}"),
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) struct QuicEndpoint {
     numbers: BTreeMap<StreamId, u32>,
     /// Data that their stream has not accepted yet, in order.
     writing: VecDeque<Writing>,
+    /// What arrived on the streams of a dialogue and was not read yet.
     chunks: VecDeque<Chunk>,
 
     /// Bytes that the streams have accepted, and those of them that have been sent.
@@ -62,6 +63,7 @@ pub(crate) struct QuicEndpoint {
     order: u64,
     latest: u64,
     delivered: u64,
+    read: u64,
     acknowledged: u64,
     in_flight: Arc<AtomicU64>,
     report: Report,
@@ -146,6 +148,7 @@ impl QuicEndpoint {
             order: 0,
             latest: 0,
             delivered: 0,
+            read: 0,
             acknowledged: 0,
             in_flight,
             report: Report::default(),
@@ -292,12 +295,15 @@ impl QuicEndpoint {
                 packet.len = contents.ranges().map(|range| (range.end - range.start) as u32).sum();
             }
         }
-        for range in contents.ranges() {
+        for (place, range) in contents.ranges().enumerate() {
             let sent = self.sent.entry(range.start >> STREAM_BITS).or_default();
             let end = sent.end().max(range.start);
             let (first, again) = sent.send(now, range);
             self.fresh += sent.end().saturating_sub(end);
-            packet.first_sent = packet.first_sent.min(first);
+            // Of one stream, the packet counts from its first byte.
+            if place == 0 || self.purpose == Purpose::Dialogue {
+                packet.first_sent = packet.first_sent.min(first);
+            }
             packet.retransmission = packet.retransmission.max(again);
         }
         if packet.len > 0 {
@@ -541,7 +547,11 @@ impl Endpoint for QuicEndpoint {
     }
 
     fn read(&mut self) -> Option<Chunk> {
-        self.chunks.pop_front()
+        if self.purpose == Purpose::Dialogue {
+            return self.chunks.pop_front();
+        }
+        let bytes = self.delivered - std::mem::replace(&mut self.read, self.delivered);
+        (bytes > 0).then_some(Chunk { stream: 0, bytes })
     }
 
     fn unsent(&self) -> u64 {
