@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -96,18 +97,56 @@ def test_tshark_finds_the_retransmissions_that_we_count(case: str, tmp_path: Pat
 
 
 @needs_tshark
-@pytest.mark.parametrize("protocol", ["tcp", "udp"])
-def test_every_checksum_is_right(protocol: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["tcp", "udp", "quic"])
+def test_lengths_and_checksums_are_right(protocol: str, tmp_path: Path) -> None:
+    """`validation/captures.py` does the same over random scenarios."""
     text = LEG.replace("10 s", "2 s") + f'[transport]\nprotocol = "{protocol}"\n'
     if protocol == "udp":
         text += '[application]\ntype = "constant rate"\nrate = "1 Mbit/s"\n'
     path = tmp_path / "x.pcapng"
     recorded(text, path, snap=65_535)
-    checks = [p for layer in ("ip", protocol) for p in ("-o", f"{layer}.check_checksum:TRUE")]
-    fields = ["-T", "fields", "-e", "ip.checksum.status", "-e", f"{protocol}.checksum.status"]
-    rows = tshark(path, *checks, *fields)
+    layer = "tcp" if protocol == "tcp" else "udp"
+    checks = [p for one in ("ip", layer) for p in ("-o", f"{one}.check_checksum:TRUE")]
+    names = [
+        "ip.checksum.status",
+        f"{layer}.checksum.status",
+        "_ws.malformed",
+        "frame.len",
+        "ip.len",
+    ]
+    names += ["udp.length"]
+    rows = tshark(path, *checks, "-T", "fields", *(p for name in names for p in ("-e", name)))
     assert len(rows) > 100
-    assert set(rows) == {"1\t1"}
+    for row in rows:
+        *checked, whole, ip, udp = row.split("\t")
+        assert (checked, whole) == (["1", "1", ""], ip)
+        assert udp in ("", str(int(ip) - 20))
+
+
+@needs_tshark
+def test_the_script_for_wireshark_reads_quic_frames(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    text = LEG.replace("10 s", "2 s") + '[transport]\nprotocol = "quic"\n'
+    summary = recorded(text, path, snap=65_535)
+    script = Path(clift.hosts.__file__).parent / "quic.lua"
+    names = ["frame.interface_name", "ip.src", "clift_quic.type", "clift_quic.packet_number"]
+    names += ["clift_quic.stream.offset", "clift_quic.stream.length", "clift_quic.ack.largest"]
+    fields = ["-T", "fields", *(part for name in names for part in ("-e", name))]
+    rows = [row.split("\t") for row in tshark(path, "-X", f"lua_script:{script}", *fields)]
+    sent = [row for row in rows if row[1] == "192.0.2.1"]
+    assert sent[0][2] == "Initial"
+    assert all(row[2] for row in rows)
+    numbers = [int(row[3]) for row in sent if row[2] == "1-RTT" and row[4]]
+    # A header has the last bits of the number, eight or more; some packets carry no data.
+    assert {(later - number) % 256 for number, later in pairwise(numbers)} <= {1, 2, 3}
+    # The receiver has every byte that the run counts.
+    got: set[int] = set()
+    for *_, offsets, lengths, _ in (row for row in rows if row[0] == "receiver"):
+        for start, count in zip(offsets.split(","), lengths.split(","), strict=True):
+            if count:
+                got.update(range(int(start) // 100, (int(start) + int(count)) // 100))
+    assert len(got) == pytest.approx(summary["bytes_in_order"] / 100, rel=0.02)
+    assert any(row[6] for row in rows if row[1] == "192.0.2.2")
 
 
 @needs_tshark

@@ -585,6 +585,10 @@ impl Endpoint for QuicEndpoint {
         }
     }
 
+    fn payload<'c>(&self, contents: &'c clift::transport::Contents) -> &'c [u8] {
+        contents.downcast_ref::<Body>().map_or(&[], |body| &body.bytes)
+    }
+
     /// Follows the order of quinn's tasks: the connection sends its own frames, then processes its
     /// endpoint's events (connection ids), then the application writes; each step sends separate
     /// packets. The application learns the end of the handshake after the packets that complete it,

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use crate::simulation::Discarded;
+
 /// Fate of a captured packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Fate {
@@ -10,6 +12,8 @@ pub enum Fate {
     Open,
     /// It reached the other host after this time, in ns.
     Delivered(u64),
+    /// It reached the other host after this time, in ns, which discarded its data.
+    Discarded(u64, Discarded),
     /// Given up by the link, or the leg, with this number on its path (from 1), this many ns after
     /// it was sent.
     Lost(u64, u32),
@@ -50,6 +54,17 @@ impl Display for Comment {
         match self.fate {
             Fate::Open => out.write_str("on its way at the end")?,
             Fate::Delivered(delay) => write!(out, "delivered after {} ms", Millis(delay))?,
+            Fate::Discarded(delay, why) => {
+                let why = match why {
+                    Discarded::Duplicate => "duplicate data",
+                    Discarded::Stale => "too old",
+                };
+                write!(
+                    out,
+                    "arrived after {} ms, discarded by the receiver: {why}",
+                    Millis(delay)
+                )?;
+            }
             Fate::Lost(after, hop) => write!(out, "lost after {} ms on hop {hop}", Millis(after))?,
             Fate::QueueFull(hop) => write!(out, "queue full at hop {hop}")?,
             Fate::TooLarge(hop) => write!(out, "too large for hop {hop}")?,
@@ -98,6 +113,8 @@ mod tests {
     fn a_comment_lists_the_values_that_are_known() {
         let mut comment = Comment { fate: Fate::QueueFull(1), ..Comment::default() };
         assert_eq!(comment.to_string(), "queue full at hop 1");
+        comment.fate = Fate::Discarded(1_000_000, Discarded::Stale);
+        assert_eq!(comment.to_string(), "arrived after 1 ms, discarded by the receiver: too old");
         comment.fate = Fate::Delivered(250_000_100);
         comment.queued = Some(3_000_000);
         comment.units = Units { data: 46, again: Some(2), repair: Some(0) };

@@ -347,8 +347,8 @@ impl<W: Write> Observer for Recorder<'_, W> {
 
     fn packet(&mut self, now: Instant, flow: u32, id: u32, step: Step<'_>) {
         match step {
-            Step::Sent { from, packet } => {
-                let frame = self.flows[flow as usize].frame(from, packet, self.snap);
+            Step::Sent { from, packet, payload } => {
+                let frame = self.flows[flow as usize].frame(from, packet, payload, self.snap);
                 let flight = Flight {
                     ticket: self.timeline.begin(now.as_nanos()),
                     from,
@@ -397,10 +397,14 @@ impl<W: Write> Observer for Recorder<'_, W> {
                     flight.marked.get_or_insert(now);
                 }
             }
-            Step::Arrived => {
+            Step::Arrived { discarded } => {
                 if let Some(flight) = self.take(id) {
                     let delay = now.saturating_since(flight.sent).as_nanos();
-                    flight.end(&mut self.timeline, Fate::Delivered(delay), Some(now));
+                    let fate = match discarded {
+                        None => Fate::Delivered(delay),
+                        Some(why) => Fate::Discarded(delay, why),
+                    };
+                    flight.end(&mut self.timeline, fate, Some(now));
                 }
             }
         }

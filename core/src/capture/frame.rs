@@ -1,4 +1,5 @@
-//! Simulated packets as IPv4 packets: their headers, and the kept part of a payload of zeros.
+//! Simulated packets as IPv4 packets: their headers, and the kept part of the payload, which is
+//! zeros unless the transport keeps it.
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
@@ -75,9 +76,14 @@ impl Flow {
         Self { dialogue: Some(Dialogue::default()), ..self }
     }
 
-    /// The packet that an end sends, of which `snap` bytes are kept.
-    pub(super) fn frame(&mut self, from: End, packet: &Packet, snap: u32) -> Frame {
-        let payload = &ZEROS[..(packet.len as usize).min(ZEROS.len() - 128)];
+    /// The packet that an end sends, of which `snap` bytes are kept. `payload`: its UDP payload, or
+    /// empty if the transport does not keep it.
+    pub(super) fn frame(&mut self, from: End, packet: &Packet, payload: &[u8], snap: u32) -> Frame {
+        let length = if self.tcp { packet.len } else { packet.size.0.saturating_sub(UDP_HEADERS) };
+        let payload = match payload {
+            [] => &ZEROS[..(length as usize).min(ZEROS.len() - 128)],
+            payload => payload,
+        };
         let ([source, target], [from_port, to_port]) = self.addresses(from);
         let mut kept = Vec::with_capacity(128);
         let ip = |identification: u16, protocol, inside: usize| {
@@ -103,19 +109,20 @@ impl Flow {
             kept.extend(ip(identification, IpNumber::TCP, tcp.header_len()).to_bytes());
             kept.extend(tcp.to_bytes());
         } else {
-            let length = packet.size.0.min(u32::from(u16::MAX)).saturating_sub(20) as u16;
+            let header = UDP_HEADERS as usize - 20;
             let mut udp = UdpHeader {
                 source_port: from_port,
                 destination_port: to_port,
-                length,
+                length: (header + payload.len()) as u16,
                 ..UdpHeader::default()
             };
             udp.checksum = udp.calc_checksum_ipv4_raw(source, target, payload).unwrap_or_default();
-            kept.extend(ip(identification, IpNumber::UDP, UDP_HEADERS as usize - 20).to_bytes());
+            kept.extend(ip(identification, IpNumber::UDP, header).to_bytes());
             kept.extend(udp.to_bytes());
         }
         let size = kept.len() + payload.len();
-        kept.resize((snap as usize).min(size), 0);
+        kept.extend(&payload[..payload.len().min((snap as usize).saturating_sub(kept.len()))]);
+        kept.truncate(snap as usize);
         Frame { kept, size: size as u32 }
     }
 
@@ -267,7 +274,7 @@ mod tests {
     fn headers_of_a_dialogue_cover_both_directions() {
         let mut flow = Flow::new(0, true).of_dialogue();
         let mut header = |from, packet: &Packet| {
-            let frame = flow.frame(from, packet, 2000);
+            let frame = flow.frame(from, packet, &[], 2000);
             assert_eq!(frame.size, packet.size.0);
             let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
             let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("TCP") };
@@ -291,11 +298,11 @@ mod tests {
         let mut flow = Flow::new(3, true);
         let syn = Segment { syn: true, wire: 60, ..Segment::default() };
         let syn = Packet { size: Bytes(60), segment: syn, ..Packet::default() };
-        assert_eq!(flow.frame(End::Sender, &syn, 80).size, 60);
+        assert_eq!(flow.frame(End::Sender, &syn, &[], 80).size, 60);
         let answer = Segment { window: 1 << 20, ..syn.segment };
         let answer = Packet { segment: answer, ..syn };
-        assert_eq!(flow.frame(End::Receiver, &answer, 80).size, 60);
-        let frame = flow.frame(End::Sender, &data((1 << 32) + 9, 1448), 2000);
+        assert_eq!(flow.frame(End::Receiver, &answer, &[], 80).size, 60);
+        let frame = flow.frame(End::Sender, &data((1 << 32) + 9, 1448), &[], 2000);
         assert_eq!((frame.size, frame.kept.len()), (1500, 1500));
         let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
@@ -312,7 +319,7 @@ mod tests {
         (0..4).for_each(|n| sack.push(1000, SackBlock { start: 3000 + 2000 * n, end: 4000 }));
         let ack = Segment { ack: 1000, window: 1 << 20, wire: 88, sack, ..Segment::default() };
         let ack = Packet { size: Bytes(88), segment: ack, ..Packet::default() };
-        let frame = flow.frame(End::Receiver, &ack, 80);
+        let frame = flow.frame(End::Receiver, &ack, &[], 80);
         let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
         // Only timestamps and three blocks fit.
@@ -329,13 +336,27 @@ mod tests {
     fn a_datagram_has_a_length_and_a_checksum() {
         let mut flow = Flow::new(0, false);
         let packet = Packet { size: Bytes(1028), len: 1000, ..Packet::default() };
-        let frame = flow.frame(End::Sender, &packet, 80);
+        let frame = flow.frame(End::Sender, &packet, &[], 80);
         assert_eq!((frame.size, frame.kept.len()), (1028, 80));
-        let whole = flow.frame(End::Sender, &packet, u32::MAX).kept;
+        let whole = flow.frame(End::Sender, &packet, &[], u32::MAX).kept;
         let sliced = SlicedPacket::from_ip(&whole).unwrap();
         let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!() };
         let (from, to) = ([192, 0, 2, 1], [192, 0, 2, 2]);
         let sum = udp.to_header().calc_checksum_ipv4_raw(from, to, udp.payload()).unwrap();
         assert_eq!((udp.length(), udp.checksum()), (1008, sum));
+    }
+
+    /// QUIC's acknowledgements have no data of the application, but a payload.
+    #[test]
+    fn the_payload_of_a_datagram_is_in_its_lengths_and_its_checksum() {
+        let mut flow = Flow::new(0, false);
+        let packet = Packet { size: Bytes(37), ..Packet::default() };
+        let frame = flow.frame(End::Receiver, &packet, &[7; 9], 2000);
+        assert_eq!((frame.size, frame.kept.len()), (37, 37));
+        let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+        let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!() };
+        let (from, to) = ([192, 0, 2, 2], [192, 0, 2, 1]);
+        let sum = udp.to_header().calc_checksum_ipv4_raw(from, to, &[7; 9]).unwrap();
+        assert_eq!((udp.length(), udp.payload(), udp.checksum()), (17, &[7; 9][..], sum));
     }
 }

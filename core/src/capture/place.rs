@@ -46,11 +46,12 @@ impl Place {
     }
 
     /// Translates the addresses of an IPv4 packet of the sender's network, or of the start of one,
-    /// to this place. Valid checksums stay valid (RFC 1624). Other addresses are unchanged.
+    /// to this place. Valid checksums stay valid (RFC 1624). Other addresses are unchanged. A TCP
+    /// checksum of 0xffff, which a Linux kernel writes for 0 (`CSUM_MANGLED_0`), becomes 0.
     pub fn translate(self, packet: &mut [u8]) {
         let Some(&first) = packet.first().filter(|&&first| first >> 4 == 4) else { return };
         let header = usize::from(first & 15) * 4;
-        if self == Self::Sender || header < 20 || packet.len() < header {
+        if header < 20 || packet.len() < header {
             return;
         }
         let mut change = Change::default();
@@ -162,6 +163,20 @@ mod tests {
                     _ => panic!(),
                 }
             }
+        }
+
+        /// A Linux kernel writes 0xffff for 0 (`CSUM_MANGLED_0`) where it completes the checksum of
+        /// TCP in software; receivers accept both, Wireshark reports the former.
+        #[test]
+        fn a_mangled_zero_of_tcp_becomes_zero(ports in any::<(u16, u16)>()) {
+            let mut packet = Vec::new();
+            let builder = PacketBuilder::ipv4([192, 0, 2, 1], [192, 0, 2, 2], 64);
+            builder.tcp(ports.0, ports.1, 7, 9).write(&mut packet, &[0; 2]).unwrap();
+            // A payload that equals the checksum makes the checksum 0.
+            packet.copy_within(36..38, 40);
+            packet[36..38].fill(0xff);
+            Place::Sender.translate(&mut packet);
+            prop_assert_eq!(&packet[36..38], [0, 0]);
         }
 
         #[test]

@@ -25,6 +25,6 @@ mod way;
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
 pub use network::{Demand, Detour, Edge, Network};
-pub use observer::{Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
+pub use observer::{Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub use way::Way;

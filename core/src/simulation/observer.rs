@@ -56,6 +56,8 @@ pub enum Step<'a> {
         from: End,
         /// What it sent.
         packet: &'a Packet,
+        /// The UDP payload of a connection that has one; empty if the payload is not kept.
+        payload: &'a [u8],
     },
     /// It is on a leg, and will arrive at its far end.
     OnLeg {
@@ -93,7 +95,20 @@ pub enum Step<'a> {
         hop: usize,
     },
     /// It is at the other end.
-    Arrived,
+    Arrived {
+        /// Why the receiver discarded its data; `None` if it took them.
+        discarded: Option<Discarded>,
+    },
+}
+
+/// Reason why a receiver discards the data of a packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Discarded {
+    /// All of them had arrived before.
+    Duplicate,
+    /// They came too late: TCP's timestamp is too old (PAWS, RFC 7323 section 5), or QUIC's
+    /// datagram was no longer accepted.
+    Stale,
 }
 
 /// What can happen to a segment.

@@ -78,6 +78,12 @@ pub trait Endpoint: Send {
     /// ([`Outbox::attach`]).
     fn handle(&mut self, now: Instant, packet: &Packet, contents: Option<Contents>) -> Received;
 
+    /// The UDP payload in the contents of a packet that this endpoint sent, for captures; empty if
+    /// the protocol keeps none.
+    fn payload<'c>(&self, _contents: &'c Contents) -> &'c [u8] {
+        &[]
+    }
+
     /// Puts all packets that can be sent now into the outbox. Returns when
     /// [`Endpoint::handle_timeout`] must be called, unless `transmit` is called again earlier.
     fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant>;

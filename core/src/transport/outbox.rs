@@ -55,6 +55,11 @@ impl Outbox {
         self.contents[number] = Some(contents);
     }
 
+    /// The contents of the packet with this number, if it has any.
+    pub fn contents(&self, number: u32) -> Option<&Contents> {
+        self.contents.get(number as usize)?.as_ref()
+    }
+
     /// Takes the contents of the packet with this number, if it has any.
     #[inline]
     pub fn take_contents(&mut self, number: u32) -> Option<Contents> {

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::link::{Admission, DropReason};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
-use crate::simulation::observer::{Event, Observer, Step};
+use crate::simulation::observer::{Discarded, Event, Observer, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
 use crate::simulation::socket::Socket;
@@ -32,7 +32,10 @@ impl<O: Observer> Engine<'_, O> {
                 self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
             }
             if O::PACKETS {
-                let step = Step::Sent { from: end, packet: &self.packets[id] };
+                let contents = self.packets.contents(id);
+                let endpoint = &self.sockets[number as usize].endpoint;
+                let payload = contents.map_or(&[][..], |contents| endpoint.payload(contents));
+                let step = Step::Sent { from: end, packet: &self.packets[id], payload };
                 self.observer.packet(now, flow, id, step);
             }
             let Some(&node) = self.sockets[to as usize].way.first() else {
@@ -158,10 +161,18 @@ impl<O: Observer> Engine<'_, O> {
         let packet = &self.packets[id];
         let Socket { endpoint, flow: number, end, proxy, .. } = &mut self.sockets[to as usize];
         let (number, end, proxy) = (*number, *end, *proxy);
-        if O::PACKETS {
-            self.observer.packet(now, number, id, Step::Arrived);
-        }
+        let stale = if O::PACKETS { endpoint.report().stale } else { 0 };
         let received = endpoint.handle(now, packet, contents);
+        if O::PACKETS {
+            let discarded = match received {
+                Received::Data { in_vain: true, .. } if packet.len > 0 => {
+                    let is_stale = endpoint.report().stale > stale;
+                    Some(if is_stale { Discarded::Stale } else { Discarded::Duplicate })
+                }
+                _ => None,
+            };
+            self.observer.packet(now, number, id, Step::Arrived { discarded });
+        }
         if O::EVENTS {
             let Packet { start: seq, len, .. } = *packet;
             let event = match (end, received) {
