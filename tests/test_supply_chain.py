@@ -93,6 +93,38 @@ def test_crates_have_licences_that_allow_ours_and_come_from_one_registry() -> No
     assert sources == {"registry+https://github.com/rust-lang/crates.io-index"}
 
 
+def test_what_the_gpl_adapters_link_has_licences_that_the_gpl_2_allows() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    command = ["cargo", "tree", "--package", "clift-c", "--edges", "normal", "--prefix", "none"]
+    command += ["--locked", "--offline", "--no-dedupe", "--format", "{p}\t{l}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"cargo has not fetched every crate: {done.stderr.strip()[:100]}")
+    rows = {tuple(line.split("\t")) for line in done.stdout.splitlines()}
+    assert len(rows) > 20
+    deny = tomllib.loads((ROOT / "bindings" / "c" / "deny.toml").read_text())
+    allowed = frozenset(deny["licenses"]["allow"])
+    assert not {"Apache-2.0", "MPL-2.0"} & allowed
+    assert [row for row in rows if not allows(row[1], allowed)] == []
+
+
+@pytest.mark.parametrize("pattern", ["ns2/clift.so", "ns3/*/libns3-clift.so"])
+def test_the_gpl_adapters_have_no_code_of_parquet(pattern: str) -> None:
+    """`make` builds the C library with the Python extension, which has Parquet.
+
+    The adapters have what they reach of it.
+    """
+    found = list((ROOT / "target").glob(pattern))
+    if not found or shutil.which("nm") is None:
+        pytest.skip(f"target/{pattern} is not built (`make c ns2 ns3`), or there is no nm")
+    for file in found:
+        command = ["nm", "--demangle", str(file)]
+        symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert re.search(r"[ <]toml_parser::", symbols)
+        assert re.findall(r".*[ <]parquet::.*", symbols) == [], file
+
+
 def needed(name: str, found: dict[str, str]) -> dict[str, str]:
     """The licences of an installed package and of what it needs to run."""
     try:

@@ -14,6 +14,7 @@ use clift::trace::Folder;
 use serde_json::{Map, json};
 
 fn main() -> ExitCode {
+    clift::trace::parquet::enable();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [file] => run(file, None),

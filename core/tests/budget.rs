@@ -40,6 +40,7 @@ fn files() -> (InMemory, Vec<TraceFile>) {
     let unit = Some(TimeUnit::Milliseconds);
     add("x.txt", columns, &|file| TraceFile { unit, ..file });
     let mut packed = Vec::new();
+    parquet::enable();
     parquet::write(&phy, &mut packed).unwrap();
     add("x.parquet", packed, &|file| file);
     add("x.up", rows(&|slot| format!("{}\n", slot + 1)), &|file| file);

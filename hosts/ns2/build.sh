@@ -35,14 +35,17 @@ fi
 { printf 'R"TCL('; cat hosts/ns2/clift.tcl; printf ')TCL"\n'; } > "$made/clift.tcl.inc"
 # What ns-2's configure would have found out.
 printf '#define HAVE_SNPRINTF 1\n#define HAVE_INT64 1\n' > "$made/autoconf.h"
+# Only what is reached from here is linked: the library of Parquet, which the core may have, is under a
+# licence that the GPL 2 excludes.
+printf '{ global: Clift_Init; local: *; };\n' > "$made/clift.map"
 folders=
 for folder in . common link queue trace tcp routing mcast mac lib mobile classifier apps diffusion3/lib tcl; do
 	folders="$folders -isystem $source/$folder"
 done
 # -fpermissive: its headers are older than the language.
-g++ -std=gnu++11 -O2 -Wall -Wextra -fpermissive -fPIC -shared -fvisibility=hidden -s \
+g++ -std=gnu++11 -O2 -Wall -Wextra -fpermissive -fPIC -shared -fvisibility=hidden \
 	-DUSE_INTERP_RESULT -DHAVE_SNPRINTF -DCPP_NAMESPACE=std -DHAVE_INT64 -DSTDC_HEADERS \
 	-I "$made" -I target/c -isystem /usr/include/tclcl -isystem /usr/include/tcl8.6 $folders \
-	hosts/ns2/clift.cc target/c/libclift.a -Wl,--exclude-libs,ALL -Wl,--gc-sections -lpthread -ldl -lm \
+	hosts/ns2/clift.cc target/c/libclift.a -Wl,--version-script="$made/clift.map" -Wl,--gc-sections -lpthread -ldl -lm \
 	-o "$made/clift.so.new"
 mv "$made/clift.so.new" "$made/clift.so"

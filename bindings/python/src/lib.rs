@@ -54,9 +54,11 @@ mod _clift {
     #[pymodule_export]
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
 
-    /// Registers the transports of other crates with the core, once per process.
+    /// Enables what a program of the core must ask for, once per process: Parquet, and the
+    /// transports of other crates.
     #[pymodule_init]
-    fn add_transports(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn enable_parts(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        clift::trace::parquet::enable();
         #[cfg(feature = "quic")]
         if clift::transport::Choice::named("quic").is_err() {
             clift_quic::register().map_err(|taken| PyRuntimeError::new_err(taken.to_string()))?;

@@ -568,6 +568,14 @@ pub enum FileError {
         /// Name of the format.
         format: &'static str,
     },
+    /// Parquet is not enabled in this program (`clift::trace::parquet::enable`).
+    #[error(
+        "{place}: this program does not read Parquet; convert the trace: clift trace convert {place} trace.csv"
+    )]
+    NoParquet {
+        /// The file.
+        place: String,
+    },
     /// A required field of the description is missing.
     #[error("{place}: {why}; give {field}")]
     Missing {

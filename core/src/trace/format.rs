@@ -28,10 +28,10 @@ pub(super) struct FormatRow {
 }
 
 /// A function that reads a trace.
-type Reads = fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>;
+pub(super) type Reads = fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>;
 
 /// A function that writes a trace.
-type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Result<(), WriteError>;
+pub(super) type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Result<(), WriteError>;
 
 /// All formats.
 static FORMATS: &[&FormatRow] = &[

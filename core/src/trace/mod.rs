@@ -7,7 +7,8 @@
 //! [`mahimahi`], [`probes`] (per-packet delay and loss), [`ping`] (the output of ping),
 //! [`loss_string`] (0/1 strings and ns-2 run lengths), [`series`] (rate, delay and loss over time),
 //! [`irtt`], `iperf3`, `starlink` and `rinex` (files of those tools),
-//! [`capture`] (packets at both ends), `parquet` (a feature, on by default) and [`netem`] (write
+//! [`capture`] (packets at both ends), `parquet` (a feature, on by default; a program calls
+//! `parquet::enable` once) and [`netem`] (write
 //! only). They work on readers and writers. A [`TraceFile`] describes a file and reads it from the
 //! [`Files`] of a host; [`WriteAs`] writes a file; [`Format`] is the registry of formats.
 

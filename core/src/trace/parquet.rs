@@ -8,7 +8,7 @@
 use std::io::SeekFrom;
 use std::io::{self, Cursor, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ::parquet::basic::{
     Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel,
@@ -30,8 +30,9 @@ use crate::budget::Budget;
 use crate::sync::lock;
 use crate::trace::checksum::Checksums;
 use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::file::FileError;
 use crate::trace::files::Source;
-use crate::trace::format::FormatRow;
+use crate::trace::format::{FormatRow, Reads, Writes};
 use crate::trace::keys::{Keys, keys};
 use crate::trace::slots::MOST;
 use crate::trace::text::DEFAULT_LLDU;
@@ -42,14 +43,45 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "parquet",
     suffixes: &["parquet"],
     doc: "CLIFT's own, as Parquet.",
-    read: Some(|how, input| {
-        input.parsed_anywhere(&how.file, |file| read_within(file, how.lldu, input.budget))
+    read: Some(|how, input| match ENABLED.get() {
+        Some((read, _)) => read(how, input),
+        None => Err(FileError::NoParquet { place: input.files.place(&how.file) }),
     }),
-    write: Some(|phy, _, out| Ok(write(phy, out)?)),
+    write: Some(|phy, how, out| match ENABLED.get() {
+        Some((_, write)) => write(phy, how, out),
+        None => Err(io::Error::new(io::ErrorKind::Unsupported, "Parquet is not enabled").into()),
+    }),
 };
 
 /// Name of the schema in files that have the key `checksum`.
 const ROOT: &str = "clift";
+
+static ENABLED: OnceLock<(Reads, Writes)> = OnceLock::new();
+
+/// Lets this program read and write traces in Parquet files.
+///
+/// A program that does not call this contains no code of the crate `parquet` once it is linked.
+/// The adapters for ns-2 and ns-3 need that: their licence is GPL-2.0-only, that of `parquet` and
+/// some of its dependencies Apache-2.0, and the two do not go together.
+///
+/// ```
+/// use clift::trace::{Folder, TraceFile, parquet};
+/// let read = || TraceFile::new("none.parquet").read(&Folder::new("."));
+/// let missing = || read().unwrap_err().to_string();
+/// assert!(missing().contains("does not read Parquet"));
+/// parquet::enable();
+/// assert!(missing().contains("cannot be opened"));
+/// ```
+pub fn enable() {
+    ENABLED.get_or_init(|| {
+        (
+            |how, input| {
+                input.parsed_anywhere(&how.file, |file| read_within(file, how.lldu, input.budget))
+            },
+            |phy, _, out| Ok(write(phy, out)?),
+        )
+    });
+}
 /// Rows per row group when writing.
 const ROW_GROUP: usize = 1 << 20;
 /// Rows read at a time.
