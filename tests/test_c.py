@@ -1,5 +1,6 @@
 """The C interface: a program under sanitizers, and links that give what they give in Python."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -35,18 +36,33 @@ def test_every_function_does_what_the_header_says(program: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "all checks passed\n", "")
 
 
-def test_the_shared_library_is_found_by_pkg_config_and_exports_nothing_else(
-    tmp_path: Path,
-) -> None:
+def pkg_config(*arguments: str) -> list[str]:
     if shutil.which("pkg-config") is None:
         pytest.skip("skipped: there is no pkg-config")
     environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(ROOT / "target/c")}
-    command = ["pkg-config", "--cflags", "--libs", "clift"]
+    command = ["pkg-config", *arguments, "--cflags", "--libs", "clift"]
     asked = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return asked.stdout.split()
+
+
+def test_a_static_program_is_linked_by_what_pkg_config_says(tmp_path: Path) -> None:
     made = tmp_path / "program"
-    flags = ["cc", "-std=c11", str(PROGRAM), *asked.stdout.split(), "-o", str(made)]
+    flags = ["cc", "-std=c11", "-static", str(PROGRAM), *pkg_config("--static")]
+    subprocess.run([*flags, "-o", str(made)], check=True)
+    subprocess.run([made], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_the_shared_library_is_found_by_pkg_config_and_exports_nothing_else(
+    tmp_path: Path,
+) -> None:
+    made = tmp_path / "program"
+    flags = ["cc", "-std=c11", str(PROGRAM), *pkg_config(), "-o", str(made)]
     subprocess.run([*flags, "-Wl,-rpath," + str(ROOT / "target/c")], check=True)
     subprocess.run([made], check=True, stdout=subprocess.DEVNULL)
+    # A program names the library with the version of the interface.
+    [abi] = re.findall(r"^#define CLIFT_ABI (\d+)$", (ROOT / "target/c/clift.h").read_text(), re.M)
+    needs = subprocess.run(["readelf", "-d", made], check=True, capture_output=True, text=True)
+    assert f"[libclift.so.{abi}]" in needs.stdout
     command = ["nm", "-D", "--defined-only", str(ROOT / "target/c/libclift.so")]
     symbols = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     names = [line.split()[-1] for line in symbols.splitlines()]

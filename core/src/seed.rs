@@ -43,6 +43,8 @@ pub enum Stream {
     Sample(u32),
     /// The transport of a flow after its n-th proxy, counted from 1.
     Proxy(u32, u32),
+    /// Seed of the way back, if a host describes it by the forward path of a scenario.
+    Reverse,
     /// Draws of a user-defined scheme on the n-th link.
     OwnScheme(u32),
     /// Draws of a user-defined application in the n-th flow.
@@ -78,6 +80,7 @@ impl Seed {
             Stream::Queue(n) => (10, n),
             Stream::Sample(n) => (11, n),
             Stream::Proxy(flow, _) => (12, flow),
+            Stream::Reverse => (13, 0),
             Stream::OwnScheme(n) => (20, n),
             Stream::OwnApplication(n) => (21, n),
         };

@@ -13,9 +13,9 @@
  * nanoseconds from the start of the run; packets are the host's own numbers.
  */
 
-// Version of this interface. A host built against another version must not use the library. The
-// version changes whenever an existing function or structure changes; a new function does not
-// change it.
+// Version of this interface, also in the name of the shared library (`libclift.so.1`). A host
+// built against another version must not use the library. The version changes whenever an existing
+// function, constant or structure changes; a new function or constant does not change it.
 #define CLIFT_ABI 1
 
 // No time: the link does nothing until a further packet arrives.
@@ -51,6 +51,10 @@
 
 // Direction from the receivers to the senders.
 #define CLIFT_BACKWARD 1
+
+// The hops from the senders to the receivers, as the way back of a host that describes both ways
+// by forward paths. With the same seed they draw anew, so that the two ways do not share erasures.
+#define CLIFT_REVERSE 2
 
 // A link; made by `clift_link_new`, `clift_scenario_link` and similar functions, freed by
 // `clift_link_free`. Only one thread at a time may use it.
@@ -101,7 +105,7 @@ extern "C" {
 // `CLIFT_ABI`.
 uint32_t clift_abi(void);
 
-// Returns the version of CLIFT, e.g. "0.1.0". The library owns the text; do not free it.
+// Returns the version of CLIFT, e.g. "0.2.0". The library owns the text; do not free it.
 const char *clift_version(void);
 
 // Frees a text that this library returned (an error, a report); accepts null.
@@ -111,10 +115,11 @@ const char *clift_version(void);
 // yet.
 void clift_string_free(char *text);
 
-// Enqueues a packet of `bytes` bytes (the whole IP packet) that arrives at `now_ns`. `packet` is
-// the host's number for it. `now_ns` must not decrease from call to call, and all events due at
-// `now_ns` must have been polled. Returns CLIFT_QUEUED, CLIFT_FULL, CLIFT_TOO_LARGE or
-// CLIFT_WRONG. A link that orders packets by TCP sequence numbers returns CLIFT_WRONG; use
+// Enqueues a packet of `bytes` bytes (the whole IP packet, at most 65575) that arrives at
+// `now_ns`. `packet` is the host's number for it, which no other packet on the link has. `now_ns`
+// must not decrease from call to call; all events before `now_ns` must have been polled, and those
+// at `now_ns` should have been. Returns CLIFT_QUEUED, CLIFT_FULL, CLIFT_TOO_LARGE or CLIFT_WRONG.
+// A link that orders packets by TCP sequence numbers returns CLIFT_WRONG; use
 // `clift_link_enqueue_in`.
 //
 // Callers:
@@ -154,8 +159,8 @@ uint64_t clift_link_next(const struct clift_link *link);
 int32_t clift_link_poll(struct clift_link *link, uint64_t now_ns, struct clift_event *event);
 
 // Returns 1 if the queue has room for a packet of `bytes` at `now_ns`, 0 if not, or CLIFT_WRONG.
-// `now_ns` must not decrease from call to call. A host that holds packets back asks again after
-// the next CLIFT_DEPARTED.
+// `now_ns` must not decrease from call to call, and all events before it must have been polled. A
+// host that holds packets back asks again after the next CLIFT_DEPARTED.
 //
 // Callers:
 // As for `clift_link_enqueue`.

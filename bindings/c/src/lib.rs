@@ -12,9 +12,9 @@ pub use scenario::*;
 
 use std::ffi::c_char;
 
-/// Version of this interface. A host built against another version must not use the library. The
-/// version changes whenever an existing function or structure changes; a new function does not
-/// change it.
+/// Version of this interface, also in the name of the shared library (`libclift.so.1`). A host
+/// built against another version must not use the library. The version changes whenever an existing
+/// function, constant or structure changes; a new function or constant does not change it.
 pub const CLIFT_ABI: u32 = 1;
 
 /// No time: the link does nothing until a further packet arrives.
@@ -27,7 +27,7 @@ pub extern "C" fn clift_abi() -> u32 {
     CLIFT_ABI
 }
 
-/// Returns the version of CLIFT, e.g. "0.1.0". The library owns the text; do not free it.
+/// Returns the version of CLIFT, e.g. "0.2.0". The library owns the text; do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn clift_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -1,5 +1,6 @@
 //! A link for a C host.
 
+use std::collections::BTreeSet;
 use std::ffi::{CString, c_char};
 
 use clift::link::{
@@ -19,11 +20,16 @@ pub struct clift_link {
     way: Way,
     /// Time of the last call.
     now: Instant,
+    /// Numbers of the packets whose fate the host has not polled.
+    packets: BTreeSet<u64>,
     /// Error of the last call; `None` if it succeeded.
     fault: Option<CString>,
     /// A panic left the link in an unknown state.
     broken: bool,
 }
+
+/// The largest IP packet, in bytes: IPv6 without a jumbo payload.
+const LARGEST_PACKET: u32 = 40 + 65_535;
 
 /// The packet is in the queue.
 pub const CLIFT_QUEUED: i32 = 0;
@@ -85,7 +91,7 @@ pub struct clift_counters {
 impl clift_link {
     pub(crate) fn new(mut way: Way) -> Self {
         way.notify_departures();
-        Self { way, now: Instant::ZERO, fault: None, broken: false }
+        Self { way, now: Instant::ZERO, packets: BTreeSet::new(), fault: None, broken: false }
     }
 
     /// Runs a call at a time; keeps a fault for `clift_link_error`.
@@ -109,22 +115,49 @@ impl clift_link {
         }
     }
 
+    /// Moves the time of the last call to `now`. All earlier events must have been polled: a packet
+    /// that departed before `now` would otherwise still take a place in the queue.
+    fn advance(&mut self, now: u64) -> Fallible<Instant> {
+        let now = Instant::from_nanos(now);
+        if now < self.now {
+            return Err(format!(
+                "the time went back from {} to {} ns",
+                self.now.as_nanos(),
+                now.as_nanos()
+            ));
+        }
+        if let Some(due) = self.way.poll_timeout().filter(|&due| due < now) {
+            return Err(format!(
+                "an event is due at {} ns, before {} ns; poll it first",
+                due.as_nanos(),
+                now.as_nanos()
+            ));
+        }
+        self.now = now;
+        Ok(now)
+    }
+
     fn enqueue(&mut self, now: u64, packet: Packet) -> i32 {
         let taken = self.call(|link| {
-            let now = Instant::from_nanos(now);
-            if now < link.now {
+            if !(1..=LARGEST_PACKET).contains(&packet.size.0) {
                 return Err(format!(
-                    "the time went back from {} to {} ns",
-                    link.now.as_nanos(),
-                    now.as_nanos()
+                    "a packet has 1 to {LARGEST_PACKET} bytes, not {}",
+                    packet.size.0
                 ));
             }
-            if packet.size.0 == 0 {
-                return Err("a packet must have at least one byte".to_owned());
+            if link.packets.contains(&packet.id.0) {
+                return Err(format!(
+                    "packet {} is on the link already; a number is free once the packet is \
+                     delivered, lost or dropped",
+                    packet.id.0
+                ));
             }
-            link.now = now;
+            let now = link.advance(now)?;
             Ok(match link.way.enqueue(now, packet) {
-                Admission::Queued => CLIFT_QUEUED,
+                Admission::Queued => {
+                    link.packets.insert(packet.id.0);
+                    CLIFT_QUEUED
+                }
                 Admission::Dropped(DropReason::TooLarge) => CLIFT_TOO_LARGE,
                 Admission::Dropped(_) => CLIFT_FULL,
             })
@@ -142,10 +175,11 @@ unsafe fn known<'l>(link: *mut clift_link) -> Option<&'l mut clift_link> {
     unsafe { link.as_mut() }
 }
 
-/// Enqueues a packet of `bytes` bytes (the whole IP packet) that arrives at `now_ns`. `packet` is
-/// the host's number for it. `now_ns` must not decrease from call to call, and all events due at
-/// `now_ns` must have been polled. Returns CLIFT_QUEUED, CLIFT_FULL, CLIFT_TOO_LARGE or
-/// CLIFT_WRONG. A link that orders packets by TCP sequence numbers returns CLIFT_WRONG; use
+/// Enqueues a packet of `bytes` bytes (the whole IP packet, at most 65575) that arrives at
+/// `now_ns`. `packet` is the host's number for it, which no other packet on the link has. `now_ns`
+/// must not decrease from call to call; all events before `now_ns` must have been polled, and those
+/// at `now_ns` should have been. Returns CLIFT_QUEUED, CLIFT_FULL, CLIFT_TOO_LARGE or CLIFT_WRONG.
+/// A link that orders packets by TCP sequence numbers returns CLIFT_WRONG; use
 /// `clift_link_enqueue_in`.
 ///
 /// # Safety
@@ -238,7 +272,11 @@ pub unsafe extern "C" fn clift_link_poll(
     let polled = link.call(|link| {
         let now = Instant::from_nanos(now_ns);
         link.now = link.now.max(now);
-        Ok(link.way.poll(now))
+        let happened = link.way.poll(now);
+        if let Some(LinkEvent::Delivered(transit) | LinkEvent::Lost(transit)) = &happened {
+            link.packets.remove(&transit.packet.0);
+        }
+        Ok(happened)
     });
     let happened = match polled {
         None => return CLIFT_WRONG,
@@ -261,8 +299,8 @@ pub unsafe extern "C" fn clift_link_poll(
 }
 
 /// Returns 1 if the queue has room for a packet of `bytes` at `now_ns`, 0 if not, or CLIFT_WRONG.
-/// `now_ns` must not decrease from call to call. A host that holds packets back asks again after
-/// the next CLIFT_DEPARTED.
+/// `now_ns` must not decrease from call to call, and all events before it must have been polled. A
+/// host that holds packets back asks again after the next CLIFT_DEPARTED.
 ///
 /// # Safety
 /// As for `clift_link_enqueue`.
@@ -271,8 +309,8 @@ pub unsafe extern "C" fn clift_link_room(link: *mut clift_link, now_ns: u64, byt
     // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
     let room = link.call(|link| {
-        link.now = link.now.max(Instant::from_nanos(now_ns));
-        Ok(link.way.has_room(link.now, Bytes(bytes)))
+        let now = link.advance(now_ns)?;
+        Ok(link.way.has_room(now, Bytes(bytes)))
     });
     room.map_or(CLIFT_WRONG, i32::from)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clift::config::{Node, Value};
 use clift::scenario::{Change, Content, Scenario, Store};
+use clift::seed::{Seed, Stream};
 use clift::simulation::{Hop, Setup, Way};
 use clift::trace::Folder;
 
@@ -15,6 +16,10 @@ use crate::link::clift_link;
 pub const CLIFT_FORWARD: u32 = 0;
 /// Direction from the receivers to the senders.
 pub const CLIFT_BACKWARD: u32 = 1;
+
+/// The hops from the senders to the receivers, as the way back of a host that describes both ways
+/// by forward paths. With the same seed they draw anew, so that the two ways do not share erasures.
+pub const CLIFT_REVERSE: u32 = 2;
 
 /// A scenario with changes of its keys; made by `clift_scenario_open` or `clift_scenario_parse`,
 /// freed by `clift_scenario_free`. Traces that its links share are made once.
@@ -98,6 +103,15 @@ impl clift_scenario {
         }
     }
 
+    /// The setup of a direction; CLIFT_REVERSE has a seed of its own.
+    fn directed(&self, seed: Option<u64>, direction: u32) -> Fallible<Setup> {
+        let setup = self.setup(seed)?;
+        match direction {
+            CLIFT_REVERSE => self.setup(Some(Seed::drawn(setup.seed.rng(Stream::Reverse)).0)),
+            _ => Ok(setup),
+        }
+    }
+
     /// One hop of a direction, or all of them.
     fn part(&self, setup: &Setup, direction: u32, hop: Option<usize>) -> Fallible<clift_link> {
         let (hops, first) = hops(setup, direction)?;
@@ -120,9 +134,11 @@ impl clift_scenario {
 /// The hops of a direction, and the index of the first one in the run.
 fn hops(setup: &Setup, direction: u32) -> Fallible<(&[Hop], u32)> {
     match direction {
-        CLIFT_FORWARD => Ok((&setup.forward, 0)),
+        CLIFT_FORWARD | CLIFT_REVERSE => Ok((&setup.forward, 0)),
         CLIFT_BACKWARD => Ok((&setup.backward, setup.forward.len() as u32)),
-        other => Err(format!("unknown direction {other}; give CLIFT_FORWARD or CLIFT_BACKWARD")),
+        other => Err(format!(
+            "unknown direction {other}; give CLIFT_FORWARD, CLIFT_BACKWARD or CLIFT_REVERSE"
+        )),
     }
 }
 
@@ -303,7 +319,7 @@ pub unsafe extern "C" fn clift_scenario_link(
     let link = guarded(|| {
         // SAFETY: guaranteed by the caller, in both calls.
         let scenario = unsafe { known(scenario) }?;
-        let setup = scenario.setup(unsafe { seed.as_ref() }.copied())?;
+        let setup = scenario.directed(unsafe { seed.as_ref() }.copied(), direction)?;
         scenario.part(&setup, direction, Some(hop as usize))
     });
     // SAFETY: guaranteed by the caller.
@@ -326,7 +342,7 @@ pub unsafe extern "C" fn clift_scenario_way(
     let way = guarded(|| {
         // SAFETY: guaranteed by the caller, in both calls.
         let scenario = unsafe { known(scenario) }?;
-        let setup = scenario.setup(unsafe { seed.as_ref() }.copied())?;
+        let setup = scenario.directed(unsafe { seed.as_ref() }.copied(), direction)?;
         scenario.part(&setup, direction, None)
     });
     // SAFETY: guaranteed by the caller.

@@ -154,6 +154,13 @@ static void what_is_wrong_is_told(void)
     CHECK(clift_link_enqueue(link, 99, 1, 1000) == CLIFT_WRONG);
     CHECK(strstr(clift_link_error(link), "time went back") != NULL);
     CHECK(clift_link_enqueue(link, 100, 1, 0) == CLIFT_WRONG);
+    CHECK(clift_link_enqueue(link, 100, 1, UINT32_MAX) == CLIFT_WRONG);
+    CHECK(strstr(clift_link_error(link), "1 to 65575 bytes") != NULL);
+    CHECK(clift_link_enqueue(link, 100, 0, 1000) == CLIFT_WRONG);
+    CHECK(strstr(clift_link_error(link), "packet 0 is on the link already") != NULL);
+    CHECK(clift_link_enqueue(link, 29000000000u, 1, 1000) == CLIFT_WRONG);
+    CHECK(strstr(clift_link_error(link), "poll it first") != NULL);
+    CHECK(clift_link_room(link, 29000000000u, 1000) == CLIFT_WRONG);
     CHECK(clift_link_enqueue_in(link, 100, 1, 100, 1ull << 40, 0, 5) == CLIFT_WRONG);
     CHECK(clift_link_enqueue_in(link, 100, 1, 100, 0, 5, 4) == CLIFT_WRONG);
     CHECK(clift_link_poll(link, 100, NULL) == CLIFT_WRONG);
@@ -162,6 +169,8 @@ static void what_is_wrong_is_told(void)
     /* The far end of time is no undefined behaviour. */
     clift_event event;
     while (clift_link_poll(link, UINT64_MAX - 1, &event) == 1) {}
+    /* A number is free again once the packet's fate was polled. */
+    CHECK(clift_link_enqueue(link, UINT64_MAX - 1, 0, 1000) != CLIFT_WRONG);
     CHECK(clift_link_enqueue(link, UINT64_MAX - 1, 3, 1000) != 17);
     clift_link_free(link);
     link = clift_link_new_text(STREAMS, NULL, 7, &error);
@@ -216,6 +225,27 @@ static void a_scenario_gives_hops_and_both_ways(void)
             if (event.kind == CLIFT_DELIVERED) arrival = event.at_ns;
     CHECK(arrival == 35000000); /* the leg's delay and half the round trip */
     clift_link_free(leg), clift_link_free(way), clift_link_free(back);
+}
+
+/* Both ways by the forward path of one scenario: with the same seed, draws of their own. */
+static void the_reverse_way_draws_anew(void)
+{
+    enum { COUNT = 1500 };
+    clift_scenario *scenario = clift_scenario_parse(ARQ, NULL, NULL);
+    struct fates fates[4];
+    static const uint32_t directions[4] = {CLIFT_FORWARD, CLIFT_REVERSE, CLIFT_REVERSE, CLIFT_REVERSE};
+    for (int i = 0; i < 4; i++) {
+        uint64_t seed = i < 3 ? 7 : 8;
+        clift_link *link = clift_scenario_way(scenario, &seed, directions[i], NULL);
+        CHECK(link != NULL);
+        fates[i] = drive(link, 9000000, 1000, COUNT);
+        clift_link_free(link);
+    }
+    CHECK(memcmp(fates[0].at, fates[1].at, COUNT * sizeof(uint64_t)) != 0);
+    CHECK(memcmp(fates[1].at, fates[2].at, COUNT * sizeof(uint64_t)) == 0);
+    CHECK(memcmp(fates[1].at, fates[3].at, COUNT * sizeof(uint64_t)) != 0);
+    for (int i = 0; i < 4; i++) free_fates(fates[i]);
+    clift_scenario_free(scenario);
 }
 
 static void print_events(clift_link *link, uint64_t now)
@@ -278,6 +308,7 @@ int main(int argc, char **argv)
     a_queue_says_when_there_is_room();
     what_is_wrong_is_told();
     a_scenario_gives_hops_and_both_ways();
+    the_reverse_way_draws_anew();
     if (failures == 0) puts("all checks passed");
     return failures != 0;
 }
