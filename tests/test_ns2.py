@@ -178,6 +178,51 @@ def test_the_calls_of_ns_know_the_type(tmp_path: Path) -> None:
     assert len(run_ns(tmp_path, simple, until=5)) == 2
 
 
+BOTH_WAYS = """
+load %s
+set ns [new Simulator]
+set n0 [$ns node]
+set n1 [$ns node]
+$ns clift-link $n0 $n1 x.toml -log log %s
+foreach {from to} [list $n0 $n1 $n1 $n0] {
+    set udp [new Agent/UDP]
+    set null [new Agent/Null]
+    $ns attach-agent $from $udp
+    $ns attach-agent $to $null
+    $ns connect $udp $null
+    set cbr [new Application/Traffic/CBR]
+    $cbr set packetSize_ 250
+    $cbr set interval_ 0.01
+    $cbr attach-agent $udp
+    $ns at 0 "$cbr start"
+}
+proc finish {} {
+    global ns n0 n1
+    foreach {from to} [list $n0 $n1 $n1 $n0] { [[$ns link $from $to] set link_] flush }
+    exit 0
+}
+$ns at 15 finish
+$ns run
+"""
+
+
+def test_both_ways_by_one_file_draw_anew_unless_told_not_to(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(f'seed = 3\nduration = "30 s"\nscheme = "none"{CHANNEL}')
+
+    def lost(options: str) -> list[set[str]]:
+        (tmp_path / "x.tcl").write_text(BOTH_WAYS % (PLUGIN, options))
+        subprocess.run(["ns", "x.tcl"], cwd=tmp_path, check=True)
+        logs = [(tmp_path / name).read_text().splitlines() for name in ("log", "log.back")]
+        return [{row.split()[1] for row in log if row.startswith("lost")} for log in logs]
+
+    there, back = lost("-back x.toml")
+    assert len(there) > 20
+    assert there != back
+    assert lost("-back x.toml") == [there, back]
+    assert lost("-back x.toml -back-seed 3") == [there, there]
+    assert lost("-back x.toml -back-seed 4")[1] not in (there, back)
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [

@@ -284,7 +284,8 @@ void CliftDelay::fail(const char* what)
 	std::exit(2);
 }
 
-// open FILE SEED DIRECTION HOP KEY VALUE ...: SEED "" for the file's own; HOP "" for the whole way.
+// open FILE SEED DIRECTION HOP KEY VALUE ...: SEED "" for the file's own; DIRECTION there, back, or
+// reverse (the way there as way back, with draws of its own); HOP "" for the whole way.
 int CliftDelay::open(int argc, const char* const* argv)
 {
 	Tcl& tcl = Tcl::instance();
@@ -298,7 +299,9 @@ int CliftDelay::open(int argc, const char* const* argv)
 	if (scenario != nullptr) {
 		std::uint64_t seed = std::strtoull(argv[3], nullptr, 10);
 		const std::uint64_t* given = *argv[3] ? &seed : nullptr;
-		std::uint32_t direction = strcmp(argv[4], "back") ? CLIFT_FORWARD : CLIFT_BACKWARD;
+		std::uint32_t direction = !strcmp(argv[4], "back")      ? CLIFT_BACKWARD
+		                          : !strcmp(argv[4], "reverse") ? CLIFT_REVERSE
+		                                                        : CLIFT_FORWARD;
 		link_ = *argv[5] ? clift_scenario_link(scenario, given, direction, std::atoi(argv[5]), &error)
 		                 : clift_scenario_way(scenario, given, direction, &error);
 		clift_scenario_free(scenario);

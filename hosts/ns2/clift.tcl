@@ -7,7 +7,8 @@
 #   $ns simplex-link $n0 $n1 0 0 Clift FILE
 #
 # Options: -seed N (the file's own unless given), -set {key value ...} (keys of the scenario),
-# -back FILE (the way from $n1 to $n0 is the way there of this file), -queue TYPE (a queue of ns-2 in
+# -back FILE (the way from $n1 to $n0 is the way there of this file, with draws of its own, also if
+# it is the same file), -back-seed N (the seed of the way from $n1 to $n0), -queue TYPE (a queue of ns-2 in
 # place of the link's own; -bandwidth is what such a queue takes for the link's rate), -hop N (only
 # that hop of the way there, counted from 0), -log FILE (arrivals and fates of packets in ns: a line
 # `arrival PACKET NS BYTES TAKEN FLOW FIRST END`, `departed|delivered|lost|ended PACKET NS`; that of the
@@ -73,11 +74,11 @@ Simulator instproc clift-one-way {n1 n2 file direction options} {
 proc clift-options {arguments} {
     if {[llength $arguments] % 2} { error "clift: options are -name value; got: $arguments" }
     foreach {name value} $arguments {
-        if {[lsearch {-seed -set -back -queue -bandwidth -hop -log} $name] < 0} {
-            error "clift: no option $name; there are -seed, -set, -back, -queue, -bandwidth, -hop, -log"
+        if {[lsearch {-seed -set -back -back-seed -queue -bandwidth -hop -log} $name] < 0} {
+            error "clift: no option $name; there are -seed, -set, -back, -back-seed, -queue, -bandwidth, -hop, -log"
         }
-        if {$name == "-seed" && ![string is wideinteger -strict $value]} {
-            error "clift: -seed $value: give a whole number"
+        if {[string match "*-seed" $name] && ![string is wideinteger -strict $value]} {
+            error "clift: $name $value: give a whole number"
         }
         if {$name == "-set" && [llength $value] % 2} { error "clift: -set: give key value pairs" }
     }
@@ -89,8 +90,13 @@ Simulator instproc clift-link {n1 n2 file args} {
     array set given $options
     $self clift-one-way $n1 $n2 $file there $options
     if {[info exists given(-log)]} { append given(-log) .back }
+    set direction reverse
+    if {[info exists given(-back-seed)]} {
+        set given(-seed) $given(-back-seed)
+        set direction there
+    }
     if {[info exists given(-back)]} {
-        $self clift-one-way $n2 $n1 $given(-back) there [array get given]
+        $self clift-one-way $n2 $n1 $given(-back) $direction [array get given]
         return
     }
     # The way back has no hop of the way there's number.
