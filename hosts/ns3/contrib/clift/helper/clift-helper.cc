@@ -95,7 +95,22 @@ CliftHelper::Install(Ptr<Node> a,
     NetDeviceContainer devices = Join(a, b);
     devices.Get(0)->SetAttribute("Scenario", StringValue(there));
     devices.Get(1)->SetAttribute("Scenario", StringValue(back));
+    devices.Get(1)->SetAttribute("Direction", StringValue("reverse"));
     return devices;
+}
+
+int64_t
+CliftHelper::AssignStreams(NetDeviceContainer devices, int64_t stream)
+{
+    int64_t used = 0;
+    for (auto each = devices.Begin(); each != devices.End(); ++each)
+    {
+        if (auto device = DynamicCast<CliftNetDevice>(*each))
+        {
+            used += device->AssignStreams(stream + used);
+        }
+    }
+    return used;
 }
 
 std::string

@@ -60,7 +60,8 @@ class CliftHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
     NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b, const std::string& scenario) const;
 
     /**
-     * Joins two nodes, each direction by the way forward of a file of its own.
+     * Joins two nodes, each direction by the way forward of a file of its own. The way back has
+     * draws of its own, also where both files are the same.
      *
      * \param a a node
      * \param b another one
@@ -80,6 +81,16 @@ class CliftHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
      * \return their devices
      */
     NetDeviceContainer Install(const NodeContainer& nodes) const;
+
+    /**
+     * Has the links' draws depend on ns-3's random streams, and so on RngSeed and RngRun. By
+     * default they depend on the scenario's seed alone.
+     *
+     * \param devices whose links; devices of other kinds are passed over
+     * \param stream the number of the first stream
+     * \return how many streams were used
+     */
+    static int64_t AssignStreams(NetDeviceContainer devices, int64_t stream);
 
     /**
      * Says whether a file describes links, without ending the program if it does not.

@@ -12,17 +12,35 @@
 #include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/pointer.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <iostream>
+#include <map>
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("CliftNetDevice");
+NS_OBJECT_ENSURE_REGISTERED(CliftQueueDrops);
 NS_OBJECT_ENSURE_REGISTERED(CliftNetDevice);
+
+TypeId
+CliftQueueDrops::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::CliftQueueDrops")
+            .SetParent<Object>()
+            .SetGroupName("Clift")
+            .AddTraceSource("Drop",
+                            "A packet found the link's queue full, or is too large for the link",
+                            MakeTraceSourceAccessor(&CliftQueueDrops::m_drop),
+                            "ns3::Packet::TracedCallback");
+    return tid;
+}
 
 TypeId
 CliftNetDevice::GetTypeId()
@@ -61,7 +79,8 @@ CliftNetDevice::GetTypeId()
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("Direction",
                           "Which way of the file this device sends over: \"forward\" from the "
-                          "senders to the receivers, \"backward\" from them",
+                          "senders to the receivers, \"backward\" from them, \"reverse\" the "
+                          "former as the way back, with draws of its own",
                           StringValue("forward"),
                           MakeStringAccessor(&CliftNetDevice::m_direction),
                           MakeStringChecker())
@@ -70,6 +89,12 @@ CliftNetDevice::GetTypeId()
                           IntegerValue(CliftScenario::WHOLE_WAY),
                           MakeIntegerAccessor(&CliftNetDevice::m_hop),
                           MakeIntegerChecker<int64_t>(CliftScenario::WHOLE_WAY))
+            .AddAttribute("TxQueue",
+                          "Tells what the link's queue drops, for FlowMonitor",
+                          TypeId::ATTR_GET,
+                          PointerValue(),
+                          MakePointerAccessor(&CliftNetDevice::m_queueDrops),
+                          MakePointerChecker<CliftQueueDrops>())
             .AddTraceSource("MacTx",
                             "A packet came to this device for transmission",
                             MakeTraceSourceAccessor(&CliftNetDevice::m_macTx),
@@ -130,6 +155,7 @@ CliftNetDevice::GetTypeId()
 }
 
 CliftNetDevice::CliftNetDevice()
+    : m_queueDrops(CreateObject<CliftQueueDrops>())
 {
     NS_LOG_FUNCTION(this);
 }
@@ -208,10 +234,14 @@ CliftNetDevice::Open()
     {
         return "";
     }
-    const bool backward = m_direction == "backward";
-    if (!backward && m_direction != "forward")
+    static const std::map<std::string, uint32_t> directions = {{"forward", CLIFT_FORWARD},
+                                                               {"backward", CLIFT_BACKWARD},
+                                                               {"reverse", CLIFT_REVERSE}};
+    const auto direction = directions.find(m_direction);
+    if (direction == directions.end())
     {
-        return "direction \"" + m_direction + "\": give \"forward\" or \"backward\"";
+        return "direction \"" + m_direction +
+               "\": give \"forward\", \"backward\" or \"reverse\"";
     }
     if (NanoSeconds(1).IsZero())
     {
@@ -222,8 +252,7 @@ CliftNetDevice::Open()
     m_scenario = CliftScenario::Open(m_file, m_changes, error);
     if (m_scenario)
     {
-        const uint32_t direction = backward ? CLIFT_BACKWARD : CLIFT_FORWARD;
-        m_link = m_scenario->MakeLink(direction, m_hop, m_seed, error);
+        m_link = m_scenario->MakeLink(direction->second, m_hop, m_seed, error);
     }
     if (!m_link)
     {
@@ -232,6 +261,17 @@ CliftNetDevice::Open()
     }
     m_readsStreams = clift_link_reads_streams(m_link) == 1;
     return "";
+}
+
+int64_t
+CliftNetDevice::AssignStreams(int64_t stream)
+{
+    NS_LOG_FUNCTION(this << stream);
+    auto variable = CreateObject<UniformRandomVariable>();
+    variable->SetStream(stream);
+    const uint64_t high = variable->GetInteger(0, UINT32_MAX - 1);
+    m_seed = high << 32 | variable->GetInteger(0, UINT32_MAX - 1);
+    return 1;
 }
 
 void
@@ -306,6 +346,7 @@ CliftNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolN
     {
         NS_LOG_LOGIC((taken == CLIFT_FULL ? "queue full" : "too large for the link"));
         m_macTxDrop(packet);
+        m_queueDrops->m_drop(packet);
         UpdateFlowControl();
         ScheduleWakeUp();
         return false;

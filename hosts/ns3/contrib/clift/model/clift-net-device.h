@@ -10,6 +10,7 @@
 
 #include "ns3/mac48-address.h"
 #include "ns3/net-device.h"
+#include "ns3/object.h"
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
@@ -34,6 +35,25 @@ class Node;
 
 /**
  * \ingroup clift
+ * \brief Tells what the queue of a CliftNetDevice's link drops, where ns-3 looks for it.
+ *
+ * FlowMonitor counts what /NodeList/x/DeviceList/y/TxQueue/Drop tells as DROP_QUEUE. The link has
+ * no ns3::Queue; the attribute TxQueue of the device is this object instead.
+ */
+class CliftQueueDrops : public Object
+{
+  public:
+    /**
+     * \brief Get the type ID.
+     * \return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    TracedCallback<Ptr<const Packet>> m_drop; //!< Trace source Drop.
+};
+
+/**
+ * \ingroup clift
  * \brief One end of a CliftChannel, with the link that carries what it sends.
  *
  * A packet is handed to the link at the instant of Send, as the bytes of its IP packet (there is no
@@ -43,7 +63,7 @@ class Node;
  * link.
  *
  * The random draws depend on the seed of the scenario alone, neither on RngSeedManager nor on other
- * devices.
+ * devices, unless AssignStreams was called.
  *
  * The link's queue has the limit that the scenario says. What finds it full is dropped (MacTxDrop),
  * unless a queue disc of the traffic control layer waits above the device: that one is stopped
@@ -78,6 +98,15 @@ class CliftNetDevice : public NetDevice
      * \return why it cannot be, in one line; nothing if the link is there
      */
     std::string Open();
+
+    /**
+     * Sets the attribute Seed from a random stream of ns-3, so that the link's draws depend on
+     * RngSeedManager's seed and run.
+     *
+     * \param stream the number of the stream
+     * \return how many streams were used: one
+     */
+    int64_t AssignStreams(int64_t stream);
 
     /**
      * \return what the hops of the link show now, as JSON: a list of one object a hop with offered,
@@ -195,6 +224,8 @@ class CliftNetDevice : public NetDevice
     NetDevice::ReceiveCallback m_rx;               //!< What takes packets up.
     NetDevice::PromiscReceiveCallback m_promiscRx; //!< Likewise, promiscuously.
     TracedCallback<> m_linkChange;                 //!< Called when the channel is attached.
+
+    Ptr<CliftQueueDrops> m_queueDrops; //!< Attribute TxQueue.
 
     TracedCallback<Ptr<const Packet>> m_macTx;           //!< Trace source MacTx.
     TracedCallback<Ptr<const Packet>> m_macTxDrop;       //!< Trace source MacTxDrop.

@@ -46,7 +46,7 @@ class CliftScenario : public SimpleRefCount<CliftScenario>
     /**
      * Makes a link of it.
      *
-     * \param direction CLIFT_FORWARD or CLIFT_BACKWARD
+     * \param direction CLIFT_FORWARD, CLIFT_BACKWARD or CLIFT_REVERSE
      * \param hop which hop of the way, from 0, or WHOLE_WAY
      * \param seed of the random draws, or FILE_SEED
      * \param [out] error why it cannot be, one line

@@ -6,6 +6,7 @@
 
 #include "ns3/clift-module.h"
 #include "ns3/core-module.h"
+#include "ns3/flow-monitor-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/test.h"
@@ -128,6 +129,22 @@ struct Fate
         return kind != other.kind || at != other.at || departed != other.departed;
     }
 };
+
+/**
+ * \param one fates
+ * \param other fates of as many packets
+ * \return how many packets have different fates
+ */
+uint64_t
+Differ(const std::vector<Fate>& one, const std::vector<Fate>& other)
+{
+    uint64_t differ = 0;
+    for (uint64_t i = 0; i < one.size(); ++i)
+    {
+        differ += one[i] != other[i];
+    }
+    return differ;
+}
 
 /**
  * \param link the link that they are for
@@ -521,7 +538,7 @@ class CliftAttributesTestCase : public TestCase
         auto devices = CliftHelper().Install(nodes.Get(0), nodes.Get(1), legs, legs);
         StringValue direction;
         devices.Get(1)->GetAttribute("Direction", direction);
-        NS_TEST_EXPECT_MSG_EQ(direction.Get(), "forward", "of the second file");
+        NS_TEST_EXPECT_MSG_EQ(direction.Get(), "reverse", "of the second file");
         Simulator::Destroy();
 
         const Described arq = LINKS[2];
@@ -540,16 +557,86 @@ class CliftAttributesTestCase : public TestCase
             runs.push_back(Bench(helper).Run(arrivals));
         }
         RngSeedManager::SetRun(1);
-        uint64_t same = 0;
-        uint64_t differ = 0;
-        for (uint64_t i = 0; i < arrivals.size(); ++i)
+        NS_TEST_EXPECT_MSG_EQ(Differ(runs[0], runs[1]), 0, "the file's seed is 5");
+        NS_TEST_EXPECT_MSG_GT(Differ(runs[0], runs[2]), 100, "another seed");
+
+        // The same file both ways.
+        CliftHelper reverse = HelperFor(file);
+        reverse.SetDeviceAttribute("Direction", StringValue("reverse"));
+        const auto back = Bench(reverse).Run(arrivals);
+        NS_TEST_EXPECT_MSG_GT(Differ(runs[0], back), 100, "the way back draws anew");
+
+        // ns-3's own random streams, asked for.
+        std::vector<std::vector<Fate>> streams;
+        for (const uint64_t run : {1, 1, 2})
         {
-            same += runs[0][i] != runs[1][i];
-            differ += runs[0][i] != runs[2][i];
+            RngSeedManager::SetRun(run);
+            Bench bench(HelperFor(file));
+            NetDeviceContainer devices(bench.GetSender());
+            NS_TEST_EXPECT_MSG_EQ(CliftHelper::AssignStreams(devices, 7), 1, "one a device");
+            streams.push_back(bench.Run(arrivals));
         }
-        NS_TEST_EXPECT_MSG_EQ(same, 0, "the file's seed is 5");
-        NS_TEST_EXPECT_MSG_GT(differ, 100, "another seed");
+        RngSeedManager::SetRun(1);
+        NS_TEST_EXPECT_MSG_EQ(Differ(streams[0], streams[1]), 0, "the same run");
+        NS_TEST_EXPECT_MSG_GT(Differ(streams[0], streams[2]), 100, "another run");
+        NS_TEST_EXPECT_MSG_GT(Differ(streams[0], runs[0]), 100, "not the file's seed");
     }
+};
+
+/**
+ * \ingroup clift-test
+ * FlowMonitor counts what the link's queue drops as DROP_QUEUE.
+ */
+class CliftFlowMonitorTestCase : public TestCase
+{
+  public:
+    CliftFlowMonitorTestCase()
+        : TestCase("FlowMonitor")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string file =
+            Written(CreateTempDirFilename("monitored.toml"),
+                    "link = { rtt = \"60 ms\", queue = \"8 packets\" }\n" + CHANNEL);
+        NodeContainer nodes(2);
+        CliftHelper helper;
+        helper.DisableFlowControl();
+        auto devices = helper.Install(nodes.Get(0), nodes.Get(1), file);
+        InternetStackHelper().Install(nodes);
+        auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
+        FlowMonitorHelper flows;
+        auto monitor = flows.InstallAll();
+        auto from = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+        from->Connect(InetSocketAddress(interfaces.GetAddress(1), 9));
+        devices.Get(0)->TraceConnectWithoutContext(
+            "MacTxDrop",
+            MakeCallback(&CliftFlowMonitorTestCase::Dropped, this));
+        Simulator::Schedule(Seconds(1), [&from] {
+            for (int i = 0; i < 50; ++i)
+            {
+                from->Send(Create<Packet>(972));
+            }
+        });
+        Simulator::Stop(Seconds(20));
+        Simulator::Run();
+        const auto& stats = monitor->GetFlowStats();
+        NS_TEST_ASSERT_MSG_EQ(stats.size(), 1, "one flow");
+        const auto& reasons = stats.begin()->second.packetsDropped;
+        NS_TEST_EXPECT_MSG_GT(m_dropped, 30, "the queue has room for eight");
+        NS_TEST_ASSERT_MSG_GT(reasons.size(), uint32_t(Ipv4FlowProbe::DROP_QUEUE), "reasons");
+        NS_TEST_EXPECT_MSG_EQ(reasons[Ipv4FlowProbe::DROP_QUEUE], m_dropped, "as DROP_QUEUE");
+        Simulator::Destroy();
+    }
+
+    void Dropped(Ptr<const Packet>)
+    {
+        ++m_dropped;
+    }
+
+    uint32_t m_dropped{0}; //!< Packets that the link's queue dropped.
 };
 
 /**
@@ -589,7 +676,7 @@ class CliftErrorsTestCase : public TestCase
         auto device = CreateObject<CliftNetDevice>();
         device->SetAttribute("Scenario", StringValue(good));
         device->SetAttribute("Direction", StringValue("up"));
-        Expect(device->Open(), "give \"forward\" or \"backward\"");
+        Expect(device->Open(), "give \"forward\", \"backward\" or \"reverse\"");
         device->SetAttribute("Direction", StringValue("forward"));
         device->SetAttribute("Hop", IntegerValue(3));
         Expect(device->Open(), "hop 3 does not exist");
@@ -1044,6 +1131,7 @@ class CliftTestSuite : public TestSuite
         }
         AddTestCase(new CliftAttributesTestCase);
         AddTestCase(new CliftErrorsTestCase);
+        AddTestCase(new CliftFlowMonitorTestCase);
         AddTestCase(new CliftTraceEndedTestCase);
         AddTestCase(new CliftStreamReaderTestCase);
         // The last one has room for less than a packet of the MTU.
