@@ -61,6 +61,26 @@ def test_ns2_and_the_engine_agree(scheme: str, congestion: str, tmp_path: Path) 
 
 
 @needs_ns2
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_ns2_is_compared_with_the_profile_that_models_its_tcp(tmp_path: Path) -> None:
+    slots = range(20_000)
+    trace = clift.PhyTrace([s * 10**6 for s in slots], [(s % 50 > 0) * 10**6 for s in slots], 33)
+    trace.write(tmp_path / "x.parquet")
+    text = 'duration = "15 s"\nscheme = "ARQ"\nlink.rtt = "100 ms"\ntrace.file = "x.parquet"\n'
+    (tmp_path / "x.toml").write_text(text + '[transport]\ncongestion = "newreno"\n')
+    found = crosscheck(clift.Scenario.read(tmp_path / "x.toml"), ("engine", "ns2"))
+    assert {host: one["tcp"] for host, one in found.items()} == {
+        "engine": "CLIFT, profile linux",
+        "engine_papers": "CLIFT, profile papers",
+        "ns2": "ns-2, Agent/TCP/Linux reno",
+    }
+    assert found["ns2"]["fates"]["agree"]
+    assert found["ns2"]["parts"] is None
+    papers, linux = found["engine_papers"]["goodput_kbps"], found["engine"]["goodput_kbps"]
+    assert found["ns2"]["goodput_kbps"] == pytest.approx(papers, rel=1e-12) != linux
+
+
+@needs_ns2
 def test_a_file_takes_as_long_in_ns2(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(LINK + '[application]\ntype = "file"\nsize = "300 kB"\n')
     found = crosscheck(clift.Scenario.read(tmp_path / "x.toml"), ("engine", "ns2"))

@@ -62,22 +62,26 @@ _COLUMNS = {
 def _table(found: dict[str, dict[str, Any]]) -> str:
     """The table of hosts, and below it the first difference and whether packet fates agree."""
     shown = {name: title for name, title in _COLUMNS.items() if _is_there(found, name)}
-    rows = [["host", *shown.values()]]
+    rows = [["host", "TCP", *shown.values()]]
     for host, one in found.items():
-        rows.append([host, *(_number(one[name]) for name in shown)])
+        rows.append([host, one["tcp"], *(_number(one[name]) for name in shown)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        first, *others = zip(row, widths, strict=True)
-        cells = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
-        lines.append("  ".join(cells))
+        names, numbers = (
+            zip(row[:2], widths[:2], strict=True),
+            zip(row[2:], widths[2:], strict=True),
+        )
+        cells = [text.ljust(width) for text, width in names]
+        lines.append("  ".join(cells + [text.rjust(width) for text, width in numbers]))
     for host, one in found.items():
         if (fates := one["fates"]) is not None:
             agree = "all equal to those of the link alone" if fates["agree"] else fates["first"]
             lines.append(f"{host}: fates of {counted(fates['packets'], 'packet')}: {agree}")
         if (parts := one["parts"]) is not None:
             where = f"data packet {parts['packet']}, {parts['at_s']:.6f} s"
-            lines.append(f"{host}: first differs from the engine at {where}: {parts['why']}")
+            engine = "engine_papers" if host == "ns2" and "engine_papers" in found else "engine"
+            lines.append(f"{host}: first differs from {engine} at {where}: {parts['why']}")
     return "\n".join(lines)
 
 

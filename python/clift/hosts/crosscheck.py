@@ -1,8 +1,10 @@
 """One scenario in every available host: CLIFT's engine, ns-2, ns-3, this machine's kernel.
 
-Each host runs one TCP flow over the scenario's link. The results are compared. The module checks
-that the link gives every packet the same fate as it does alone, and reports the first packet at
-which a host differs from the engine.
+Each host runs one TCP flow over the scenario's link, by a TCP of its own: the engine that of the
+scenario's profile, ns-2 its `Agent/TCP/Linux`, which profile `papers` models, ns-3 its own, the
+kernel Linux's, which profile `linux` models. The module checks that the link gives every packet the
+same fate as it does alone, and reports the first packet at which a host differs from the engine
+with the profile that models the host's TCP.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import itertools
 import json
 import math
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -28,6 +31,7 @@ from clift.hosts.fates import Arrival, Log, same
 from clift.hosts.live import hindrances, run_live
 from clift.scenario import Scenario
 from clift.simulation import simulate
+from clift.trace import read_trace
 
 HOSTS = ("engine", "ns2", "ns3", "live")
 HEADERS = 40
@@ -99,7 +103,7 @@ class Flow:
             window=_bound(transport["cwnd_max"]),
             initial_window=_bound(transport["initial_window"]),
             delayed_ack_ms=_clift.parse_time(delayed) / 1e6 if _is_time(delayed) else None,
-            profile=transport["profile"] or ("linux" if transport["sack"] else "papers"),
+            profile=_profile(transport),
             timestamps=transport["timestamps"],
             sack=transport["sack"],
         )
@@ -107,8 +111,9 @@ class Flow:
 
 @dataclass(frozen=True)
 class HostResult:
-    """Results of a host: its metrics, and the link's arrivals and fates if it logs them."""
+    """Results of a host: its TCP, its metrics, the link's arrivals and fates if it logs them."""
 
+    tcp: str
     numbers: dict[str, float | None]
     there: Log | None = None
     back: Log | None = None
@@ -127,10 +132,12 @@ def crosscheck(
         tell: Called with a line for each omitted host and the reason.
 
     Returns:
-        For each host `goodput_kbps`, `completion_s` (None unless a file), `retransmissions`,
-        `timeouts` and `delay_ms` (mean one-way delay of data packets over the link); `fates`
-        (`packets`, `agree`) where the host logs them, and `parts`: the first packet at which it and
-        the engine differ (`packet`, `at_s`, `why`), None if there is none.
+        For each host `tcp` (the TCP that it runs), `goodput_kbps`, `completion_s` (None unless a
+        file), `retransmissions`, `timeouts` and `delay_ms` (mean one-way delay of data packets over
+        the link); `fates` (`packets`, `agree`) where the host logs them, and `parts`: the first
+        packet at which it and the engine differ (`packet`, `at_s`, `why`), None if there is none.
+        If the scenario has profile `linux`, ns-2 runs what the scenario says with profile `papers`,
+        which models its TCP, and is compared with the engine's run of that, `engine_papers`.
 
     Raises:
         ScenarioError: If the scenario has several cells, is wrong, or makes the engine send more
@@ -151,17 +158,42 @@ def crosscheck(
     cell.setup()
     found: dict[str, dict[str, Any]] = {}
     engine = _engine(cell, tell)
+    nothing = {"fates": None, "parts": None}
     if "engine" in hosts:
-        found["engine"] = engine.numbers | {"fates": None, "parts": None}
+        found["engine"] = {"tcp": engine.tcp, **engine.numbers, **nothing}
     runners = {"ns2": _ns2, "ns3": _ns3, "live": _live}
-    for name in (name for name in hosts if name in runners):
-        try:
-            ran = runners[name](cell, Flow.of(cell), engine, tell)
-        except MissingHostError as error:
-            tell(f"{name} is left out: {error}")
-            continue
-        found[name] = ran.numbers | {"fates": _fates(cell, ran), "parts": _parts(engine, ran)}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (name for name in hosts if name in runners):
+            beside = engine
+            try:
+                own, flow = cell, Flow.of(cell)
+                if name == "ns2" and flow.profile == "linux":
+                    own = cell.replace(**{"transport.profile": "papers"})
+                    flow = Flow.of(own)
+                    beside = _engine(own, tell)
+                if name in ("ns2", "ns3"):
+                    own = _without_parquet(own, Path(folder))
+                ran = runners[name](own, flow, engine, tell)
+            except (MissingHostError, ScenarioError) as error:
+                tell(f"{name} is left out: {error}")
+                continue
+            if beside is not engine:
+                found["engine_papers"] = {"tcp": beside.tcp, **beside.numbers, **nothing}
+            compared = {"fates": _fates(cell, ran), "parts": _parts(beside, ran)}
+            found[name] = {"tcp": ran.tcp, **ran.numbers, **compared}
     return found
+
+
+def _without_parquet(cell: Scenario, folder: Path) -> Scenario:
+    """The cell with its trace as text: the adapters of ns-2 and ns-3 are linked without Parquet."""
+    file = str((cell.config["trace"] or {}).get("file"))
+    if not cell.file or not file.endswith(".parquet"):
+        return cell
+    read_trace(Path(cell.file).parent / file).write(folder / "trace.csv")
+    # A file again, which hosts read, with a change that they are told of.
+    changes = cell.changes | {"trace.file": str(folder / "trace.csv")}
+    cells = Scenario.read(cell.file, changes).cells()
+    return next(one for one in cells if one.labels == cell.labels).replication(0)
 
 
 # --- the hosts ---
@@ -195,7 +227,13 @@ def _engine(cell: Scenario, tell: Callable[[str], None]) -> HostResult:
     }
     numbers |= {name: summary[name] for name in ("retransmissions", "timeouts")}
     numbers["delay_ms"] = _delay(links)
-    return HostResult(numbers, Log(arrivals, []))
+    transport = cell.config["transport"]
+    tcp = f"CLIFT, profile {_profile(transport)}" if transport["protocol"] == "tcp" else "none"
+    return HostResult(tcp, numbers, Log(arrivals, []))
+
+
+def _profile(transport: dict[str, Any]) -> str:
+    return str(transport["profile"] or ("linux" if transport["sack"] else "papers"))
 
 
 _NS2 = {"newreno": "reno", **{name: name for name in ("cubic", "hybla", "westwood", "compound")}}
@@ -295,7 +333,7 @@ def _ns2(cell: Scenario, flow: Flow, _: HostResult, __: Callable[[str], None]) -
         "timeouts": int(timeouts),
         "delay_ms": _mean(there),
     }
-    return HostResult(numbers, there, back)
+    return HostResult(f"ns-2, Agent/TCP/Linux {_NS2[flow.congestion]}", numbers, there, back)
 
 
 def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None]) -> HostResult:
@@ -328,7 +366,7 @@ def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None
     numbers = {name: printed.get(name) for name in ("goodput_kbps", "completion_s")}
     numbers |= {name: printed.get(name) for name in ("retransmissions", "timeouts")}
     numbers["delay_ms"] = printed.get("packet_delay_ms")
-    return HostResult(numbers, log)
+    return HostResult(f"ns-{program.parent.name}'s own", numbers, log)
 
 
 def _ns3_fates(engine: HostResult, link: list[str]) -> Log:
@@ -356,7 +394,7 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
     if not flow.timestamps:
         raise MissingHostError("the kernel's TCP has timestamps")
     if flow.profile != "linux":
-        tell("live: the scenario has profile `papers`; the kernel's TCP differs from it")
+        tell("live: the scenario has profile `papers`; profile `linux` models the kernel's TCP")
     # A host's namespace is its own, and the sender's word is enough.
     settings = "" if flow.sack else "echo 0 > /proc/sys/net/ipv4/tcp_sack && "
     names = {"newreno": "reno"}
@@ -384,7 +422,7 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
         numbers = json.loads(output.read_text())
         there, back = Log.read(log), Log.read(log.with_name("log.back"))
     numbers = {"completion_s": None} | numbers | {"delay_ms": _mean(there)}
-    return HostResult(numbers, there, back)
+    return HostResult(f"Linux {platform.release()}", numbers, there, back)
 
 
 # --- comparing ---
