@@ -64,8 +64,10 @@ impl Hosts {
     /// Makes the hosts; the commands start with [`Hosts::start`].
     pub(crate) fn make(commands: &Commands) -> Result<Self, LiveError> {
         let (ours, theirs) = pair()?;
-        // SAFETY: the child makes no use of what other threads may have held: it calls the kernel,
-        // and the C library, whose allocator can be used after a fork.
+        // SAFETY: the child calls the kernel, the C library and the allocator. glibc's can be used
+        // after a fork. mimalloc, which the Python extension has, takes a lock only where it gets
+        // memory from the kernel or a thread comes or goes; CLIFT's threads do neither now, since
+        // they have no work while a live run is set up.
         let keeper = checked("a process", unsafe { libc::fork() })?;
         if keeper == 0 {
             drop(ours);
@@ -447,7 +449,8 @@ fn spawn(
         .iter()
         .map(|word| CString::new(word.replace("{peer}", &peer)).unwrap_or_default())
         .collect();
-    // SAFETY: the child calls the kernel only, with text that ends with a zero byte.
+    // SAFETY: this process has one thread, so that its child may do anything; the texts that the
+    // kernel reads end with a zero byte.
     unsafe {
         let child = checked("a process", libc::fork())?;
         if child != 0 {

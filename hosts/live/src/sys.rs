@@ -135,10 +135,13 @@ static NOTICES: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn notice(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands over a place of its own; writing to a pipe is allowed in a handler.
+    // The interrupted code may be about to read `errno`, so it stays as it was.
     unsafe {
+        let errno = *libc::__errno_location();
         let from_process = (*info).si_code <= 0;
         let bytes = [signal as u8, u8::from(from_process)];
         libc::write(NOTICES.load(Ordering::Relaxed), bytes.as_ptr().cast(), bytes.len());
+        *libc::__errno_location() = errno;
     }
 }
 
