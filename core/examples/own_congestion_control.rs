@@ -4,6 +4,7 @@
 //! `cargo run --release --example own_congestion_control`
 #![allow(clippy::print_stdout)] // data goes to stdout
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use clift::application::Bulk;
@@ -34,7 +35,18 @@ impl CongestionControl for Aimd {
     }
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // An error that `main` returns would be printed in its Debug form.
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
     register_congestion_control(CongestionControlKind {
         name: "aimd",
         aliases: &[],

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout)] // data goes to stdout
 
 use std::fmt;
+use std::process::ExitCode;
 
 use clift::scenario::{Cell, Scenario, Store};
 use clift::scheme::{Scheme, SchemeForms, SchemeKind, Timing, register_scheme};
@@ -46,7 +47,18 @@ channel = { model = "bernoulli", erasures = 0.1, slot = "1 ms", lldu = "500 B", 
 link = { rtt = "100 ms", queue = "100 packets" }
 "#;
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // An error that `main` returns would be printed in its Debug form.
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
     register_scheme(SchemeKind {
         name: "repeat",
         summary: "Every LLDU in so many slots in a row.",

@@ -12,13 +12,13 @@ mod example;
 /// increase and 3/4 of the decrease sqrt(2·(2 - 1/4)/(2·1/4·p)) = 37.4.
 #[test]
 fn a_control_of_ones_own_is_chosen_by_name() {
-    example::main().unwrap();
+    assert_eq!(example::main(), std::process::ExitCode::SUCCESS);
     let aimd: CongestionAlgorithm = "aimd".parse().unwrap();
     assert!(aimd.is_in(Profile::Papers) && aimd.is_in(Profile::Linux));
     assert_eq!(TcpConfig::papers(aimd).check(), Ok(()));
     let ratio = example::goodput("aimd").unwrap() / example::goodput("newreno").unwrap();
     assert!((1.7..2.6).contains(&ratio), "{ratio}");
-    assert!(example::main().is_err(), "the name is taken");
+    assert_eq!(example::main(), std::process::ExitCode::FAILURE, "the name is taken");
     // A scenario file chooses it, too.
     let text = "duration = \"5 s\"\n[transport]\nprofile = \"linux\"\ncongestion = \"aimd\"\n\
                 [channel]\nmodel = \"bernoulli\"\nerasures = 0.001\nrate = \"1 Mbit/s\"\n";

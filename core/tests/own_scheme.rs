@@ -21,7 +21,7 @@ fn phy(d: &[i64]) -> PhyTrace {
 
 #[test]
 fn a_scheme_of_ones_own_is_chosen_by_its_text() {
-    example::main().unwrap();
+    assert_eq!(example::main(), std::process::ExitCode::SUCCESS);
     let [none, repeat] = &example::goodput().unwrap()[..] else { panic!("two cells") };
     assert_eq!((&*none.0, &*repeat.0), ("none", "repeat(2)"));
     // A loss rate of a tenth as much is worth more than half of the slots.
@@ -41,7 +41,7 @@ fn a_scheme_of_ones_own_is_chosen_by_its_text() {
     assert!(SchemeKind::all().iter().any(|kind| kind.name == "repeat"));
     let schema = clift::scenario::json_schema().to_string();
     assert!(schema.contains(r"|[Rr]epeat\\s*\\(.*\\)"));
-    assert!(example::main().is_err(), "the name is taken");
+    assert_eq!(example::main(), std::process::ExitCode::FAILURE, "the name is taken");
 
     let law = scheme.predict(&Chain::bernoulli(0.1).unwrap(), &Setting::default());
     assert!(law.unwrap_err().to_string().starts_with("repeat(2) has no closed form"));
