@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo reproduce c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python lint format bench docs wheel package clean validate validate-kernel
+.PHONY: help demo reproduce c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python fuzz lint format bench docs wheel package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -66,9 +66,13 @@ validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and
 	$(BIN)/python validation/ns2_plugin.py
 	$(BIN)/python validation/ns2_links.py
 	$(BIN)/python validation/report_page.py
+	$(BIN)/python validation/captures.py
 
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
 	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)
+
+fuzz: ## every fuzz target for MINUTES each (5), JOBS at once (2): half an hour; MINUTES=60 for a night (nightly Rust)
+	core/fuzz/night $(or $(MINUTES),5) $(or $(JOBS),2)
 
 lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories; a warning is an error
 	cargo fmt --all --check
@@ -77,12 +81,13 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
 		then cargo check --package clift --no-default-features --target wasm32-unknown-unknown; \
 		else echo "skipped: the check for wasm32, whose target is not installed"; fi
-	$(BIN)/ruff format --check python tests bench validation examples docs hosts
-	$(BIN)/ruff check python tests bench validation examples docs hosts
+	$(BIN)/ruff format --check python tests bench validation examples docs hosts packaging
+	$(BIN)/ruff check python tests bench validation examples docs hosts packaging
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_supply_chain.py
 	@if command -v cargo-deny >/dev/null; \
 		then cargo deny check licenses bans sources; \
+		cargo deny --manifest-path bindings/c/Cargo.toml check --config bindings/c/deny.toml licenses; \
 		if cargo deny fetch db >/dev/null 2>&1; then cargo deny check advisories; \
 		else echo "skipped: advisories of crates, whose data cannot be had"; fi; \
 		else echo "skipped: cargo deny, which is not installed; so are advisories of crates"; fi
@@ -95,7 +100,7 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories
 
 format: $(VENV)/tools ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench validation examples docs hosts
+	$(BIN)/ruff format python tests bench validation examples docs hosts packaging
 
 bench: $(VENV)/tools ## speed and memory as ratios, beside ns-2 and ns-3 where they are installed
 	$(BIN)/python -m bench
@@ -107,12 +112,11 @@ docs: $(VENV)/tools ## regenerate the reference pages and build the site of the 
 	cargo doc --profile local --locked --no-deps --quiet -p clift -p clift-quic
 	cp -r target/doc target/site/reference/rust
 
-c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so and clift.pc
+c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so.1 and clift.pc
 
-wheel: $(VENV)/tools ## the Python package as a file in dist/, for Python 3.11 and newer without Rust
-	@rm -rf dist
-	$(BIN)/maturin build --release --locked --quiet --interpreter $(BIN)/python --out dist
-	@ls -1sh dist/*.whl
+wheel: $(VENV)/tools ## the Python package in dist/: its source, and a wheel for Python 3.11 and newer without Rust
+	$(BIN)/python packaging/dist.py
+	@ls -1sh dist
 
 package: ## the Rust crate as others would get it, built from its own files alone
 	cargo package --package clift --offline
@@ -160,7 +164,9 @@ target/c/clift.h: $(RUST_C) $(VENV)/built
 	@$(CARGO_BUILD) --lib --example scenario -p clift-python -p clift-c -p clift
 	@mkdir -p target/c
 	cp target/local/libclift_c.a target/c/libclift.a
-	cp target/local/libclift_c.so target/c/libclift.so
+	abi=$$(sed -n 's/^#define CLIFT_ABI //p' bindings/c/include/clift.h) && rm -f target/c/libclift.so && \
+		cp target/local/libclift_c.so target/c/libclift.so.$$abi && \
+		ln -s libclift.so.$$abi target/c/libclift.so
 	strip --strip-debug target/c/libclift.a
 	strip --strip-unneeded target/c/libclift.so
 	sed "s/@VERSION@/$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)/" bindings/c/clift.pc.in > target/c/clift.pc
