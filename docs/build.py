@@ -61,10 +61,12 @@ def examples(check: bool) -> int:
 
 
 def python_examples(check: bool) -> int:
-    """Quotes the examples in the guide on parts in Python, and what they print."""
-    page = ROOT / "docs" / "guides" / "extend-in-python.md"
+    """Quotes the examples in the guides on parts in Python, and their output."""
+    guides = ROOT / "docs" / "guides"
+    own, queue = guides / "extend-in-python.md", guides / "queue-in-python.md"
+    pages = {"scheme": own, "congestion": own, "queue": queue, "application": queue}
     faults = 0
-    for name in ("scheme", "congestion", "queue", "application"):
+    for name, page in pages.items():
         path = ROOT / "examples" / f"own_{name}.py"
         block = f"```python\n{path.read_text()}```\n"
         if check and block not in page.read_text():

@@ -102,7 +102,7 @@ def arrow(
 def key(
     axes: Axes, at: tuple[float, float], entries: Iterable[tuple[str, str]], gap: float
 ) -> None:
-    """What each colour of a row of boxes stands for; the colour `erased` is a crossed box."""
+    """Legend of a row of boxes; the colour `erased` is a crossed box."""
     x, y = at
     for colour, text in entries:
         erased = colour == "erased"

@@ -233,7 +233,7 @@ def proxies() -> Figure:
 
 
 def applications() -> Figure:
-    """What waits for one lost packet, by HTTP version."""
+    """The objects that wait for one lost packet, by HTTP version."""
     figure, axes = canvas(72, 30)
     titles = ("HTTP/1.1", "HTTP/2", "HTTP/3")
     subtitles = ("up to six TCP connections", "one TCP connection", "one QUIC connection")
@@ -255,6 +255,36 @@ def applications() -> Figure:
     )
     for column, note in enumerate(notes):
         axes.text(1.5 + 24 * column, 8.6, note, va="top", fontsize=9)
+    return figure
+
+
+def voice() -> Figure:
+    """Packets of a call from the sender through the playout buffer."""
+    figure, axes = canvas(72, 27)
+    sent = [8 + 7 * number for number in range(6)]
+    arrivals = (17, 24, 36, 48, 45, None)
+    turns = [22 + 7 * number for number in range(6)]
+    for y, name in ((22, "sent"), (13, "arrives"), (4, "played")):
+        axes.text(1, y, name, va="center")
+        axes.plot((7, 66), (y, y), color=GREY, lw=0.8)
+    for number, (start, arrival, turn) in enumerate(zip(sent, arrivals, turns, strict=True), 1):
+        on_time = arrival is not None and arrival <= turn
+        color = BLUE if on_time else RED
+        axes.plot(start, 22, "o", color=color, ms=6)
+        axes.text(start, 24, str(number), ha="center", color=color)
+        axes.plot(turn, 4, "o" if on_time else "x", color=color, ms=6, mew=2)
+        axes.text(turn, 1, str(number), ha="center", color=color)
+        end = (start + 9 if arrival is None else arrival, 15 if arrival is None else 13)
+        arrow(axes, (start, 22), end, color, dashed=arrival is None)
+        if arrival is None:
+            axes.text(end[0] + 0.8, end[1], "lost", color=RED, va="center")
+        else:
+            arrow(axes, (arrival, 13), (turn if on_time else arrival, 4 if on_time else 8), color)
+        if arrival is not None and not on_time:
+            axes.text(arrival + 0.8, 8.6, "after its turn", color=RED, va="center")
+    arrow(axes, (17, 9.2), (22, 9.2), ORANGE, "<->")
+    axes.text(16.4, 9.2, "playout", color=ORANGE, ha="right", va="center")
+    axes.text(66, 20, "time", ha="right", color=GREY)
     return figure
 
 
@@ -337,6 +367,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "quic": quic,
     "proxies": proxies,
     "applications": applications,
+    "voice": voice,
     "metrics": metrics,
     "statistics": statistics,
 }

@@ -1,4 +1,4 @@
-"""Writes the table of docs/concepts/metrics.md from the core's catalogue of metrics.
+"""Writes the table of docs/reference/metrics.md from the core's catalogue of metrics.
 
 `python docs/metrics_table.py` writes it; `--check` only says whether it is up to date.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clift import _clift
 
-PAGE = Path(__file__).parent / "concepts" / "metrics.md"
+PAGE = Path(__file__).parent / "reference" / "metrics.md"
 MARKED = re.compile(r"(<!-- metrics -->\n).*?(<!-- /metrics -->)", re.DOTALL)
 
 

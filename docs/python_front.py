@@ -182,7 +182,7 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
     return (
         "\n\n@dataclass(frozen=True, slots=True, eq=False, repr=False)\n"
         f"class {name}({words.get('base', 'Live')}):\n"
-        f"{_docstring(words, arguments, 'If there can be no such link; the message says why.')}"
+        f"{_docstring(words, arguments, 'If the link is not valid; the message says why.')}"
         f"    always: ClassVar[dict[str, Any]] = {words['always']!r}\n"
         f"    shown: ClassVar[tuple[str, ...]] = {shown!r}\n"
         "    keywords: ClassVar[dict[str, to.Keyword]] = {\n"
@@ -252,7 +252,7 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "if TYPE_CHECKING:\n    from clift.delays import Delay\n"
         + "    from clift.live.base import AnyLink\n    from clift.reorder import Reorder\n\n\n"
         + "class LinuxParts(TypedDict, total=False):\n"
-        + '    """The parts of the profile linux; what is left out is on, except pacing and '
+        + '    """The parts of the profile linux; parts left out are on, except pacing and '
         + 'timer_ticks."""\n\n'
         + "".join(
             f"    {name}: {'bool' if part['type'] == 'boolean' else 'int'}\n"
@@ -270,7 +270,7 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + '"""Keys of `[link]` and `[transport]` that `simulate` takes by their bare names."""\n\n'
         + "CHANNEL: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in channel)
-        + '}\n"""What the functions of `clift.channel` take, with its key in a scenario."""\n\n'
+        + '}\n"""Arguments of the functions of `clift.channel`, with their scenario keys."""\n\n'
         + f"SECTIONS = frozenset({sorted(schema['properties'])!r})\n"
         + '"""The keys of the top level of a scenario."""\n'
     )
@@ -298,7 +298,7 @@ def land_mobile(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "from typing import ClassVar, TypedDict, Unpack\n\n"
         + "import clift._values as to\nfrom clift._land_mobile import Described\n\n\n"
         + "class Options(TypedDict, total=False):\n"
-        + '    """What `LandMobile` takes besides preset, Es/N0 and interleaving."""\n\n'
+        + '    """Arguments of `LandMobile` other than preset, Es/N0 and interleaving."""\n\n'
         + "".join(f"    {one.name}: {one.annotation}\n" for one in others)
         + "\n\nclass LandMobile(Described):\n"
         + _docstring(

@@ -46,7 +46,7 @@ CAMPAIGN = """
 ## Campaigns: `[vary]`
 
 Every combination of what `[vary]` lists is a cell. A dotted key of the scenario with a list of
-plain values is an axis, named after its last part. A name of your own is an axis whose points are
+plain values is an axis, named after its last part. A new name is an axis whose points are
 tables of the keys that they set:
 
 ```toml
@@ -58,13 +58,13 @@ reception.good = { channel.erasures = "0.06 %", channel.burst = 1.5 }
 ```
 
 Replication *r* has the seed `seed` for r = 0 and one drawn from (`seed`, r) for the others,
-whatever the cell, so that cells are compared under the same draws. `--set KEY=VALUE` takes the
+in every cell, so that cells are compared under the same draws. `--set KEY=VALUE` takes the
 place of a key, and of its variation; `--set AXIS=LABEL`, or a list of labels, keeps only those
 points of an axis.
 
 ## Printed values: `[[printed]]`
 
-What a paper prints, shown beside the mean and its 95 % interval in every cell whose labels fit
+Printed value of a paper, shown beside the mean and its 95 % interval in every cell whose labels fit
 `where`. `metric` is a name in the results: `completion_s`, `goodput_kbps`, `ip_throughput_kbps`,
 `share_sent_again`, `segments_sent_twice_share`, `lldus_sent_twice_share`, or any number of
 `Run.summary()` by its dotted name, e.g. `links.0.packet_delay_ms.mean`.
@@ -130,7 +130,7 @@ def _table(section: dict[str, Any], schema: dict[str, Any]) -> str:
     for tag in dict.fromkeys(tag for tag, _ in chosen):
         values = ", ".join(f"`{json.dumps(value)}`" for _, value in chosen)
         default = _default(merged[tag].get("default")) or "*needed*"
-        rows.append(f"| `{tag}` | {values} | {default} | Which; each has keys of its own. |")
+        rows.append(f"| `{tag}` | {values} | {default} | The kind; each has its own keys. |")
     for key, value in section.get("properties", {}).items():
         default = "*needed*" if key in needed else _default(value.get("default"))
         meaning = " ".join(value.get("description", "").split()).replace("|", "\\|")

@@ -8,7 +8,7 @@ from clift.cli.main import run
 
 
 def clift(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Returns exit code, stdout and stderr, as a process of its own would give them."""
+    """Returns exit code, stdout and stderr, as a separate process would give them."""
     words = [str(one) for one in arguments]
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -128,7 +128,7 @@ def test_measured_levels_become_information() -> None:
     fates = clift.deliver(link, np.arange(0, 900_000_000, 50_000_000), packet_bytes=1000)[1]
     assert fates.tolist() == [0] * 10 + [fates[-1]] * 8
     assert fates[-1] != 0
-    with pytest.raises(clift.ScenarioError, match="level is no number"):
+    with pytest.raises(clift.ScenarioError, match="level is not a number"):
         channel.awgn_information([3, np.nan])
 
 

@@ -573,7 +573,7 @@ def test_objectives_and_limits_mean_what_they_say() -> None:
     assert constraint("goodput > 1 Mbit/s").excess(900.0) == pytest.approx(0.1)
     assert constraint("links.0.share_used<=50%").excess(0.4) < 0
     assert objective("timeouts").better == "less"
-    # What has no unit of its own is a bare number.
+    # A value without a unit is a bare number.
     assert constraint("energy<1.5").limit == constraint("share_used<150%").limit == 1.5
     assert constraint("timeouts<3").limit == 3
 

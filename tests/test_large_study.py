@@ -1,4 +1,4 @@
-"""Studies of so many cells or runs that they are not kept one by one."""
+"""Studies with too many cells or runs to keep each of them."""
 
 from __future__ import annotations
 

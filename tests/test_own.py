@@ -1,4 +1,4 @@
-"""Parts of one's own in Python do what the same parts of the core do, bit for bit."""
+"""Custom parts in Python give the same results as the core's parts, bit for bit."""
 
 import json
 import pickle
@@ -205,7 +205,7 @@ def test_a_queue_gives_the_run_of_a_drop_tail_queue(limit: int) -> None:
     link = clift.tmt.apply(clift.channel.bernoulli(slots=40_000, slot_ns=10**6, p=0.0), "none")
     options: dict[str, Any] = {"duration_s": 30, "flows": 3, "packet_bytes": 600, "seed": 4}
     theirs = clift.simulate(link, queue_packets=limit, **options).summary()
-    # A link with a managed queue has the packet that is sent next: one place of its own.
+    # A link with a managed queue holds the packet that is sent next, so it has one place.
     options |= {"link.aqm": "py-droptail", "queue_packets": limit - 1}
     mine = clift.simulate(link, **options).summary()
     assert theirs["links"][0]["packets_dropped"] > 0
@@ -556,11 +556,19 @@ def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
     assert done.stdout.split() == ["None", *map(str, here)]
 
 
-@pytest.mark.parametrize("name", ["scheme", "congestion", "queue", "application"])
-def test_the_examples_run_and_stand_in_the_guide(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "guide"),
+    [
+        ("scheme", "extend-in-python"),
+        ("congestion", "extend-in-python"),
+        ("queue", "queue-in-python"),
+        ("application", "queue-in-python"),
+    ],
+)
+def test_the_guides_quote_the_examples_and_their_output(name: str, guide: str) -> None:
     path = ROOT / "examples" / f"own_{name}.py"
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    guide = (ROOT / "docs" / "guides" / "extend-in-python.md").read_text()
-    assert path.read_text() in guide
-    assert done.stdout in guide
+    page = (ROOT / "docs" / "guides" / f"{guide}.md").read_text()
+    assert path.read_text() in page
+    assert done.stdout in page

@@ -1,4 +1,4 @@
-"""The guide to traces of one's own: its commands, its scenarios, its Python."""
+"""The guide to your own trace: its commands, its scenarios, its Python."""
 
 import re
 import shlex

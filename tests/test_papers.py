@@ -89,7 +89,7 @@ def test_an_earlier_name_finds_its_paper():
     ("name", "tables", "figures", "says"),
     [
         ("nobody1999", [], [], "clift paper list"),
-        ("wiopt2003", [1], [], "wiopt2003 has no table 1 of its own: it has figure 3"),
+        ("wiopt2003", [1], [], "wiopt2003 has no table 1: it has figure 3"),
         ("clift2014", [1], [], "clift paper run clift2013 --table 1"),
         ("all", [1], [], "name the paper"),
     ],

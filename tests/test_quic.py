@@ -132,7 +132,7 @@ def test_the_qlog_says_what_the_sender_did(tmp_path: Path) -> None:
     assert times == sorted(times)
     assert times[-1] <= 60_000
     of = {name: [it["data"] for it in events if it["name"] == name] for name in NAMES}
-    # Packets leave in datagrams of their own but for those of the handshake, which share some.
+    # Packets leave in separate datagrams, except those of the handshake, which share some.
     rows = run.events().to_pydict()
     data = sum(1 for kind in rows["kind"] if kind in (0, 1))
     sent = [it["header"] for it in of["transport:packet_sent"]]

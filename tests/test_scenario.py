@@ -138,7 +138,7 @@ def test_a_land_mobile_channel_of_a_file_is_that_of_the_library(tmp_path: Path) 
     assert 0.01 < phy.stats()["erasure_rate"] < 0.5
     expected = clift.simulate(clift.tmt.apply(phy, "ARQ", rtt_ms=500), duration_s=30, seed=5)
     assert clift.simulate(path).summary() == expected.summary()
-    # A replication has a drive of its own; they share one where the file says so.
+    # Each replication has its own drive; they share one where the file says so.
     path.write_text(path.read_text().replace("seed = 5", "runs = 2"))
 
     def drives(**changes: Any) -> list[list[int]]:

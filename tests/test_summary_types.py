@@ -11,7 +11,7 @@ import clift
 from clift.summary import Link, Summary
 
 ROOT = Path(__file__).parent.parent
-# What each kind of link counts besides has names of its own.
+# Further counters of a kind of link have other names.
 OPEN = (Link,)
 
 

@@ -1,4 +1,4 @@
-"""The guide on foreign traces: its commands, Python and scenario, on small files of each kind."""
+"""The guides on measured traces: their commands, Python and scenario, on small files of each kind."""
 
 import json
 import re
@@ -14,7 +14,9 @@ import pytest
 import clift
 from clift.cli.main import run
 
-GUIDE = (Path(__file__).parent.parent / "docs" / "guides" / "traces.md").read_text()
+GUIDES = Path(__file__).parent.parent / "docs" / "guides"
+PAGES = ("traces.md", "measurement-tools.md", "packet-captures.md")
+GUIDE = "\n".join((GUIDES / page).read_text() for page in PAGES)
 START = 1_700_000_000
 
 
@@ -98,7 +100,7 @@ def test_a_series_equals_numpys(capsys: pytest.CaptureFixture[str]) -> None:
     rates = np.where(seconds == 12, 0.0, 2e5 * 10 + 1e5 * seconds)
     carried = np.concatenate([[0.0], np.cumsum(rates)])
     slots = np.arange(int(np.ceil(carried[-1] / 12_000)))
-    # Where the integral of the rate reaches so many LLDUs; a slot at a border is behind it.
+    # Where the integral of the rate reaches this many LLDUs; a slot at a border is behind it.
     row = np.searchsorted(carried, slots * 12_000, side="right") - 1
     expected = (row + (slots * 12_000 - carried[row]) / rates[row]) * 1e9
     assert len(phy) == len(slots)

@@ -1,4 +1,4 @@
-"""The wheel: built, put into an environment of its own, and used without a Rust toolchain."""
+"""The wheel: built, installed into a new environment, and used without a Rust toolchain."""
 
 import json
 import os

@@ -96,7 +96,7 @@ def kept(file: Path | None) -> Pool:
 
 
 def drawn(seeds: int) -> Pool:
-    """Campaigns of the demo, each from a seed of its own."""
+    """Campaigns of the demo, each from its own seed."""
     found: dict[tuple[int, str], list[list[float]]] = {}
     for seed in range(1, seeds + 1):
         results = run_campaign(Scenario.read(DEMO, {"seed": str(1000 + seed)}))
@@ -176,7 +176,7 @@ def false_winners(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
             ) / (CAMPAIGNS // 2)
             what = f"{alternatives} equal alternatives, {CONDITIONS} conditions, {task}"
             print(f"{what}: a false winner in {false:.1%} of {CAMPAIGNS // 2} campaigns")
-            # Two standard errors of so many campaigns.
+            # Two standard errors of this many campaigns.
             if false > FALSE + 2 * np.sqrt(FALSE * (1 - FALSE) / (CAMPAIGNS // 2)):
                 broken.append(f"{what}: {false:.1%}")
     return broken

@@ -2,7 +2,7 @@
 
     python validation/interrupts.py     # prints the table; 1 if a step takes over half a second
 
-Each step runs in a process of its own, is left to work for a second, and gets the signal. What
+Each step runs in a separate process, is left to work for a second, and gets the signal. What
 counts is the time until the exception is raised (a library's user) or the process is gone (the
 command line's). A step that ended otherwise, as one that was done before, has shown nothing.
 """

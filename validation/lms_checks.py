@@ -192,7 +192,7 @@ def _student(deviations: Array, margin: float = 0.0) -> float:
 
 
 def _signal(channel: LandMobile, road: P681 | ThreeState, hours: int) -> list[Found]:
-    """Level, autocorrelation, crossings and fades; each hour has a road of its own."""
+    """Level, autocorrelation, crossings and fades; each hour has its own road."""
     wavelength = 0.299792458 / road.carrier_ghz
     step = wavelength / 32
     laws = _Laws(road, step, wavelength)

@@ -71,7 +71,7 @@ TRACE_S = 600.0
 
 
 def channel(parameters: tuple[float, float, int, float] | None, esn0_db: float) -> LandMobile:
-    """The preset, or one with (psi, multipath, branches, offset) in place of its own."""
+    """The preset, or one with (psi, multipath, branches, offset) in place of the preset's."""
     if parameters is None:
         return LandMobile("internet", esn0_db)
     psi, multipath, branches, offset = parameters
@@ -191,7 +191,7 @@ def predict(transfers: int = 200) -> None:
 
 
 def cell(transport: str, scheme: str, esn0_db: str) -> None:
-    """One cell with its 95 % interval: 40 traces with seeds of their own, 100 transfers each."""
+    """One cell with its 95 % interval: 40 traces with different seeds, 100 transfers each."""
     means = []
     for seed in range(101, 141):
         phy = channel(None, float(esn0_db)).trace(TRACE_S, seed)

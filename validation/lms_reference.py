@@ -189,7 +189,7 @@ def crossing_probability(
     w0 = np.exp(-(x0**2) / 2)
     dx, wd = np.polynomial.hermite_e.hermegauss(nodes[1])
     angle = (np.arange(48) + 0.5) / 48 * np.pi  # symmetric in the angle
-    # Above r by so many standard deviations of a step, not more.
+    # Above r by at most this many standard deviations of a step.
     reach = 7 * np.sqrt(fresh / 2) + 7 * NEPER * psi * np.sqrt(1 - rho**2) * r
     u, wu = np.polynomial.legendre.leggauss(24)
     above = r + reach * (u + 1) / 2
@@ -209,7 +209,7 @@ def crossing_probability(
 
 
 def windowed_j0(wavelengths: Array) -> Array:
-    """Autocorrelation of the multipath so many wavelengths apart.
+    """Autocorrelation of the multipath this many wavelengths apart.
 
     Clarke's J_0 under a Hann window of 64 wavelengths to either side: the filter is finite.
     """

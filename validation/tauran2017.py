@@ -3,7 +3,7 @@
     python validation/tauran2017.py [SEEDS]
 
 Prints both tables beside the paper's values, then each claim with its verdict; exits with 1 if one
-does not hold. docs/evidence/papers.md says what is behind the cells that have bounds of their own.
+does not hold. docs/evidence/papers.md says what explains the cells that have separate bounds.
 """
 
 from __future__ import annotations

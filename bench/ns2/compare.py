@@ -171,7 +171,7 @@ def traced(affected: Iterable[int], **options: object) -> tuple[list[int], str, 
     """Run tcp.tcl once: what `ns2` returns, the digest of the order sent, and the mean time."""
     with tempfile.NamedTemporaryFile("r", suffix=".txt") as trace:
         result = ns2(affected, trace=Path(trace.name), **options)
-        time.sleep(0.3)  # ns-2 leaves writing the trace to a process of its own
+        time.sleep(0.3)  # ns-2 writes the trace in a separate process
         sent = [line.split() for line in trace]
     mean = sum(float(at) for at, _ in sent) / len(sent)
     return result, f"{digest(int(number) for _, number in sent):016x}", f"{mean:.6f}"

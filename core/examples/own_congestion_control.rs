@@ -1,4 +1,4 @@
-//! A congestion control of one's own, chosen by name: additive increase and multiplicative decrease
+//! A custom congestion control, chosen by name: additive increase and multiplicative decrease
 //! with constants of one's choice, beside the core's `newreno` over the same link.
 //!
 //! `cargo run --release --example own_congestion_control`

@@ -1,4 +1,4 @@
-//! A scheme of one's own, chosen by its text in a scenario: every LLDU goes out in so many slots in
+//! A custom scheme, chosen by its text in a scenario: every LLDU goes out in a number of slots in
 //! a row, and arrives with the first of them that does. Beside it, the same link without a scheme.
 //!
 //! `cargo run --release --example own_scheme`
@@ -12,7 +12,7 @@ use clift::scheme::{Scheme, SchemeForms, SchemeKind, Timing, register_scheme};
 use clift::simulation;
 use clift::trace::{Fate, Folder, LinkTrace, LinkTraceBuilder, PhyTrace};
 
-/// Every LLDU in so many slots.
+/// Every LLDU in this many slots.
 #[derive(Debug)]
 struct Repeat(u32);
 
@@ -61,7 +61,7 @@ pub(crate) fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn std::error::Error>> {
     register_scheme(SchemeKind {
         name: "repeat",
-        summary: "Every LLDU in so many slots in a row.",
+        summary: "Every LLDU in a number of slots in a row.",
         texts: &["repeat(2)"],
         parse: |mut arguments| match (arguments.number("how often")?, arguments.options([])?) {
             (0, []) => Err("0 times sends nothing".to_owned()),

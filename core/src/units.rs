@@ -1,6 +1,6 @@
 //! Time, sizes, rates and probabilities: integers with a unit in the type.
 //!
-//! There is no floating-point time: an [`Instant`] is nanoseconds since the start of a run (or of
+//! Times are never floating point: an [`Instant`] is nanoseconds since the start of a run (or of
 //! a trace), a [`Duration`] the difference of two.
 
 mod counted;

@@ -163,7 +163,7 @@ fn attempts_decode_as_the_normal_law_says() {
     }
 }
 
-/// With a threshold of its own for each attempt, what decodes after the n-th is a product.
+/// With a separate threshold for each attempt, the share decoded after the n-th is a product.
 #[test]
 fn attempts_that_differ_decode_as_the_product_says() {
     let (mi, first, increment, sigma) = (0.75, 1.2, 0.1, 0.25);
@@ -243,9 +243,9 @@ fn retransmissions_that_compete_share_the_air() {
     let most = 200_000 * 1000 / (2 * bits);
     let waiting = 2 * 100 * 1000 / bits;
     assert!((most - waiting * attempts..=most).contains(&delivered), "{delivered} of {most}");
-    // Beside it the link is full of first attempts, and the repairs are counted apart. What is planned
-    // for the packets that wait is in no coding ratio: of 10,000 bits in three attempts of 10,000,
-    // 5,000 and 5,000 arrive one in two, less for what is on its way.
+    // Beside it the link is full of first attempts, and the repairs are counted apart. What is
+    // planned for the packets that wait is in no coding ratio: of 10,000 bits in three attempts of
+    // 10,000, 5,000 and 5,000 arrive one in two, less for what is on its way.
     let (beside, counters) = share(Repairs::Beside);
     assert!((beside.share() - 1.0).abs() < 1e-3 && (beside.share_beside() - 1.0).abs() < 0.02);
     let ratio = beside.coding_ratio(&counters).unwrap();
@@ -418,7 +418,7 @@ fn delay() -> impl Strategy<Value = Propagation> {
     ]
 }
 
-/// A link of its own with nothing special about its use.
+/// A link with default use.
 fn usual(config: &AdaptiveHarqConfig) -> LinkConfig {
     LinkConfig::new(Arc::new(config.clone()))
 }

@@ -1,4 +1,5 @@
-//! Departures told by every kind of link: when the packets left the queue, and nothing else changes.
+//! Departures told by every kind of link: when the packets left the queue, and nothing else
+//! changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ proptest! {
     fn of_a_link_over_a_link_trace(
         mut case in link_strategies::case(), rule in link_strategies::resequencing(), bits in 1u64..2_000_000_000,
     ) {
-        // Packets that share LLDUs are told a nanosecond later, and a tick lets go of its own at once.
+        // Packets that share LLDUs are reported a nanosecond later, and a tick releases its packets
+        // at once.
         let mut parts = case.trace.parts().clone();
         parts.loading.tick = Duration::ZERO;
         parts.loading.phase = Duration::ZERO;
@@ -30,31 +32,31 @@ proptest! {
         case.config.fragmentation.packing = Some(Packing::Packet);
         let packets: Vec<_> = case.arrivals.iter().copied().zip(case.sizes.iter().copied()).collect();
         let rate = BitRate::from_bits_per_second(bits * 8).unwrap();
-        check(|| Box::new(case.link()), &packets, Told::AtOnce, FOR_EVER);
-        check(|| Box::new(Overlap::with_rate(case.link(), rate)), &packets, Told::AtOnce, FOR_EVER);
-        check(|| Box::new(Reordering::new(case.link(), rule)), &packets, Told::AtOnce, FOR_EVER);
+        check(|| Box::new(case.link()), &packets, DepartureTiming::AtOnce, FOR_EVER);
+        check(|| Box::new(Overlap::with_rate(case.link(), rate)), &packets, DepartureTiming::AtOnce, FOR_EVER);
+        check(|| Box::new(Reordering::new(case.link(), rule)), &packets, DepartureTiming::AtOnce, FOR_EVER);
     }
 
     #[test]
     fn of_a_live_link(case in live::traffic()) {
-        check(|| case.link(), &case.packets, Told::AtOnce, FOR_EVER);
+        check(|| case.link(), &case.packets, DepartureTiming::AtOnce, FOR_EVER);
     }
 
     #[test]
     fn of_a_hybrid_link(case in hybrid::case()) {
         let packets: Vec<_> = case.arrivals.iter().copied().zip(case.sizes.iter().copied()).collect();
-        check(|| Box::new(hybrid::link(&case)), &packets, Told::AtOnce, FOR_EVER);
+        check(|| Box::new(hybrid::link(&case)), &packets, DepartureTiming::AtOnce, FOR_EVER);
     }
 
     #[test]
     fn of_adaptive_harq(case in adaptive_harq::case()) {
         let packets: Vec<_> = case.packets.iter().map(|&(at, size)| (at as i64, size)).collect();
-        check(|| case.link(0), &packets, Told::AtOnce, FOR_EVER);
+        check(|| case.link(0), &packets, DepartureTiming::AtOnce, FOR_EVER);
     }
 
     #[test]
     fn of_a_3gpp_link(case in ntn_strategies::case()) {
-        check(|| Box::new(case.link()), &case.arrivals, Told::AfterTheSlotsInstant, case.end);
+        check(|| Box::new(case.link()), &case.arrivals, DepartureTiming::AfterTheSlotsInstant, case.end);
     }
 }
 
@@ -62,15 +64,15 @@ const FOR_EVER: i64 = i64::MAX;
 
 /// How soon a link that is polled when it asks to be tells a departure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Told {
+enum DepartureTiming {
     AtOnce,
     /// A slot takes what comes at its instant, so it is used when that is over.
     AfterTheSlotsInstant,
 }
 
-/// Sends (arrival, bytes) over links that are polled when they ask to be, up to `end`, and over some
-/// that are polled at arrivals only.
-fn check(make: impl Fn() -> BoxedLink, packets: &[(i64, u32)], told: Told, end: i64) {
+/// Sends (arrival, bytes) over links that are polled when they ask to be, up to `end`, and over
+/// some that are polled at arrivals only.
+fn check(make: impl Fn() -> BoxedLink, packets: &[(i64, u32)], told: DepartureTiming, end: i64) {
     let silent = drive(make(), packets, None, end);
     assert!(silent.iter().all(|event| departure(event).is_none()), "told though nobody asked");
     let mut link = make();
@@ -108,14 +110,15 @@ fn check(make: impl Fn() -> BoxedLink, packets: &[(i64, u32)], told: Told, end: 
 fn drive(
     mut link: BoxedLink,
     packets: &[(i64, u32)],
-    told: Option<Told>,
+    told: Option<DepartureTiming>,
     end: i64,
 ) -> Vec<LinkEvent> {
     let (mut events, mut waiting, mut now) = (Vec::<LinkEvent>::new(), 0, 0);
     let mut poll = |link: &mut BoxedLink, now: i64, waiting: &mut usize| {
         let mut due = link.poll_timeout();
         while let Some(event) = link.poll(at(now)) {
-            let late = told == Some(Told::AfterTheSlotsInstant) && departure(&event).is_some();
+            let late =
+                told == Some(DepartureTiming::AfterTheSlotsInstant) && departure(&event).is_some();
             let named = due.is_some_and(|due| ns(due) <= ns(event.at()) + i64::from(late));
             assert!(named && event.at() <= at(now), "unannounced or early");
             assert!(events.last().is_none_or(|last| last.at() <= event.at()), "out of order");
@@ -139,7 +142,10 @@ fn drive(
         let room = told.is_some() && link.has_room(at(now), packet.size);
         match link.enqueue(at(now), packet) {
             Admission::Queued => {
-                assert!(room || told != Some(Told::AtOnce), "no room for a packet that was taken");
+                assert!(
+                    room || told != Some(DepartureTiming::AtOnce),
+                    "no room for a packet that was taken"
+                );
                 waiting += 1;
             }
             Admission::Dropped(reason) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clift::link::{InstrumentedLink, LinkError, PacketFate, Resequencing, deliver};
-use clift::scheme::nr::{HarqMode, NtnConfig, NtnHeaders, NtnPhy, RlcConfig, UmConfig};
+use clift::scheme::ntn::{HarqMode, NtnConfig, NtnHeaders, NtnPhy, RlcConfig, UmConfig};
 use clift::scheme::{HybridConfig, HybridOptions, LinkConfig, LiveConfig, Medium, Scheme, Timing};
 use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
@@ -23,7 +23,7 @@ fn trace() -> PhyTrace {
 }
 
 /// A link of each kind that repairs nothing: a packet of an LLDU is one slot's. Those that may have
-/// a re-sequencing buffer of their own have one if `buffered`.
+/// a re-sequencing buffer have one if `buffered`.
 fn kinds(buffered: bool) -> Vec<(&'static str, Arc<dyn Medium>)> {
     let timing = Timing { rtt: Duration::from_millis(4), feedback: None };
     let reorder = buffered.then_some(Resequencing::InOrder);

@@ -7,7 +7,7 @@ use crate::support::ntn_strategies::case;
 use clift::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId, TraceLinkConfig,
 };
-use clift::scheme::nr::{NtnLink, NtnPhy, RlcConfig};
+use clift::scheme::ntn::{NtnLink, NtnPhy, RlcConfig};
 use clift::units::{Bytes, Duration, Instant, Probability, Timer};
 use proptest::prelude::*;
 

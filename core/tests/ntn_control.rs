@@ -2,7 +2,7 @@
 
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 use clift::link::{Instrument, Link, LinkEvent, Packet, PacketId, TraceLinkConfig, deliver};
-use clift::scheme::nr::{
+use clift::scheme::ntn::{
     ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, PdcpConfig, RlcConfig,
 };
 use clift::seed::Seed;

@@ -5,7 +5,7 @@ use clift::link::{
     Deliveries, Instrument, Link, Packet, PacketFate, PacketId, TraceLinkConfig, TransmissionKind,
     deliver,
 };
-use clift::scheme::nr::{
+use clift::scheme::ntn::{
     AmConfig, Asking, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS,
     PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
@@ -112,8 +112,8 @@ fn pdcp_waits_for_t_reordering_and_discards_what_comes_later() {
 #[test]
 fn a_packet_sent_again_too_often_is_given_up_and_the_link_goes_on() {
     let rlc = RlcConfig::Am(AmConfig { max_retx: Limit::AtMost(1), ..am(40, 0, 200) });
-    // Slot 170, the only retransmission, is erased; the poll with it is repeated at 370, which would
-    // be the second. The receiver knows at 420.
+    // Slot 170, the only retransmission, is erased; the poll with it is repeated at 370, which
+    // would be the second. The receiver knows at 420.
     let mut link = link(&NtnConfig { rlc, ..plain(&[1, 17]) });
     let Deliveries { delivered, fate } = deliver(&mut link, &[0; 4], Bytes(100)).unwrap();
     assert_eq!(delivered, [55, -1, 75, 85]);
@@ -356,8 +356,8 @@ fn a_process_without_feedback_is_free_at_once_and_repeats_nothing() {
         processing: NS(0),
     };
     let harq = HarqConfig { mode, repetitions: n(1) };
-    // Slots 0 and 1 take the processes with feedback, which is there at 105 and 115; 2 to 10 the one
-    // without. Slot 11 repeats what slot 0 lost; what slot 3 lost stays lost.
+    // Slots 0 and 1 take the processes with feedback, which is there at 105 and 115; 2 to 10 the
+    // one without. Slot 11 repeats what slot 0 lost; what slot 3 lost stays lost.
     let (delivered, link) = send(&NtnConfig { harq, ..plain(&[0, 3]) }, 12, 100);
     let expected: Vec<i64> = (0..12)
         .map(|packet| match packet {
@@ -376,8 +376,8 @@ fn a_process_without_feedback_is_free_at_once_and_repeats_nothing() {
 
 #[test]
 fn a_handover_loses_what_is_under_way_in_um_and_nothing_in_am() {
-    // At 195 ns, no slots until 250: what slots 0 to 130 carried has landed, 140 to 190 are lost with
-    // the cell.
+    // At 195 ns, no slots until 250: what slots 0 to 130 carried has landed, 140 to 190 are lost
+    // with the cell.
     let handovers = Some(Handovers { every: NS(195), interruption: NS(55) });
     let before = (0..14).map(|packet| 10 * packet + 55);
     let (delivered, link) = send(&NtnConfig { handovers, ..plain(&[]) }, 22, 100);
@@ -412,8 +412,8 @@ fn send_up(config: &NtnConfig, packets: usize) -> (Vec<i64>, [u64; 3]) {
 #[test]
 fn an_empty_buffer_costs_a_request_and_a_grant_before_data_moves() {
     let request = |blocks| Asking::Request { every: NS(40), blocks: n(blocks) };
-    // A request at 40, its grant at 140. The TB says that two wait; decoded at 195, their grants are
-    // there at 245.
+    // A request at 40, its grant at 140. The TB says that two wait; decoded at 195, their grants
+    // are there at 245.
     assert_eq!(send_up(&uplink(request(1), &[]), 1), (vec![195], [1, 1, 0]));
     assert_eq!(send_up(&uplink(request(1), &[]), 3), (vec![195, 305, 315], [1, 3, 0]));
     // An answer for three is enough, or too much.

@@ -1,4 +1,4 @@
-//! The example of a congestion control of one's own runs, and does what it says.
+//! The example of a custom congestion control runs, and does what it says.
 
 use clift::scenario::{Scenario, Store};
 use clift::simulation;

@@ -1,4 +1,4 @@
-//! The example of a scheme of one's own runs, and does what it says.
+//! The example of a custom scheme runs, and does what it says.
 
 use std::sync::Arc;
 

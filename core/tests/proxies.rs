@@ -80,8 +80,9 @@ fn newreno() -> TcpConfig {
     TcpConfig::papers(CongestionAlgorithm::NEWRENO)
 }
 
-/// Without rates a window of W packets takes a round trip for each W packets, and the first stage has
-/// its own: 10 ms and as many rounds of 600 ms as the proxy's window needs, less the last way back.
+/// Without rates a window of W packets takes a round trip for each W packets, and the first stage
+/// has its own: 10 ms and as many rounds of 600 ms as the proxy's window needs, less the last way
+/// back.
 #[test]
 fn two_stages_take_what_their_rounds_do() {
     let at_once = TcpConfig { initial_window: Packets::new(1000), ..newreno() };
@@ -94,15 +95,15 @@ fn two_stages_take_what_their_rounds_do() {
     // Slow start on either side: 2, 4, 8, ... packets in rounds of 20 ms feed one of 600 ms.
     let setup = geo(flow(newreno(), file(62)), between(ProxyConfig::default()));
     assert_eq!(completion_ms(&setup), 10 + 300 + 4 * 600);
-    // A long first stage decides instead: four rounds of 600 ms before the last 32 packets. After so
-    // long a pause the proxy begins with 2 packets again, and needs four rounds of 20 ms more.
+    // A long first stage decides instead: four rounds of 600 ms before the last 32 packets. After
+    // so long a pause the proxy begins with 2 packets again, and needs four rounds of 20 ms more.
     let mut setup = setup;
     (setup.forward, setup.backward) = (vec![wire(300), wire(10)], vec![wire(10), wire(300)]);
     assert_eq!(completion_ms(&setup), 300 + 10 + 4 * 600 + 4 * 20);
 }
 
-/// The proxy answers the SYN at 10 ms and opens its own connection then; the data are there at 30 ms,
-/// and leave when that is open, or at once if it is held open.
+/// The proxy answers the SYN at 10 ms and opens its own connection then; the data are there at 30
+/// ms, and leave when that is open, or at once if it is held open.
 #[test]
 fn the_handshake_is_split_too() {
     let linux = || TcpConfig::linux(CongestionAlgorithm::CUBIC);
@@ -115,8 +116,8 @@ fn the_handshake_is_split_too() {
     assert_eq!(completion_ms(&held), 20 + 10 + 300);
 }
 
-/// A fast sender before a slow link: the proxy holds what its buffers take, nothing is lost, and the
-/// link is never idle.
+/// A fast sender before a slow link: the proxy holds what its buffers take, nothing is lost, and
+/// the link is never idle.
 #[test]
 fn back_pressure_bounds_what_the_proxy_holds() {
     for profile in [Profile::Papers, Profile::Linux] {
@@ -161,13 +162,14 @@ fn a_fixed_window_does_not_fall() {
     let (newreno, _) = goodput(ProxyConfig::default());
     let window = ProxyConfig { window: Packets::new(200), ..ProxyConfig::default() };
     let (fixed, again) = goodput(window);
-    // 200 packets in 601.5 ms are 3.85 Mbit/s of payload; a loss in a hundred halves NewReno's window.
+    // 200 packets in 601.5 ms are 3.85 Mbit/s of payload; a loss in a hundred halves NewReno's
+    // window.
     assert!(newreno < 0.6, "{newreno}");
     assert!((3.2..3.86).contains(&fixed) && again > 100, "{fixed} {again}");
 }
 
-/// Datagrams pass as if there were no proxy, beside a flow that is split; so does a run whose proxies
-/// split nothing.
+/// Datagrams pass as if there were no proxy, beside a flow that is split; so does a run whose
+/// proxies split nothing.
 #[test]
 fn what_a_proxy_cannot_read_passes_untouched() {
     let datagrams = Flow {
@@ -256,7 +258,7 @@ fn completion_of(setup: &Setup) -> Duration {
     run(setup).flows[0].completion().expect("the file arrived")
 }
 
-/// Each flow has buffers of its own, and a proxy in the wrong place is told.
+/// Each flow has its own buffers, and a proxy in the wrong place is refused.
 #[test]
 fn flows_share_a_proxy_and_not_its_buffers() {
     let proxy = ProxyConfig { buffer: Size(20_000), ..ProxyConfig::default() };
@@ -317,8 +319,8 @@ fn any_hop() -> impl Strategy<Value = Hop> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Whatever is lost, dropped and closed on either side of however many proxies: every byte arrives
-    /// once, no proxy holds more than its buffers, and the same setup gives the same run.
+    /// Whatever is lost, dropped and closed on either side of however many proxies: every byte
+    /// arrives once, no proxy holds more than its buffers, and the same setup gives the same run.
     #[test]
     fn every_byte_arrives_once_and_no_buffer_overflows(
         tcp in any_tcp(),

@@ -41,7 +41,7 @@ proptest! {
         prop_assert_eq!(counters.delivered as usize, left.len());
         prop_assert!(left.len() + kept == arrived.len());
         let Resequencing::TcpSequence { packets, .. } = rule else { unreachable!() };
-        // Three flows, each with a buffer of its own that never is full.
+        // Three flows, each with its own buffer that never fills up.
         prop_assert!(packets.is_none_or(|size| kept < 3 * size.get() as usize));
     }
 

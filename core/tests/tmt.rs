@@ -29,7 +29,7 @@ proptest! {
             stats.retransmissions.iter().map(|&(_, units)| units).sum::<u64>(),
             stats.data_units
         );
-        // A data LLDU has a slot of its own, and arrives when something of its block does.
+        // A data LLDU has its own slot, and arrives when something of its block does.
         let slots: BTreeSet<i64> = case.slots.iter().map(|slot| slot.0).collect();
         let arrivals: BTreeSet<i64> =
             case.slots.iter().filter(|slot| slot.1 > 0).map(|slot| slot.0 + slot.1).collect();

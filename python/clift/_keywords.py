@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LinuxParts(TypedDict, total=False):
-    """The parts of the profile linux; what is left out is on, except pacing and timer_ticks."""
+    """The parts of the profile linux; parts left out are on, except pacing and timer_ticks."""
 
     handshake: bool
     rack: bool
@@ -204,7 +204,7 @@ CHANNEL: dict[str, to.Keyword] = {
     "p_good": to.Keyword("channel.p_good", to.probability, 0.0),
     "p_bad": to.Keyword("channel.p_bad", to.probability, 1.0),
 }
-"""What the functions of `clift.channel` take, with its key in a scenario."""
+"""Arguments of the functions of `clift.channel`, with their scenario keys."""
 
 SECTIONS = frozenset(
     [

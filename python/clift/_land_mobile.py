@@ -1,4 +1,4 @@
-"""What can be made of a land mobile satellite channel; its arguments are generated beside it."""
+"""Traces of a land mobile satellite channel; its arguments are in a generated file."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Described(_parse.Fixed):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What it was made of, by name; what was not given is left out."""
+        """Arguments by name, without those left at their default."""
         return dict(self._given)
 
     def at(self, esn0_db: float, interleaving_ms: float | None = None) -> Self:
@@ -110,7 +110,7 @@ class Described(_parse.Fixed):
             is drawn once.
 
         Raises:
-            ScenarioError: If an Es/N0 is no number from -100 to 100.
+            ScenarioError: If an Es/N0 is not a number from -100 to 100.
 
         Example:
             >>> import clift
@@ -182,7 +182,7 @@ class Described(_parse.Fixed):
         """
         levels = _parse.floats("esn0_db", esn0_db, "levels in dB")
         if np.isnan(levels).any():
-            raise ScenarioError("esn0_db: a level is no number; leave those rows out")
+            raise ScenarioError("esn0_db: a level is not a number; leave those rows out")
         return np.array(self._inner.awgn_information(levels.ravel().tolist()))
 
     def decode(self, time_s: ArrayLike, esn0_db: ArrayLike, seed: int = 1) -> PhyTrace:
@@ -197,11 +197,11 @@ class Described(_parse.Fixed):
             seed: Names the draws.
 
         Raises:
-            ScenarioError: If it is no such series.
+            ScenarioError: If it is not a valid series.
         """
         times = _parse.floats("time_s", time_s, "instants in seconds")
         if not np.isfinite(times).all() or (np.abs(times) > 9e9).any():
-            raise ScenarioError("the series of levels has a time that is no number of seconds")
+            raise ScenarioError("the series of levels has a time that is not in seconds")
         t_ns = np.rint(times * 1e9).astype(np.int64)
         levels = np.ascontiguousarray(_parse.floats("esn0_db", esn0_db, "levels in dB"))
         return PhyTrace.of(self._inner.of_series(t_ns, levels, _seed(seed)))
@@ -222,7 +222,7 @@ class Described(_parse.Fixed):
             information: A third column `mi`: mutual information per coded bit.
 
         Raises:
-            TraceError: If it cannot be written.
+            TraceError: If the file is not writable.
         """
         self._inner.write(path, _duration(duration_s), _seed(seed), information)
 

@@ -71,7 +71,7 @@ _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\x
 
 
 def _start(path: Path) -> bytes:
-    """The first bytes of a file; empty for a pipe, which cannot be read twice."""
+    """The first bytes of a file; empty for a pipe, whose bytes can be read only once."""
     name = _name("path", path)
     try:
         if not pathlib.Path(name).is_file():
@@ -130,8 +130,8 @@ def import_series(
             `"7:ms"`, `"when:date"`, `"1:%Y.%m.%d_%H.%M.%S"`.
         rate: Column in bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s or MB/s, or a rate. Default: one
             slot per row.
-        rate_is: What the rate counts: `"sent"` (the default), or `"received"`, to which what was
-            lost is added, so that the loss counts once.
+        rate_is: Data that the rate counts: `"sent"` (the default), or `"received"`, to which the
+            lost data is added, so that the loss counts once.
         delay: Column in s, ms, us or ns, or a time. Default: 1 ns.
         loss: Column of shares from 0 to 1 (`"6"`), per cent (`"6:%"`) or counts of a row
             (`"6:packets"`), or a value (`"2 %"`). Default: no losses.
@@ -140,7 +140,7 @@ def import_series(
         seed: Seed of the losses.
         keep_order: A packet never arrives before one sent earlier.
         clock_offset: Time added to every delay, such as `"-3 ms"`.
-        missing: Marker of a missing value, besides an empty field, `-`, `NaN`, `NA` and `null`.
+        missing: Marker of a missing value, as are an empty field, `-`, `NaN`, `NA` and `null`.
         max_hold: Longest time for which a row holds, such as `"5 s"`; then an outage begins. For
             logs with pauses. Default: until the next row.
 
@@ -235,7 +235,7 @@ def import_modem(
         seed: Seed of the frame errors.
         keep_order: A frame never arrives before one sent earlier.
         clock_offset: Time added to every delay.
-        missing: Marker of a missing value, besides an empty field, `-`, `NaN`, `NA` and `null`.
+        missing: Marker of a missing value, as are an empty field, `-`, `NaN`, `NA` and `null`.
 
     Returns:
         The trace; `PhyTrace.notes` lists what was understood and assumed, and the number of frames

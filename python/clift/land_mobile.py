@@ -11,7 +11,7 @@ from clift._land_mobile import Described
 
 
 class Options(TypedDict, total=False):
-    """What `LandMobile` takes besides preset, Es/N0 and interleaving."""
+    """Arguments of `LandMobile` other than preset, Es/N0 and interleaving."""
 
     branches: int | None
     environment: str | None
@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
 class LandMobile(Described):
     r"""A land mobile satellite channel at an Es/N0, and what can be made of it.
 
-    A preset gives everything; what else is named takes its place in it.
+    A preset gives all values; other arguments replace single values.
 
     Args:
         preset: The channel of a paper that provides all values not given here. One of `internet`,

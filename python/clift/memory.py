@@ -22,7 +22,7 @@ def memory_limit(limit: int | str | None = "") -> int | None:
             no limit. If omitted, the limit does not change.
 
     Returns:
-        Present limit in bytes; None if there is no limit, or it is unknown.
+        Present limit in bytes; None without a limit, or if it is unknown.
 
     Raises:
         ScenarioError: If the value is not an amount of memory.

@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def run_kernel(cells: list[Cell], parallel: int, traces: Path | None) -> None:
-    """Measures cells, so many at a time, and stores each as it is done."""
+    """Measures cells, several at a time, and stores each as it is done."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(parallel, mp_context=context, max_tasks_per_child=1) as pool:
         running = {pool.submit(measure, cell): cell for cell in cells}

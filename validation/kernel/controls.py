@@ -21,7 +21,7 @@ ROUND_TRIPS = (30, 120, 560)
 QUEUES = (0.2, 0.5, 1.0, 2.0)
 LOSSES = ((0.0, 1), (0.001, 1), (0.01, 1), (0.01, 4))
 SIZES = (300_000, 1_000_000, 3_000_000)
-# One cell in so many is a file.
+# One cell in this many is a file.
 FILE_EVERY = 4
 
 

@@ -27,7 +27,7 @@ def forward_through(
 ) -> Forwarded:
     """Forwards between two hosts until `stop` can be read, data through a queue of the kernel's.
 
-    The calling process moves into a network namespace of its own. The way back is a wire of the
+    The calling process moves into a new network namespace. The way back is a wire of the
     same rate and delay, whose queue has no bound.
 
     Raises:

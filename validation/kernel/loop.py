@@ -57,6 +57,6 @@ class Loop:
         if self._times:
             # To the next microsecond: what is waited for is over then.
             pause = max(0, self._times[0][0] + 999 - time.monotonic_ns()) // 1000 / 1e6
-        # A poll of its own counts milliseconds.
+        # An own poll loop counts milliseconds.
         select.select([self._poll], [], [], pause)
         self._poll.poll(0)

@@ -63,7 +63,7 @@ MODULE = "validation.kernel.pages"
 # Draws of a channel.
 SEEDS = 10
 AT_ONCE = 2
-# A kernel now and then stands still as it starts: it is started again, after so many s.
+# A kernel sometimes hangs as it starts: it is started again, after this many s.
 PATIENCE_S, TRIES = 600, 3
 BOUND = 0.10
 PORT = 5001
@@ -105,7 +105,7 @@ class Cell:
     congestion: str
     proxies: str
     pep: str = ""
-    """Congestion control of the proxy before the link, if it has one of its own."""
+    """Congestion control of the proxy before the link, if it differs."""
     buffer_kb: int = 8000
 
     @property

@@ -208,7 +208,7 @@ def serve(place: Path, size: int) -> None:
 
 
 def relay(place: Path, size: int, peer: str, buffer: int, congestion: str) -> None:
-    """The proxy, and beside it the source on a host of its own behind a wire."""
+    """The proxy, and beside it the source on a separate host behind a wire."""
     outgoing = socket.socket()
     outgoing.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     own_namespace()

@@ -18,7 +18,7 @@ QUEUES = {
     PIE: ("pie", _LIMIT),
     "dualpi2": ("dualpi2", _LIMIT),
 }
-# Marks of its own: what `tc` calls "noecn" leaves the threshold.
+# Marks by the threshold remain with `tc`'s "noecn".
 _THRESHOLD = "codel(ce_threshold 1 ms)"
 
 

@@ -84,7 +84,7 @@ def _socket(cell: QueueCell, flow: int) -> socket.socket:
 
 
 def _packet(number: int, flow: int, size: int, field: int) -> bytes:
-    """An IP packet of so many bytes; the kernel fills the sum in."""
+    """An IP packet of this many bytes; the kernel fills in the checksum."""
     ends = (socket.inet_aton(address) for address in ADDRESSES)
     header = _HEADER.pack(0x45, field, size, 0, 0, 64, socket.IPPROTO_UDP, 0, *ends)
     ports = _PORTS.pack(10_000 + flow, 9, size - _HEADER.size, 0, number)

@@ -15,7 +15,7 @@ meet another fate, and from then on two runs are two draws: there a cell is the 
 draws that were measured, of the engine's time over that of the real pair with the same draw. Its
 interval is that of the sign test: it holds the median of all draws in 95 of 100 cases. `quic.csv`
 keeps each run, and when the first packet came in each direction. The pair is
-`validation/kernel/quinn`, a package of its own.
+`validation/kernel/quinn`, a separate package.
 """
 
 from __future__ import annotations

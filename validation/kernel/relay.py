@@ -75,7 +75,7 @@ class _Lane:
 
 
 class Relay:
-    """Joins the connections that come to a port with connections of its own."""
+    """Joins each connection that comes to a port with a new connection."""
 
     def __init__(
         self,

@@ -69,7 +69,7 @@ class Manner:
 
 
 def read(text: str, think: float = 0) -> list[Object]:
-    r"""The objects of a page's file, which take so many ms unless it says.
+    r"""The objects of a page's file, which take this many ms by default.
 
     >>> read("name,bytes,parent,parse_ms,think_ms,request_bytes\na,9,,,,\nb,8,a,5,,300\n", 7)[1]
     Object(name='b', bytes=8, parent=0, parse=5.0, think=7.0, request=300)

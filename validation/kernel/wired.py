@@ -1,4 +1,4 @@
-"""A host of its own behind a wire, for what runs on a host of `clift live`."""
+"""A separate host behind a wire, for programs on a host of `clift live`."""
 
 from __future__ import annotations
 
@@ -85,4 +85,4 @@ def _end(forwarder: int) -> None:
 def _unshare(what: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(what) != 0:
-        raise OSError(ctypes.get_errno(), "no network namespace of its own")
+        raise OSError(ctypes.get_errno(), "cannot make a network namespace")

@@ -12,7 +12,7 @@ use crate::trace::PyPhyTrace;
 
 /// Converts `values` (an array, a list, ...) to a column; `name` is for messages.
 ///
-/// A contiguous int64 array that cannot be written to by anyone is shared; anything else is copied.
+/// A contiguous int64 array that nobody can write to is shared; anything else is copied.
 /// The read-only flag of an array can be reset, and the memory of other objects may change. So only
 /// views of `bytes` and of our own columns are shared. Masked entries are rejected.
 pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Column> {
@@ -85,7 +85,7 @@ fn is_unchangeable(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     }
 }
 
-/// An array that cannot be written to, and the address of its values.
+/// A read-only array, and the address of its values.
 struct ReadOnly {
     _array: Py<PyArray1<i64>>,
     values: *const i64,

@@ -9,7 +9,7 @@ use clift::config::{Node, Value};
 use clift::scenario::{
     self as core, Cell, Change, Content, MakeError, Memory, SetupFault, Store, Traces,
 };
-use clift::scheme::nr::PRESETS;
+use clift::scheme::ntn::PRESETS;
 use clift::simulation as engine;
 use clift::trace::Folder;
 use pyo3::exceptions::PyIndexError;
@@ -186,7 +186,7 @@ impl PyScenario {
         runs.map_err(|error| Wrong::from(error).error(py))
     }
 
-    /// Whether every flow of a cell ends by itself.
+    /// True if every flow of a cell ends before the duration does.
     fn is_transfer(&self, py: Python<'_>, cell: usize) -> PyResult<bool> {
         Ok(self.cell(py, cell)?.plan().flows.iter().all(core::Flow::is_transfer))
     }
@@ -202,7 +202,7 @@ impl PyScenario {
         setup.map(Setup::from)
     }
 
-    /// What all runs of a cell share: `trace`, `channel` or `None`.
+    /// Input that all runs of a cell share: `trace`, `channel` or `None`.
     fn shared(&self, py: Python<'_>, cell: usize) -> PyResult<Option<&'static str>> {
         Ok(self.cell(py, cell)?.shared().map(|shared| match shared {
             core::Shared::Trace => "trace",

@@ -21,9 +21,9 @@ impl Setup {
     }
 
     /// Returns the setup with given packet fates on the first hop, which must be a leg: it loses
-    /// the data packets with the numbers `lost` and delays those in `held` by so many nanoseconds.
-    /// Equivalent to `lost_data` and `held_data` of the leg, for lists that are too long for a
-    /// scenario.
+    /// the data packets with the numbers `lost` and delays those in `held` by the nanoseconds
+    /// given. Equivalent to `lost_data` and `held_data` of the leg, for lists that are too long for
+    /// a scenario.
     #[pyo3(signature = (lost, held=Vec::new()))]
     fn with_fates(&self, mut lost: Vec<u64>, held: Vec<(u64, u64)>) -> PyResult<Self> {
         lost.sort_unstable();

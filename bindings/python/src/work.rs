@@ -1,9 +1,9 @@
 //! Work of the core that Python can stop at any moment, within a budget of memory.
 //!
-//! The work runs on a thread of its own, while Python's waits and looks for signals. So Ctrl-C is
-//! answered also where the work cannot ask whether to go on: while a pipe is opened that nobody
-//! writes to, in a closed form. What asks ends at once; what cannot is left behind and its result
-//! dropped.
+//! The work runs on a separate thread, while Python's thread waits and checks for signals. So
+//! Ctrl-C works even where the work does not check for it: in a closed form, or while it opens a
+//! pipe that nobody writes to. Work that checks ends at once; other work continues, and its result
+//! is dropped.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,10 +26,10 @@ const GRACE: WallTime = WallTime::from_millis(200);
 /// Stack of the thread, as the main one has it.
 const STACK: usize = 8 << 20;
 
-/// What Python allows in bytes: 0 is the core's own share of what is free.
+/// Memory limit set by Python, in bytes; 0: the core's default share of the free memory.
 static MOST: AtomicU64 = AtomicU64::new(0);
 
-/// What may be taken.
+/// The memory limit in effect.
 pub(crate) fn most() -> MemoryLimit {
     match MOST.load(Ordering::Relaxed) {
         0 => MemoryLimit::Free,
@@ -38,10 +38,10 @@ pub(crate) fn most() -> MemoryLimit {
     }
 }
 
-/// Who is told before very much is made; nobody unless set.
+/// Function that gets a line before a large amount of memory is used; `None`: no function.
 static TELLER: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 
-/// Sets who is told, in a line, before very much is made: a callable, or None.
+/// Sets the function that gets a line before a large amount of memory is used: a callable, or None.
 #[pyfunction]
 pub(crate) fn set_teller(teller: Option<Py<PyAny>>) {
     if let Ok(mut own) = TELLER.lock() {
@@ -49,7 +49,7 @@ pub(crate) fn set_teller(teller: Option<Py<PyAny>>) {
     }
 }
 
-/// Tells Python what was said meanwhile. What it raises ends the work.
+/// Passes the collected lines to that function. An exception in it ends the work.
 fn tell(py: Python<'_>, said: &Mutex<Vec<String>>) -> PyResult<()> {
     let lines = said.lock().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
     for line in lines {
@@ -90,8 +90,8 @@ pub(crate) fn work<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
     made.map_err(|fault| if short { memory_error(fault) } else { error(fault) })
 }
 
-/// The same as it came, and whether memory was refused. An exception of a part written in Python goes
-/// before what came of it.
+/// The same as it came, and whether memory was refused. An exception of a part written in Python
+/// goes before what came of it.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce(&Budget<'_>) -> T + Send + 'static,

@@ -16,9 +16,9 @@ use crate::transport::{FlowControl, Protocol};
 /// The registry: one row for each application, beginning with the default.
 macro_rules! applications {
     ($($name:literal => $kind:ident),+ $(,)?) => {
-        /// What drives a flow: "bulk" (unlimited data), "file" (a given number of bytes), "constant
-        /// rate" (messages), "page" (a web page), "request" (requests and answers) or "voice" (a
-        /// call).
+        /// Application of a flow: "bulk" (unlimited data), "file" (a given number of bytes),
+        /// "constant rate" (messages), "page" (a web page), "request" (requests and answers) or
+        /// "voice" (a call).
         #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
         #[serde(tag = "type")]
         #[schemars(rename = "Application", transform = as_it_is_read)]
@@ -110,7 +110,7 @@ impl ApplicationConfig {
         application.check_over(transport)
     }
 
-    /// Whether the application ends by itself.
+    /// True if the application ends before the run does.
     pub fn ends(&self) -> bool {
         self.parameters().ends()
     }

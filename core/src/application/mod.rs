@@ -62,7 +62,7 @@ pub trait Application: Debug + Send + Sync {
         None
     }
 
-    /// Whether the application ends by itself.
+    /// True if the application ends before the run does.
     fn ends(&self) -> bool {
         self.size().is_some()
     }
@@ -85,7 +85,7 @@ pub trait Application: Debug + Send + Sync {
     }
 
     /// Whether the application sends messages that are independent of one another. They are sent in
-    /// datagrams if the transport has datagrams besides streams ([`Protocol::datagram`]).
+    /// datagrams if the transport has both datagrams and streams ([`Protocol::datagram`]).
     fn sends_messages(&self) -> bool {
         false
     }

@@ -40,7 +40,7 @@ pub struct ChannelConfig {
     pub model: Model,
     /// The slots, if the channel stands alone.
     #[serde(flatten)]
-    pub slots: Slots,
+    pub slots: SlotOptions,
 }
 
 parts!(ChannelConfig { model, slots });
@@ -66,7 +66,7 @@ tagged!(Model by "model" {
 /// The slots of a channel that stands alone.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Slots {
+pub struct SlotOptions {
     /// Time from one slot to the next; alternative to `rate`. Default for "lms": that of the
     /// preset.
     pub slot: Option<Duration>,
@@ -130,7 +130,7 @@ impl ChannelConfig {
     /// # Errors
     /// The fault, or a key that the trace already determines.
     pub fn check_on_trace(&self) -> Result<(), Fault> {
-        let Slots { slot, rate, lldu, decoding } = self.slots;
+        let SlotOptions { slot, rate, lldu, decoding } = self.slots;
         let given = slot.map(|_| "slot").or(rate.map(|_| "rate"));
         let given = given.or(decoding.map(|_| "decoding")).or(lldu.map(|_| "lldu"));
         match given {
@@ -199,7 +199,7 @@ impl ChannelConfig {
     }
 }
 
-impl Slots {
+impl SlotOptions {
     // The size of an Ethernet packet, not of any particular satellite system.
     const LLDU: Bytes = Bytes(1500);
 

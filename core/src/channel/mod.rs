@@ -14,7 +14,7 @@ pub mod lms;
 
 pub use bernoulli::Bernoulli;
 pub use bursts::{Burst, Bursts};
-pub use config::{ChannelConfig, Model, Slots};
+pub use config::{ChannelConfig, Model, SlotOptions};
 pub use gilbert_elliott::GilbertElliott;
 
 use rand_chacha::ChaCha8Rng;

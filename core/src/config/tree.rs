@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Value {
     /// The value itself.
     pub node: Node,
-    /// Byte range in the source text; `0..0` if there is no text.
+    /// Byte range in the source text; `0..0` without a text.
     pub place: Range<usize>,
 }
 

@@ -54,14 +54,14 @@ pub(super) struct LinkOrder {
     /// All packets before this `order` were released or are no longer waited for.
     expected: u64,
     /// State of the packets from `expected` on.
-    window: VecDeque<Place>,
+    window: VecDeque<PacketState>,
     holding: u32,
     pub(super) held: u64,
     pub(super) flushes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum PacketState {
     Missing,
     GivenUp,
     Held(Transit),
@@ -84,7 +84,7 @@ impl LinkOrder {
             return;
         }
         let in_sequence = transit.order == self.expected;
-        self.put(transit.order, Place::Held(transit));
+        self.put(transit.order, PacketState::Held(transit));
         self.holding += 1;
         if in_sequence {
             self.release_run(transit.at, out);
@@ -98,7 +98,7 @@ impl LinkOrder {
     pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         out.push_back(LinkEvent::Lost(transit));
         if transit.order >= self.expected {
-            self.put(transit.order, Place::GivenUp);
+            self.put(transit.order, PacketState::GivenUp);
         }
         if matches!(self.rule, Resequencing::Bounded { flush_on_loss: true, .. }) {
             self.flush(transit.at, out);
@@ -114,7 +114,7 @@ impl LinkOrder {
         if flush_when_full {
             self.flush(now, out);
         } else {
-            while !matches!(self.window.front(), None | Some(Place::Held(_))) {
+            while !matches!(self.window.front(), None | Some(PacketState::Held(_))) {
                 self.skip();
             }
         }
@@ -124,7 +124,7 @@ impl LinkOrder {
     fn flush(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
         self.flushes += u64::from(self.holding > 0);
         while self.holding > 0 {
-            if let Some(Place::Held(transit)) = self.skip() {
+            if let Some(PacketState::Held(transit)) = self.skip() {
                 self.release(transit, now, out);
             }
         }
@@ -132,8 +132,8 @@ impl LinkOrder {
 
     /// Releases held packets up to the next gap.
     fn release_run(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
-        while let Some(Place::GivenUp | Place::Held(_)) = self.window.front() {
-            if let Some(Place::Held(transit)) = self.skip() {
+        while let Some(PacketState::GivenUp | PacketState::Held(_)) = self.window.front() {
+            if let Some(PacketState::Held(transit)) = self.skip() {
                 self.release(transit, now, out);
             }
         }
@@ -144,15 +144,15 @@ impl LinkOrder {
         out.push_back(LinkEvent::Delivered(Transit { at: now, ..transit }));
     }
 
-    fn skip(&mut self) -> Option<Place> {
+    fn skip(&mut self) -> Option<PacketState> {
         self.expected += 1;
         self.window.pop_front()
     }
 
-    fn put(&mut self, order: u64, place: Place) {
+    fn put(&mut self, order: u64, place: PacketState) {
         let index = (order - self.expected) as usize;
         if self.window.len() <= index {
-            self.window.resize(index + 1, Place::Missing);
+            self.window.resize(index + 1, PacketState::Missing);
         }
         self.window[index] = place;
     }

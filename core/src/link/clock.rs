@@ -23,7 +23,7 @@ pub(crate) struct SlotClock {
 /// A slot: its index in its cycle (the length of the trace if none is left), and the run time of
 /// trace time 0 of that cycle.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct SlotPosition {
     pub(crate) slot: usize,
     pub(crate) base: i64,
 }
@@ -84,14 +84,19 @@ impl SlotClock {
     }
 
     /// The first slot of the cycle that run time 0 falls into.
-    pub(crate) fn start(&self) -> Place {
-        Place { slot: 0, base: self.base }
+    pub(crate) fn start(&self) -> SlotPosition {
+        SlotPosition { slot: 0, base: self.base }
     }
 
     /// The first slot of `t` from `place` on that starts at or after run time `from`; `None` after
     /// the end of the trace.
     #[inline]
-    pub(crate) fn first_from(&self, t: &[i64], place: Place, from: i64) -> Option<Place> {
+    pub(crate) fn first_from(
+        &self,
+        t: &[i64],
+        place: SlotPosition,
+        from: i64,
+    ) -> Option<SlotPosition> {
         match t.get(place.slot) {
             Some(&t) if t >= from - place.base => Some(place),
             _ => self.search(t, place, from),
@@ -99,8 +104,8 @@ impl SlotClock {
     }
 
     #[inline]
-    fn search(&self, t: &[i64], place: Place, from: i64) -> Option<Place> {
-        let Place { mut slot, mut base } = place;
+    fn search(&self, t: &[i64], place: SlotPosition, from: i64) -> Option<SlotPosition> {
+        let SlotPosition { mut slot, mut base } = place;
         let last = *t.last()?;
         if slot == t.len() || from - base > last {
             let period = self.period?;
@@ -109,14 +114,14 @@ impl SlotClock {
             base += (over + period - 1) / period * period;
             slot = 0;
         }
-        Some(Place { slot: first_at_or_after(t, slot, from - base, self.density), base })
+        Some(SlotPosition { slot: first_at_or_after(t, slot, from - base, self.density), base })
     }
 
     /// The last slot of `t` from `place` on that starts at or before run time `at`; `place` if none
     /// does.
     #[inline]
-    pub(crate) fn last_until(&self, t: &[i64], place: Place, at: i64) -> Place {
-        let Place { mut slot, mut base } = place;
+    pub(crate) fn last_until(&self, t: &[i64], place: SlotPosition, at: i64) -> SlotPosition {
+        let SlotPosition { mut slot, mut base } = place;
         if let Some(period) = self.period
             && at - base - self.first >= period
         {
@@ -130,17 +135,17 @@ impl SlotClock {
         if slots == near {
             slots += ahead[near..].partition_point(begun);
         }
-        Place { slot: slot + slots, base }
+        SlotPosition { slot: slot + slots, base }
     }
 
     /// The first slot of the next cycle, if it starts before the horizon.
-    pub(crate) fn next_cycle(&self, place: Place) -> Option<Place> {
+    pub(crate) fn next_cycle(&self, place: SlotPosition) -> Option<SlotPosition> {
         let base = place.base + self.period?;
-        (base <= HORIZON).then_some(Place { slot: 0, base })
+        (base <= HORIZON).then_some(SlotPosition { slot: 0, base })
     }
 
     /// The number of the slot at `place`, counted over all cycles of a trace of `len` slots.
-    pub(crate) fn number(&self, place: Place, len: usize) -> u64 {
+    pub(crate) fn number(&self, place: SlotPosition, len: usize) -> u64 {
         let cycle = self.period.map_or(0, |period| (place.base + self.offset) / period);
         cycle as u64 * len as u64 + place.slot as u64
     }

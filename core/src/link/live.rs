@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use crate::link::line::{Counts, Line};
 use crate::link::packets::Packets;
-use crate::link::slots::{Slot, Slots};
+use crate::link::slots::{PhySlots, Slot};
 use crate::link::{
     Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkError,
     LinkEvent, Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, instant,
@@ -55,7 +55,7 @@ pub const NOW: i64 = i64::MIN;
 pub(crate) struct LiveLink<S> {
     scheme: S,
     line: Line,
-    slots: Slots,
+    slots: PhySlots,
     fragmentation: Fragmentation,
     payload: NonZeroU32,
     lldu: Bytes,
@@ -101,7 +101,7 @@ impl<S: LiveScheme> LiveLink<S> {
             loading,
             late: i64::from(shared),
             lldu: phy.lldu(),
-            slots: Slots::new(phy, usage.start_offset, usage.wrap, end)?,
+            slots: PhySlots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
             next: None,
         })

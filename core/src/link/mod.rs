@@ -37,10 +37,10 @@
 //! # Ok::<(), clift::link::LinkError>(())
 //! ```
 
+mod allocator;
 mod buffer;
 pub(crate) mod clock;
 pub(crate) mod counters;
-mod cursor;
 mod delay_file;
 mod delays;
 mod deliver;
@@ -100,7 +100,7 @@ pub trait Link {
     /// Time of the next [`Link::poll`]; `None`: not before a further packet.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The next event up to `now`, oldest first; `None` if there is no further event yet.
+    /// The next event up to `now`, oldest first; `None` after the last one.
     fn poll(&mut self, now: Instant) -> Option<LinkEvent>;
 
     /// True if the queue has room for a packet of `size` at `now`, which never decreases. A host

@@ -115,7 +115,7 @@ impl DelaySeries {
     /// A series of (instant, delay from then on).
     ///
     /// # Errors
-    /// If there are no steps, the times do not increase, or a delay is beyond 2^61 ns.
+    /// If `steps` is empty, the times do not increase, or a delay is beyond 2^61 ns.
     pub fn new(steps: Vec<(Instant, Duration)>) -> Result<Self, DelaySeriesError> {
         if steps.is_empty() {
             return Err(DelaySeriesError::Empty);

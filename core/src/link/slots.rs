@@ -1,27 +1,27 @@
 //! The slots of a PHY trace in run time.
 
 use crate::link::LinkError;
-use crate::link::clock::{Place, SlotClock};
+use crate::link::clock::{SlotClock, SlotPosition};
 use crate::trace::PhyTrace;
 use crate::units::Duration;
 
 /// Iterates over the slots of a PHY trace in order of time; skipping slots has no cost.
 #[derive(Clone, Debug)]
-pub(crate) struct Slots {
+pub(crate) struct PhySlots {
     phy: PhyTrace,
-    cursor: Cursor,
+    cursor: SlotCursor,
     /// Run time of the last slot, if the trace ends before the run.
     last: Option<i64>,
 }
 
 /// Position of the run in the trace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor {
+pub(crate) struct SlotCursor {
     clock: SlotClock,
     /// The first slot that was neither used nor passed.
-    next: Place,
+    next: SlotPosition,
     /// The slot found last.
-    found: Place,
+    found: SlotPosition,
     /// Slots later than this run time are ignored; at most the horizon.
     end: i64,
 }
@@ -35,7 +35,7 @@ pub struct Slot {
     pub d: i64,
 }
 
-impl Slots {
+impl PhySlots {
     /// The slots from the trace time `offset` on, which is time zero of the run.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Slots {
         let last = t[t.len() - 1] - clock.offset();
         let last = (!wrap && last < end).then_some(last);
         let next = clock.start();
-        Ok(Self { cursor: Cursor { clock, next, found: next, end }, last, phy })
+        Ok(Self { cursor: SlotCursor { clock, next, found: next, end }, last, phy })
     }
 
     /// The first available slot at or after run time `from` (not negative).
@@ -61,7 +61,7 @@ impl Slots {
 
     /// The cursor with the columns `t` and `d`, for access to many slots.
     #[inline]
-    pub(crate) fn split(&mut self) -> (&mut Cursor, (&[i64], &[i64])) {
+    pub(crate) fn split(&mut self) -> (&mut SlotCursor, (&[i64], &[i64])) {
         (&mut self.cursor, (self.phy.t(), self.phy.d()))
     }
 
@@ -86,7 +86,7 @@ impl Slots {
     }
 }
 
-impl Cursor {
+impl SlotCursor {
     /// The first available slot of (`t`, `d`) at or after run time `from` (not negative).
     #[inline]
     pub(crate) fn first_from(&mut self, (t, d): (&[i64], &[i64]), from: i64) -> Option<Slot> {
@@ -94,7 +94,7 @@ impl Cursor {
             return None;
         }
         self.found = self.clock.first_from(t, self.next, from)?;
-        let Place { slot, base } = self.found;
+        let SlotPosition { slot, base } = self.found;
         let start = t[slot] + base;
         (start <= self.end).then(|| Slot { t: start, d: d[slot] })
     }
@@ -102,7 +102,7 @@ impl Cursor {
     /// Marks the slot found last as used, and those before it as passed.
     #[inline]
     pub(crate) fn used(&mut self) {
-        self.next = Place { slot: self.found.slot + 1, ..self.found };
+        self.next = SlotPosition { slot: self.found.slot + 1, ..self.found };
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
                 .flat_map(|cycle| t.iter().map(move |t| t + cycle * period - offset as i64))
                 .filter(|&t| t >= 0)
                 .collect();
-            let mut slots = Slots::new(phy, Duration::from_nanos(offset), wrap, 5000).unwrap();
+            let mut slots = PhySlots::new(phy, Duration::from_nanos(offset), wrap, 5000).unwrap();
             let (mut from, mut used) = (0, -1);
             for (step, use_it) in asked {
                 from += step;

@@ -29,12 +29,12 @@ pub(super) struct StreamOrder {
 #[derive(Clone, Debug, Default)]
 struct OnTheLink {
     /// By order, from `first` on.
-    packets: VecDeque<Place>,
+    packets: VecDeque<LinkContent>,
     first: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum LinkContent {
     Carries(Option<StreamRange>),
     CameOut,
 }
@@ -45,11 +45,11 @@ struct Stream {
     /// All bytes before this one were released or are no longer waited for.
     expected: u64,
     /// By first byte, then by arrival, because a segment may occur twice.
-    held: BTreeMap<(u64, u64), Held>,
+    held: BTreeMap<(u64, u64), HeldSegment>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct HeldSegment {
     transit: Transit,
     end: u64,
 }
@@ -68,7 +68,7 @@ impl StreamOrder {
     /// Handles a packet that the link admitted. A stream starts with the first of its bytes that
     /// the link admits.
     pub(super) fn admitted(&mut self, carries: Option<StreamRange>) {
-        self.on_the_link.packets.push_back(Place::Carries(carries));
+        self.on_the_link.packets.push_back(LinkContent::Carries(carries));
         if let Some(StreamRange { flow, start, .. }) = carries {
             self.flows.entry(flow).or_insert(Stream { expected: start, held: BTreeMap::new() });
         }
@@ -87,7 +87,7 @@ impl StreamOrder {
             stream.release_run(transit.at, out);
             return;
         }
-        stream.held.insert((range.start, self.held), Held { transit, end: range.end });
+        stream.held.insert((range.start, self.held), HeldSegment { transit, end: range.end });
         self.held += 1;
         let size = self.rule.packets.map_or(usize::MAX, |packets| packets.get() as usize);
         if stream.held.len() < size {
@@ -126,8 +126,10 @@ impl OnTheLink {
     /// Removes the packet of this order, which came out, and returns its content.
     fn take(&mut self, order: u64) -> Option<StreamRange> {
         let place = self.packets.get_mut(order.checked_sub(self.first)? as usize)?;
-        let Place::Carries(range) = std::mem::replace(place, Place::CameOut) else { return None };
-        while let Some(Place::CameOut) = self.packets.front() {
+        let LinkContent::Carries(range) = std::mem::replace(place, LinkContent::CameOut) else {
+            return None;
+        };
+        while let Some(LinkContent::CameOut) = self.packets.front() {
             self.packets.pop_front();
             self.first += 1;
         }
@@ -160,7 +162,7 @@ impl Stream {
         }
     }
 
-    fn release(&mut self, held: Held, now: Instant, out: &mut VecDeque<LinkEvent>) {
+    fn release(&mut self, held: HeldSegment, now: Instant, out: &mut VecDeque<LinkEvent>) {
         self.expected = self.expected.max(held.end);
         out.push_back(LinkEvent::Delivered(Transit { at: now, ..held.transit }));
     }

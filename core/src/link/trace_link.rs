@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::link::allocator::{Fate, LlduAllocator, Taken};
 use crate::link::clock::SlotClock;
 use crate::link::counters::Tally;
-use crate::link::cursor::{Cursor, Fate, Taken};
 use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::queue::{DepartureQueue, QueueLimit, Waiting};
 use crate::link::{
@@ -27,7 +27,7 @@ use crate::units::{Bytes, Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct TraceLink {
     trace: Arc<LinkTrace>,
-    cursor: Cursor,
+    cursor: LlduAllocator,
     queue: DepartureQueue,
     due: DueQueue,
     fragmentation: Fragmentation,
@@ -36,8 +36,8 @@ pub struct TraceLink {
     clock: SlotClock,
     /// Bytes of the LLDUs used by packets, if LLDUs differ in size.
     bytes_taken: u64,
-    /// 1 if packets may share the LLDU of their own instant: a packet in it leaves the queue after
-    /// that.
+    /// 1 if packets may share the LLDU of the instant at which they arrive: a packet in it leaves
+    /// the queue after that instant.
     late: i64,
     end: i64,
     notices: Notices,
@@ -74,7 +74,7 @@ pub struct Fragmentation {
     /// Count as in Kuhn's CLIFT paper, section IV-A, from n to n + m inclusive: 47 LLDUs of 33
     /// bytes for 1500 bytes instead of 46.
     pub extra_lldu: bool,
-    /// What packets may share; default: the packing of the trace, else nothing.
+    /// How packets share LLDUs; default: the packing of the trace, else none is shared.
     pub packing: Option<Packing>,
 }
 
@@ -132,7 +132,7 @@ impl TraceLink {
         let clock = SlotClock::new(parts.span.0, config.start_offset, period)?;
         let end = config.duration.map_or(HORIZON, nanos);
         Ok(Self {
-            cursor: Cursor::new(Arc::clone(&trace), clock, end, fragmentation.lldu_header),
+            cursor: LlduAllocator::new(Arc::clone(&trace), clock, end, fragmentation.lldu_header),
             bytes_taken: 0,
             clock,
             late: i64::from(fragmentation.packing == Some(Packing::Bytes)),

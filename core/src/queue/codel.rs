@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Discipline, Held};
+use super::{Discipline, WaitingPacket};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Instant};
 
@@ -41,7 +41,7 @@ const LARGEST_PACKET: u64 = 1500;
 #[derive(Clone, Debug)]
 pub(super) struct CoDelQueue {
     parameters: CoDel,
-    waiting: VecDeque<Held>,
+    waiting: VecDeque<WaitingPacket>,
     bytes: u64,
     /// Time at which the delay will have been above the target for an interval.
     first_above: Option<Instant>,
@@ -83,13 +83,13 @@ impl CoDelQueue {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, held: Held) {
+    pub(super) fn push(&mut self, held: WaitingPacket) {
         self.bytes += u64::from(held.size.0);
         self.waiting.push_back(held);
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Held> {
+    pub(super) fn pop(&mut self) -> Option<WaitingPacket> {
         let held = self.waiting.pop_front()?;
         self.bytes -= u64::from(held.size.0);
         Some(held)
@@ -98,7 +98,7 @@ impl CoDelQueue {
     /// The head, and whether the delay has been above the target for an interval (RFC 8289, section
     /// 5.6: dodequeue).
     #[inline]
-    fn take(&mut self, now: Instant) -> Option<(Held, bool)> {
+    fn take(&mut self, now: Instant) -> Option<(WaitingPacket, bool)> {
         let Some(head) = self.pop() else {
             self.first_above = None;
             return None;
@@ -142,7 +142,11 @@ impl CoDelQueue {
 
     /// The next packet to send, marked if it waited beyond the threshold.
     #[inline]
-    pub(super) fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    pub(super) fn dequeue(
+        &mut self,
+        now: Instant,
+        dropped: &mut Vec<WaitingPacket>,
+    ) -> Option<WaitingPacket> {
         let mut head = self.control(now, dropped)?;
         if let Some(threshold) = self.parameters.ce_threshold
             && now.saturating_since(head.entered) > threshold
@@ -155,7 +159,7 @@ impl CoDelQueue {
     /// The next packet to send (RFC 8289, section 5.6: deque). A packet that allows it is marked
     /// instead of dropped, and counts as a drop.
     #[inline]
-    fn control(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    fn control(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         let taken = self.take(now);
         let Some((mut head, mut above)) = taken else {
             self.dropping = false;
@@ -230,7 +234,7 @@ impl Single {
 
 impl Discipline for Single {
     #[inline]
-    fn enqueue(&mut self, _: Instant, held: Held, dropped: &mut Vec<Held>) {
+    fn enqueue(&mut self, _: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         match self.has_room(held.size) {
             true => self.queue.push(held),
             false => dropped.push(held),
@@ -238,7 +242,7 @@ impl Discipline for Single {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         self.queue.dequeue(now, dropped)
     }
 

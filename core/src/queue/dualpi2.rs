@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, Held, uniform};
+use super::{Discipline, WaitingPacket, uniform};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
@@ -69,17 +69,17 @@ const LARGEST_PACKET: i64 = 1500;
 /// One of the two queues.
 #[derive(Clone, Debug, Default)]
 struct Line {
-    waiting: VecDeque<Held>,
+    waiting: VecDeque<WaitingPacket>,
     bytes: u64,
 }
 
 impl Line {
-    fn push(&mut self, held: Held) {
+    fn push(&mut self, held: WaitingPacket) {
         self.bytes += u64::from(held.size.0);
         self.waiting.push_back(held);
     }
 
-    fn pop(&mut self) -> Option<Held> {
+    fn pop(&mut self) -> Option<WaitingPacket> {
         let held = self.waiting.pop_front()?;
         self.bytes -= u64::from(held.size.0);
         Some(held)
@@ -178,7 +178,7 @@ impl Queues {
 
     /// The next packet: of the low-latency queue, unless the classic one has been served too
     /// little. Also returns whether it is from the low-latency queue.
-    fn next(&mut self) -> Option<(Held, bool)> {
+    fn next(&mut self) -> Option<(WaitingPacket, bool)> {
         let both = !self.low.waiting.is_empty() && !self.classic.waiting.is_empty();
         let takes_low = !self.low.waiting.is_empty() && (!both || self.credit <= 0);
         let taken = if takes_low { self.low.pop() } else { self.classic.pop() };
@@ -201,7 +201,7 @@ impl Queues {
     }
 
     /// Whether a classic packet stays; it may be marked.
-    fn keeps_classic(&mut self, held: &mut Held) -> bool {
+    fn keeps_classic(&mut self, held: &mut WaitingPacket) -> bool {
         let root = self.probability_now();
         let probability = root * root;
         if !self.classic_signals.happens(probability) {
@@ -212,7 +212,7 @@ impl Queues {
 
     /// Whether a low-latency packet stays; it may be marked. If all are marked already, they are
     /// dropped as classic packets are (RFC 9332, appendix A.2).
-    fn keeps_low(&mut self, held: &mut Held, now: Instant) -> bool {
+    fn keeps_low(&mut self, held: &mut WaitingPacket, now: Instant) -> bool {
         let probability = self.probability_now();
         let coupled = COUPLING * probability;
         if coupled >= 1.0 {
@@ -230,7 +230,7 @@ impl Queues {
 
 impl Discipline for Queues {
     #[inline]
-    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
+    fn enqueue(&mut self, now: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         self.advance(now);
         if !self.has_room(held.size) {
             dropped.push(held);
@@ -242,7 +242,7 @@ impl Discipline for Queues {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         self.advance(now);
         while let Some((mut held, low)) = self.next() {
             let keeps = match low {

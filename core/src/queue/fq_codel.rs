@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::codel::CoDelQueue;
-use super::{CoDel, Discipline, Held};
+use super::{CoDel, Discipline, WaitingPacket};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};
 
@@ -11,7 +11,7 @@ use crate::units::{Bytes, Instant};
 ///
 /// Each flow has its own queue under [`CoDel`]. Flows are not hashed, so that no two flows share a
 /// queue. A flow that sends less than its share is served before flows with a standing queue. If
-/// there is no room, packets are dropped from the head of the flow with the most bytes: half of
+/// the queue is full, packets are dropped from the head of the flow with the most bytes: half of
 /// them, at most 64 at a time. As in Linux, CoDel adds them to its own drops.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FqCoDel {
@@ -76,13 +76,13 @@ impl Flows {
         })
     }
 
-    fn gone(&mut self, held: &Held) {
+    fn gone(&mut self, held: &WaitingPacket) {
         self.packets -= 1;
         self.bytes -= u64::from(held.size.0);
     }
 
     /// Drops from the head of the longest queue.
-    fn shorten(&mut self, dropped: &mut Vec<Held>) {
+    fn shorten(&mut self, dropped: &mut Vec<WaitingPacket>) {
         // The first of equally long queues, so that runs are reproducible.
         let longest =
             (0..self.flows.len()).rev().max_by_key(|&place| self.flows[place].queue.bytes());
@@ -102,7 +102,7 @@ impl Flows {
 
 impl Discipline for Flows {
     #[inline]
-    fn enqueue(&mut self, _: Instant, held: Held, dropped: &mut Vec<Held>) {
+    fn enqueue(&mut self, _: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         let full = !self.limit.has_room(self.packets, self.bytes, held.size);
         let quantum = i64::from(self.parameters.quantum.0);
         let place = self.place(held.flow);
@@ -121,7 +121,7 @@ impl Discipline for Flows {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         loop {
             let is_new = !self.new.is_empty();
             let place = *self.new.front().or_else(|| self.old.front())?;

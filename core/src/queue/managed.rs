@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Aqm, Discipline, Held, MARKED, Queue};
+use super::{Aqm, Discipline, MARKED, Queue, WaitingPacket};
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
@@ -29,7 +29,7 @@ pub(crate) struct Managed {
     /// True if a packet that allows marks has arrived.
     capable: bool,
     marked: u64,
-    out: VecDeque<Told>,
+    out: VecDeque<PendingEvent>,
     tells_departures: bool,
     offered: u64,
     dropped: u64,
@@ -38,11 +38,11 @@ pub(crate) struct Managed {
     given: u64,
     tally: Tally,
     /// Reused buffer.
-    gone: Vec<Held>,
+    gone: Vec<WaitingPacket>,
 }
 
 /// An event to report, and whether it counts as a drop.
-struct Told {
+struct PendingEvent {
     event: LinkEvent,
     dropped: bool,
 }
@@ -115,7 +115,7 @@ impl Managed {
                 LinkEvent::TraceEnded { packet: self.packets.of(packet).id, at }
             }
         };
-        self.out.push_back(Told { event, dropped: false });
+        self.out.push_back(PendingEvent { event, dropped: false });
     }
 
     /// Passes packets to the link at `now`, as many as it may have.
@@ -131,7 +131,7 @@ impl Managed {
             if held.marked {
                 self.marked += 1;
                 let event = LinkEvent::Marked { packet: waited.id, at: now };
-                self.out.push_back(Told { event, dropped: false });
+                self.out.push_back(PendingEvent { event, dropped: false });
             }
             let packet = Packet { id: PacketId(held.packet), ecn: held.ecn, ..waited };
             let admission = self.inner.enqueue(now, packet);
@@ -147,18 +147,18 @@ impl Managed {
         }
     }
 
-    fn drop_admitted(&mut self, held: Held, now: Instant) {
+    fn drop_admitted(&mut self, held: WaitingPacket, now: Instant) {
         self.dropped += 1;
-        let Held { packet, size, entered, .. } = held;
+        let WaitingPacket { packet, size, entered, .. } = held;
         let packet = PacketId(packet);
         let transit =
             Transit { packet, size, lldus: 0, order: self.given, entered, departed: now, at: now };
         let transit = self.packets.take(transit);
         if self.tells_departures {
             let event = LinkEvent::Departed { packet: transit.packet, at: now };
-            self.out.push_back(Told { event, dropped: false });
+            self.out.push_back(PendingEvent { event, dropped: false });
         }
-        self.out.push_back(Told { event: LinkEvent::Lost(transit), dropped: true });
+        self.out.push_back(PendingEvent { event: LinkEvent::Lost(transit), dropped: true });
     }
 }
 
@@ -168,7 +168,7 @@ impl Link for Managed {
         self.offered += 1;
         let place = self.packets.put(packet, now);
         self.capable |= packet.ecn.is_capable();
-        let held = Held::new(&Packet { id: PacketId(place), ..packet }, now);
+        let held = WaitingPacket::new(&Packet { id: PacketId(place), ..packet }, now);
         let mut gone = std::mem::take(&mut self.gone);
         self.queue.enqueue(now, held, &mut gone);
         let refused = gone.iter().any(|held| held.packet == place);
@@ -199,7 +199,7 @@ impl Link for Managed {
         if self.out.is_empty() {
             self.run(now);
         }
-        let Told { event, dropped } = self.out.pop_front()?;
+        let PendingEvent { event, dropped } = self.out.pop_front()?;
         if !dropped {
             self.tally.record(&event);
         }

@@ -94,7 +94,7 @@ pub(crate) enum Queue {
 
 impl Discipline for Queue {
     #[inline]
-    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
+    fn enqueue(&mut self, now: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         match self {
             Self::CoDel(queue) => queue.enqueue(now, held, dropped),
             Self::FqCoDel(queue) => queue.enqueue(now, held, dropped),
@@ -105,7 +105,7 @@ impl Discipline for Queue {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         match self {
             Self::CoDel(queue) => queue.dequeue(now, dropped),
             Self::FqCoDel(queue) => queue.dequeue(now, dropped),
@@ -143,7 +143,7 @@ pub(crate) const MARKED: &str = "packets_marked";
 
 /// A waiting packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct WaitingPacket {
     /// Its number.
     pub(crate) packet: u64,
     flow: u32,
@@ -157,7 +157,7 @@ pub(crate) struct Held {
     pub(crate) marked: bool,
 }
 
-impl Held {
+impl WaitingPacket {
     /// A packet that arrives at `now`.
     #[inline]
     pub(crate) fn new(packet: &Packet, now: Instant) -> Self {
@@ -182,14 +182,15 @@ fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Decides which packet is sent next and which are dropped. A packet is marked by [`Held::mark`],
+/// Decides which packet is sent next and which are dropped. A packet is marked by
+/// [`WaitingPacket::mark`],
 /// at the latest when it is taken out. `now` never decreases.
 pub(crate) trait Discipline: fmt::Debug + Send {
     /// A packet arrives; it, or others instead, may be dropped.
-    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>);
+    fn enqueue(&mut self, now: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>);
 
     /// The packet to send now; others may be dropped.
-    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held>;
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket>;
 
     /// True if there is room for a packet of `size`.
     fn has_room(&self, size: Bytes) -> bool;

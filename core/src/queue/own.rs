@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock};
 use rand_chacha::ChaCha8Rng;
 
 use super::text::is_built_in;
-use super::{Discipline, Held};
+use super::{Discipline, WaitingPacket};
 use crate::config::{NameTaken, Registry, Row};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};
@@ -194,7 +194,7 @@ struct Bounded {
     limit: QueueLimit,
     bytes: u64,
     /// By number.
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, WaitingPacket>,
     next: u64,
     /// Reused buffer.
     gone: Vec<u64>,
@@ -202,20 +202,20 @@ struct Bounded {
 
 impl Bounded {
     /// Removes a waiting packet; `None` if it does not wait here.
-    fn take(&mut self, number: u64) -> Option<Held> {
+    fn take(&mut self, number: u64) -> Option<WaitingPacket> {
         let held = self.held.remove(&number)?;
         self.bytes -= u64::from(held.size.0);
         Some(held)
     }
 
-    fn take_gone(&mut self, mut gone: Vec<u64>, dropped: &mut Vec<Held>) {
+    fn take_gone(&mut self, mut gone: Vec<u64>, dropped: &mut Vec<WaitingPacket>) {
         dropped.extend(gone.drain(..).filter_map(|number| self.take(number)));
         self.gone = gone;
     }
 }
 
 impl Discipline for Bounded {
-    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
+    fn enqueue(&mut self, now: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         if !self.has_room(held.size) {
             dropped.push(held);
             return;
@@ -224,13 +224,13 @@ impl Discipline for Bounded {
         self.next += 1;
         self.bytes += u64::from(held.size.0);
         self.held.insert(number, held);
-        let Held { flow, size, entered, .. } = held;
+        let WaitingPacket { flow, size, entered, .. } = held;
         let mut gone = std::mem::take(&mut self.gone);
         self.own.enqueue(now, QueuedPacket { number, flow, size, arrived: entered }, &mut gone);
         self.take_gone(gone, dropped);
     }
 
-    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<Held>) -> Option<Held> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         if self.held.is_empty() {
             return None;
         }
@@ -282,9 +282,9 @@ mod tests {
         let mut dropped = Vec::new();
         let mut put = |queue: &mut Bounded, number, flow| {
             let packet = Packet { flow, ..Packet::new(PacketId(number), Bytes(1000)) };
-            let held = Held::new(&packet, Instant::ZERO);
+            let held = WaitingPacket::new(&packet, Instant::ZERO);
             queue.enqueue(Instant::ZERO, held, &mut dropped);
-            dropped.drain(..).map(|held: Held| held.packet).collect::<Vec<_>>()
+            dropped.drain(..).map(|held: WaitingPacket| held.packet).collect::<Vec<_>>()
         };
         assert_eq!(put(&mut queue, 40, 7), [40]);
         assert_eq!(put(&mut queue, 41, 8), [] as [u64; 0]);

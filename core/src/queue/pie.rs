@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, Held, uniform};
+use super::{Discipline, WaitingPacket, uniform};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Instant};
 
@@ -51,7 +51,7 @@ pub(crate) struct Queue {
     parameters: Pie,
     limit: QueueLimit,
     rng: ChaCha8Rng,
-    waiting: VecDeque<Held>,
+    waiting: VecDeque<WaitingPacket>,
     bytes: u64,
     probability: f64,
     /// Sum of the probabilities since the last drop.
@@ -157,7 +157,7 @@ impl Queue {
 
 impl Discipline for Queue {
     #[inline]
-    fn enqueue(&mut self, now: Instant, held: Held, dropped: &mut Vec<Held>) {
+    fn enqueue(&mut self, now: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         self.advance(now);
         let mut held = held;
         if !self.has_room(held.size)
@@ -171,7 +171,7 @@ impl Discipline for Queue {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Instant, _: &mut Vec<Held>) -> Option<Held> {
+    fn dequeue(&mut self, now: Instant, _: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         self.advance(now);
         let Some(held) = self.waiting.pop_front() else {
             self.delay = Duration::ZERO;

@@ -148,7 +148,7 @@ fn size(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// What stands in parentheses: names, each with a value.
+/// Options in parentheses: names, each with a value.
 struct Options<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Options<'a> {

@@ -76,7 +76,7 @@ impl Cell {
     /// of the import of a trace.
     ///
     /// # Errors
-    /// A trace that cannot be made.
+    /// If a trace cannot be made.
     pub fn taken(&self, traces: &dyn Traces) -> Result<Vec<String>, SetupFault> {
         let mut lines = Vec::new();
         for (index, link) in self.plan.links().enumerate() {
@@ -98,7 +98,7 @@ impl Cell {
                 ));
             }
             let there = phy.nominal_decoding();
-            // A quarter: a rest of the path, such as a terrestrial one, may come besides.
+            // A quarter, because the path may have other parts, such as a terrestrial one.
             if let (Some(given), Some(Duration::ZERO)) = (link.link.slots.rtt, phy.header().rtt)
                 && link.section.is_empty()
                 && given > Duration::ZERO

@@ -32,7 +32,7 @@ pub struct Draw {
     pub length: Option<Duration>,
     /// Seed of the channel, to keep the channel fixed while `seed` changes.
     pub seed: Option<u64>,
-    /// Draw the channel anew in each run (default). If false, all runs share one draw, and their
+    /// Draw a new channel in each run (default). If false, all runs share one draw, and their
     /// confidence interval accounts for it.
     pub redraw: Option<bool>,
 }

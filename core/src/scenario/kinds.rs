@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::spec::PhySpec;
 use super::traces::{SetupFault, Traces, varying};
 use crate::config::{Fault, first_changed_key, join};
-use crate::scheme::nr::NtnOptions;
+use crate::scheme::ntn::NtnOptions;
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration};
@@ -31,10 +31,10 @@ pub trait LinkKind: fmt::Debug + Send + Sync {
     /// Makes the medium that carries the link's packets, and requests traces as it needs them.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a key, within its section, that does not fit the traces.
+    /// If a trace cannot be made, or a key (named within its section) does not fit the traces.
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault>;
 
-    /// What all runs share of the link, apart from the trace or channel under it.
+    /// Input of the link that all runs share, apart from the trace or channel under it.
     fn shared(&self) -> Option<Shared> {
         None
     }
@@ -60,7 +60,7 @@ static KINDS: [OwnKind; 3] = [
     OwnKind {
         section: "hybrid",
         repairs: "is the scheme",
-        units: "units and a delay of its own",
+        units: "its own units and delay",
         header: false,
         channel: None,
         given: |sections| boxed(&sections.hybrid),
@@ -68,7 +68,7 @@ static KINDS: [OwnKind; 3] = [
     OwnKind {
         section: "ntn",
         repairs: "has its own retransmissions",
-        units: "blocks and a delay of its own",
+        units: "its own blocks and delay",
         header: true,
         channel: None,
         given: |sections| boxed(&sections.ntn),
@@ -76,7 +76,7 @@ static KINDS: [OwnKind; 3] = [
     OwnKind {
         section: "adaptive_harq",
         repairs: "has its own retransmissions",
-        units: "no LLDUs and a delay of its own",
+        units: "no LLDUs and its own delay",
         header: false,
         channel: Some("makes its own channel from `preset` and `snr`"),
         given: |sections| boxed(&sections.adaptive_harq),
@@ -137,7 +137,7 @@ impl Making<'_> {
     /// The PHY trace under the link, if it has one.
     ///
     /// # Errors
-    /// A trace that cannot be made.
+    /// If a trace cannot be made.
     pub fn phy(&self) -> Result<Option<PhyTrace>, SetupFault> {
         Ok(self.spec().map(|spec| self.traces.phy(&spec)).transpose()?)
     }

@@ -27,7 +27,7 @@ pub struct Link {
     /// Keys of live links.
     #[serde(flatten)]
     pub live: LiveOptions,
-    /// What loses the feedback reports of a live link, slot by slot.
+    /// Trace or channel that loses the feedback reports of a live link, slot by slot.
     #[serde(flatten)]
     pub reports: Reports,
 }
@@ -112,7 +112,7 @@ impl Default for LinkUsage {
     }
 }
 
-/// What loses the reports of a live link, slot by slot.
+/// Trace or channel that loses the reports of a live link, slot by slot.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Reports {

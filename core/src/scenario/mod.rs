@@ -55,7 +55,7 @@ pub use printed::Printed;
 pub use read::Content;
 pub use reorder::{Reorder, ReorderKey};
 pub use schema::json_schema;
-pub use shared::{Shared, Window};
+pub use shared::{Shared, TraceWindow};
 pub use source::Change;
 pub use spec::PhySpec;
 pub use store::{MakeError, Store};
@@ -220,7 +220,7 @@ impl Scenario {
         self.recipe.count()
     }
 
-    /// Returns one cell. If the campaign is too large to be kept in memory, the cell is made anew.
+    /// Returns one cell. If the campaign is too large to be kept in memory, the cell is made again.
     ///
     /// ```
     /// use clift::scenario::Scenario;

@@ -77,7 +77,7 @@ impl Cell {
     /// origins. Values of a trace from a file are the trace's.
     ///
     /// # Errors
-    /// A trace that cannot be made.
+    /// If a trace cannot be made.
     pub fn in_effect(&self, traces: &dyn Traces) -> Result<Vec<InEffect>, SetupFault> {
         let mut found = Vec::new();
         for (index, link) in self.plan.links().enumerate() {

@@ -10,7 +10,7 @@ use super::channel::Channel;
 use super::leg::Leg;
 use super::link::Link;
 use crate::config::parts;
-use crate::scheme::nr::NtnOptions;
+use crate::scheme::ntn::NtnOptions;
 use crate::scheme::{HybridOptions, Scheme};
 use crate::trace::TraceFile;
 use crate::transport::tcp::Pep;

@@ -23,7 +23,7 @@ impl Cell {
     /// The engine's input for one replication.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a key that does not fit the traces.
+    /// If a trace cannot be made, or a key does not fit the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
         let mut links = self.started(replication, traces)?.into_iter();
@@ -53,7 +53,7 @@ impl Cell {
     /// The medium of each link of a replication, and the trace time at which it starts.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a key that does not fit the traces.
+    /// If a trace cannot be made, or a key does not fit the traces.
     pub(super) fn started(
         &self,
         replication: u32,

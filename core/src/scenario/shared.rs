@@ -7,7 +7,7 @@ use super::plan::{PlannedLink, PlannedPhy};
 use super::traces::{SetupFault, Traces};
 use crate::units::Duration;
 
-/// What all runs of a cell share.
+/// Input that all runs of a cell share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Shared {
     /// A trace, from a file or given as an object.
@@ -18,7 +18,7 @@ pub enum Shared {
 
 /// The part of a shared trace that a run covers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Window {
+pub struct TraceWindow {
     /// Trace time at which the run starts.
     pub start: Duration,
     /// Length of the trace.
@@ -28,7 +28,7 @@ pub struct Window {
 }
 
 impl Cell {
-    /// What all runs of the cell share; `None` if every run draws everything anew.
+    /// Input that all runs of the cell share; `None` if every run draws its own.
     pub fn shared(&self) -> Option<Shared> {
         self.plan.links().find_map(of_link)
     }
@@ -37,12 +37,12 @@ impl Cell {
     /// at random times. `None` if no link has a random start.
     ///
     /// # Errors
-    /// A trace that cannot be made, or a trace that is too short for a run.
+    /// If a trace cannot be made, or is too short for a run.
     pub fn window(
         &self,
         replication: u32,
         traces: &dyn Traces,
-    ) -> Result<Option<Window>, SetupFault> {
+    ) -> Result<Option<TraceWindow>, SetupFault> {
         let random = |link: &PlannedLink| link.link.usage.start == Start::Random;
         let mut links = self.plan.links();
         let Some(index) = links.position(|link| random(link) && of_link(link).is_some()) else {
@@ -51,7 +51,7 @@ impl Cell {
         let (medium, start) = self.started(replication, traces)?.swap_remove(index);
         let wraps = self.plan.links().nth(index).is_some_and(|link| link.link.usage.wrap);
         let window =
-            |(first, end)| Window { start, length: Duration::from_nanos(end - first), wraps };
+            |(first, end)| TraceWindow { start, length: Duration::from_nanos(end - first), wraps };
         Ok(medium.span().map(window))
     }
 }

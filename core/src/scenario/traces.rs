@@ -22,7 +22,7 @@ pub trait Traces: Sync {
     /// A PHY trace.
     ///
     /// # Errors
-    /// A file that cannot be read, or a channel that makes no trace. The message is one line.
+    /// If a file cannot be read, or a channel yields an empty trace. The message is one line.
     fn phy(&self, _spec: &PhySpec) -> Result<PhyTrace, MakeError> {
         Err(MakeError::Nothing)
     }
@@ -43,7 +43,7 @@ pub trait Traces: Sync {
     /// The link trace in memory with this name.
     ///
     /// # Errors
-    /// Fails if there is no such link trace.
+    /// If no link trace has this name.
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
         Memory::default().held_link(name)
     }
@@ -51,7 +51,7 @@ pub trait Traces: Sync {
     /// The mutual information in memory with this name.
     ///
     /// # Errors
-    /// Fails if there is no mutual information with this name.
+    /// If no mutual information has this name.
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
         Memory::default().held_information(name)
     }

@@ -16,11 +16,11 @@ pub struct BlockCode {
 pub enum Persistency {
     /// Until it gets through.
     Unlimited,
-    /// At most so many.
+    /// Up to this number of times.
     AtMost(u32),
 }
 
-/// Parameters that make no scheme.
+/// Invalid parameters of a scheme.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SchemeError {
@@ -44,10 +44,10 @@ pub enum SchemeError {
         /// Block length asked for.
         total: u32,
     },
-    /// Text that is no scheme.
+    /// A text that does not name a scheme.
     #[error("{text}: {reason}; write {known}")]
     Text {
-        /// What was written.
+        /// The text.
         text: String,
         /// What is wrong with it.
         reason: String,

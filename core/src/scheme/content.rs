@@ -1,9 +1,9 @@
 //! When a code word over slots of different size becomes decodable.
 
-/// What arrived of a code word: when, and how many bytes.
+/// Bytes of a code word that have arrived, with their times.
 ///
-/// Its symbols are smaller than any slot, so that it is decoded once as many bytes arrived of all its
-/// slots as its data slots carry; with slots of one size that is when any k units did.
+/// Its symbols are smaller than any slot, so that it is decoded once as many bytes arrived of all
+/// its slots as its data slots carry; with slots of one size that is when any k units did.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Content {
     /// (`t + d`, bytes) of the units that arrived.

@@ -23,7 +23,7 @@ pub struct Feedback {
     pub(super) end: i64,
 }
 
-/// What loses reports.
+/// Cause of lost reports.
 #[derive(Clone, Debug)]
 pub(super) enum Losses {
     /// Nothing.
@@ -40,9 +40,9 @@ pub(super) enum Losses {
 
 /// The PHY trace of the way back, aligned with that of the link.
 ///
-/// What it does at an instant is a function of the link's trace time then: both start at the same
-/// offset, and where the link's trace begins anew, so does this one, even if it is a little longer
-/// or shorter. In between it repeats as often as it takes.
+/// Its state is a function of the link's trace time: both start at the same
+/// offset, and this trace restarts where the link's trace restarts, even if it is a little longer
+/// or shorter. In between it repeats as often as needed.
 #[derive(Clone, Debug)]
 pub(super) struct TraceBack {
     trace: PhyTrace,
@@ -50,7 +50,7 @@ pub(super) struct TraceBack {
     own: SlotClock,
     /// The clock of the link's trace.
     link: SlotClock,
-    /// The first slot of the link's trace, and where it begins anew, if it does.
+    /// The first slot of the link's trace and the time at which it restarts, if it does.
     cycle: Option<(i64, i64)>,
 }
 
@@ -160,7 +160,7 @@ mod tests {
         // By itself it repeats after its own 30.
         let alone = back(&[1, 0, 1], 0, None);
         assert_eq!(lost(&alone, &sent), [false, true, true, false, false, false, false, true]);
-        // A link of 20 never gets to the third slot: what is sent after the second meets the first.
+        // A link of 20 never reaches the third slot: reports sent after the second meet the first.
         let shorter = back(&[1, 0, 1], 0, Some(20));
         assert_eq!(lost(&shorter, &sent), [false, true, true, false, false, true, true, false]);
         // One of 35 sees the first again at 30, and at its seam, 35, once more.

@@ -11,15 +11,15 @@ use crate::trace::{LinkTrace, PhyTrace};
 /// them. Its `Display` is its text, which [`SchemeKind::parse`](super::SchemeKind::parse) reads
 /// back: schemes of the same text are the same.
 pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
-    /// The open-loop form: the link trace that the scheme makes of `phy` if every slot is used. A
-    /// [`LinkTraceBuilder`](crate::trace::LinkTraceBuilder) puts it together. Slots may differ in size
-    /// ([`PhyTrace::sizes`]); what each data LLDU has follows from its slot.
+    /// Open-loop form: the link trace of the scheme over `phy`, every slot used. A
+    /// [`LinkTraceBuilder`](crate::trace::LinkTraceBuilder) puts it together. Slots may differ in
+    /// size ([`PhyTrace::sizes`]); the size of each data LLDU follows from its slot.
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace;
 
     /// The same for a scheme that can fail to make one.
     ///
     /// # Errors
-    /// Why there is no link trace, in one line.
+    /// The reason, in one line, if the scheme cannot use the trace.
     fn try_apply(&self, phy: &PhyTrace, timing: Timing) -> Result<LinkTrace, String> {
         Ok(self.apply(phy, timing))
     }
@@ -28,7 +28,7 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     /// of a [`LiveScheme`](crate::link::LiveScheme).
     ///
     /// # Errors
-    /// If there can be no such link; unless overridden, that the scheme has no live form.
+    /// If the link is not valid; by default, that the scheme has no live form.
     fn live(
         &self,
         _builder: &LiveBuilder<'_>,
@@ -38,10 +38,10 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
         )))
     }
 
-    /// The closed form: what the scheme gives over `chain` in the long run.
+    /// Closed form: long-run values of the scheme over `chain`.
     ///
     /// # Errors
-    /// If it can't be followed; unless overridden, that the scheme has no closed form.
+    /// If the law is too long to compute; by default, that the scheme has no closed form.
     fn predict(&self, _chain: &Chain, _setting: &Setting) -> Result<Prediction, ModelError> {
         Err(ModelError::NoClosedForm { scheme: self.to_string() })
     }
@@ -58,7 +58,7 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
         Err(ModelError::NoClosedForm { scheme: self.to_string() })
     }
 
-    /// What Kuhn 2014 prints for the scheme over `chain`; `None` if the paper prints nothing.
+    /// The paper's expressions (Kuhn 2014) over `chain`; `None` for a scheme that the paper lacks.
     ///
     /// # Errors
     /// If its expressions can't be followed.

@@ -14,7 +14,7 @@ use crate::link::{
 };
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::medium::span_of;
-use crate::scheme::window::Window;
+use crate::scheme::window::BufferLimits;
 use crate::scheme::{LinkConfig, Medium, Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
@@ -22,7 +22,7 @@ use crate::units::{Duration, Probability};
 
 /// A link whose scheme runs with the traffic over a PHY trace (DESIGN section 5).
 ///
-/// Of its slots only those are used that something is to be sent in, in this order: repair of a
+/// A slot is used only if something waits to be sent, in this order: repair of a
 /// finished block or of a NACKed unit, repair of the current block, new data. With data always
 /// waiting, it gives exactly the link trace that [`Scheme::apply`] gives.
 ///
@@ -53,27 +53,27 @@ use crate::units::{Duration, Probability};
 /// ```
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
-    /// What the physical layer does with each slot.
+    /// PHY trace: the fate of each slot.
     pub phy: PhyTrace,
     /// The scheme.
     pub scheme: Scheme,
     /// Round-trip time and feedback time.
     pub timing: Timing,
-    /// What is special about it.
+    /// Further options of the live link.
     pub options: LiveOptions,
-    /// The PHY trace of the way back, which loses reports in the place of
+    /// The PHY trace of the way back, which loses reports instead of
     /// [`LiveOptions::feedback_loss`]: a copy is lost if the first slot at or after it was sent is
     /// erased. A report on a slot is sent when the slot has been decoded at the far end,
     /// `d_nom + RTT/2` after it. Reports cost no slots.
     ///
     /// Both traces have one clock: this one starts at the link's `start_offset`, repeats when it
-    /// ends, and begins anew whenever that of the link does.
+    /// ends, and restarts whenever that of the link does.
     pub reports: Option<PhyTrace>,
     /// A re-sequencing buffer at its far end; `None`: packets leave as they come.
     pub reorder: Option<Resequencing>,
 }
 
-/// What is special about a live link; by default nothing is.
+/// Options of a live link beyond scheme and timing.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct LiveOptions {
@@ -88,11 +88,11 @@ pub struct LiveOptions {
     pub feedback_loss: Option<Probability>,
     /// After how long a lost report is repeated; the feedback time unless set.
     pub feedback_repeat: Option<Duration>,
-    /// Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end; without it
-    /// there is no bound.
+    /// Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end; unlimited
+    /// unless set.
     pub send_buffer: Option<NonZeroU32>,
-    /// Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far end has to hold;
-    /// without it there is no bound.
+    /// Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far end must hold;
+    /// unlimited unless set.
     pub receive_buffer: Option<NonZeroU32>,
 }
 
@@ -165,7 +165,7 @@ impl Medium for LiveConfig {
     }
 }
 
-/// What the live form of a scheme is built from: [`LiveBuilder::link`] makes the link.
+/// Inputs for the live form of a scheme: [`LiveBuilder::link`] makes the link.
 #[derive(Debug)]
 pub struct LiveBuilder<'a> {
     config: &'a LiveConfig,
@@ -181,7 +181,7 @@ impl LiveBuilder<'_> {
     /// The link over the configured PHY trace whose slots `scheme` uses, empty at time zero.
     ///
     /// # Errors
-    /// If there can be no such link.
+    /// If the link is not valid.
     pub fn link<S: LiveScheme + Send + 'static>(
         &self,
         scheme: S,
@@ -190,7 +190,7 @@ impl LiveBuilder<'_> {
         Ok(behind(LiveLink::new(scheme, phy.clone(), timing.rtt, self.usage)?, self.rule))
     }
 
-    /// What a scheme from outside the core draws from.
+    /// Random stream for a scheme registered from outside the core.
     pub fn rng(&self) -> ChaCha8Rng {
         let (seed, number) = self.draws;
         seed.rng(Stream::OwnScheme(number))
@@ -218,9 +218,9 @@ impl LiveBuilder<'_> {
     }
 
     /// Bounds of the buffers at both ends, if there are any.
-    pub(super) fn window(&self) -> Option<Window> {
+    pub(super) fn window(&self) -> Option<BufferLimits> {
         let bound = |limit: Option<NonZeroU32>| limit.map(NonZeroU32::get);
         let LiveOptions { send_buffer, receive_buffer, .. } = self.config.options;
-        Window::new(bound(send_buffer), bound(receive_buffer))
+        BufferLimits::new(bound(send_buffer), bound(receive_buffer))
     }
 }

@@ -17,11 +17,11 @@ use crate::units::{Bytes, Duration, Instant};
 /// A link and how packets are put onto it (DESIGN section 5).
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// What carries the packets.
+    /// Medium that carries the packets.
     pub medium: Arc<dyn Medium>,
     /// Bound of the queue before the link.
     pub queue: QueueLimit,
-    /// What drops packets of that queue before it is full.
+    /// Queue management, which drops packets before that queue is full.
     pub aqm: Aqm,
     /// Trace time at run time 0.
     pub start_offset: Duration,
@@ -35,17 +35,17 @@ pub struct LinkConfig {
     pub reorder: Option<Resequencing>,
 }
 
-/// What carries the packets of a link: a description with the traces that were made for it.
+/// A medium carries the packets of a link: its description, with the traces made for it.
 ///
-/// A [`LinkTrace`] is one: what became of every LLDU is known beforehand (open loop). The others run
+/// A [`LinkTrace`] is one: the fate of every LLDU is known beforehand (open loop). The others run
 /// with the traffic: [`LiveConfig`](super::LiveConfig), [`HybridConfig`](super::HybridConfig),
-/// [`AdaptiveHarqConfig`](super::AdaptiveHarqConfig) and [`NtnConfig`](super::nr::NtnConfig).
+/// [`AdaptiveHarqConfig`](super::AdaptiveHarqConfig) and [`NtnConfig`](super::ntn::NtnConfig).
 pub trait Medium: Any + fmt::Debug + Send + Sync {
-    /// The link, empty at time zero, with the buffer `link.reorder` or its own behind it; `usage` is
-    /// what `link` says of its use. `number` tells the links of a run apart.
+    /// The link, empty at time zero, with the buffer `link.reorder` or its own behind it; `usage`
+    /// is what `link` says of its use. `number` tells the links of a run apart.
     ///
     /// # Errors
-    /// If there can be no such link.
+    /// If the link is not valid.
     fn build(
         self: Arc<Self>,
         link: &LinkConfig,
@@ -62,9 +62,9 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The same with delays of its own that vary on the clock of its trace: `start` is trace time
-    /// at time 0; `cycle` from when on the trace repeats, and with which period. `None` if it has no
-    /// such delays.
+    /// The medium with its varying delays set on the clock of its trace: `start` is trace time at
+    /// time 0; `cycle` is the start and the period of the trace's repetition. `None` if its delays
+    /// do not vary.
     fn on_clock(
         &self,
         _start: Duration,
@@ -78,7 +78,7 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The largest packet that it carries, headers included; `None`: there is no bound.
+    /// The largest packet that it carries, headers included; `None`: unlimited.
     fn largest_packet(&self) -> Option<Bytes> {
         None
     }
@@ -152,7 +152,7 @@ impl LinkConfig {
     /// differ. `end` is the end of the run.
     ///
     /// # Errors
-    /// If there can be no such link.
+    /// If the link is not valid.
     pub fn build(
         &self,
         seed: Seed,
@@ -162,7 +162,7 @@ impl LinkConfig {
         if self.reorder.is_some() && self.medium.buffer().is_some() {
             return Err(LinkError::TwoBuffers);
         }
-        // What is managed waits before the link.
+        // A managed queue is a separate element before the link.
         let queue = if self.aqm == Aqm::None { self.queue } else { QueueLimit::Unlimited };
         let usage = TraceLinkConfig {
             queue,
@@ -189,7 +189,8 @@ impl LinkConfig {
         }
     }
 
-    /// That nothing is asked for that only a link over slots has; a header of each LLDU if `header`.
+    /// That nothing is asked for that only a link over slots has; a header of each LLDU if
+    /// `header`.
     pub(super) fn check_own(&self, header: bool) -> Result<(), LinkError> {
         self.check_overlap()?;
         if self.fragmentation.extra_lldu {

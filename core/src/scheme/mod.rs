@@ -2,9 +2,9 @@
 //!
 //! A scheme has an open-loop form, a pure function from a [`crate::trace::PhyTrace`] to a
 //! [`LinkTrace`] as if every slot were used (the papers' Trace Manager Tool; DESIGN section 4), a
-//! live form that runs with the traffic ([`LiveConfig`]; DESIGN section 5), and a closed form over a
-//! Gilbert-Elliott channel ([`law`]), as far as it has them: [`SchemeForms`]. [`LinkConfig`] says what
-//! a link is made of and builds it. [`register_scheme`] adds a scheme of one's own.
+//! live form that runs with the traffic ([`LiveConfig`]; DESIGN section 5), and a closed form over
+//! a Gilbert-Elliott channel ([`law`]), as far as it has them: [`SchemeForms`]. [`LinkConfig`] says
+//! what a link is made of and builds it. [`register_scheme`] adds another scheme.
 
 pub mod adaptive_harq;
 mod arq;
@@ -20,7 +20,7 @@ pub mod law;
 mod live;
 mod medium;
 mod none;
-pub mod nr;
+pub mod ntn;
 pub mod printed;
 mod registry;
 mod text;
@@ -73,14 +73,15 @@ pub enum Scheme {
 pub struct OwnScheme(Arc<dyn SchemeForms>);
 
 impl Scheme {
-    /// What the link makes of `phy` if every slot is used: the link trace (TMT, DESIGN section 4;
-    /// Kuhn 2014, sections 3.1 and 3.5). Takes time linear in the slots and, beyond the link trace,
-    /// memory for what waits to be sent again.
+    /// Link trace over `phy`, every slot used (TMT, DESIGN section 4; Kuhn 2014, sections 3.1 and
+    /// 3.5). Takes time linear in the slots and, beyond the link trace, memory for the LLDUs that
+    /// wait to be sent again.
     ///
-    /// Where slots differ in size ([`PhyTrace::sizes`]), a data LLDU has that of the slot of its first
-    /// transmission. ARQ cuts what does not fit into a smaller slot into pieces, each with a slot of its
-    /// own; a code word counts in bytes: it carries those of its data slots, and is decoded once as many
-    /// arrived of all its slots, as with a code whose symbols are smaller than any slot.
+    /// Where slots differ in size ([`PhyTrace::sizes`]), a data LLDU has that of the slot of its
+    /// first transmission. ARQ cuts an LLDU that does not fit into a smaller slot into pieces, each
+    /// with its own slot. A code word counts in bytes: it carries the bytes of its data slots and
+    /// is decoded once as many bytes have arrived in its slots, as with a code whose symbols are
+    /// smaller than any slot.
     ///
     /// ```
     /// use clift::scheme::{Scheme, Timing};
@@ -99,11 +100,11 @@ impl Scheme {
         self.forms().apply(phy, timing).sized_by(phy)
     }
 
-    /// The same within a budget: a data LLDU has two columns of 8 bytes, a third where sizes differ,
-    /// and an erased one as much again.
+    /// The same within a budget: a data LLDU has two columns of 8 bytes, a third where sizes
+    /// differ, and an erased one as much again.
     ///
     /// # Errors
-    /// What the budget refuses; what a scheme from outside the core says it cannot do.
+    /// If the budget is exceeded, or a scheme registered from outside the core fails.
     pub fn apply_within(
         &self,
         phy: &PhyTrace,
@@ -119,11 +120,11 @@ impl Scheme {
         Ok(made.sized_by(phy))
     }
 
-    /// What this scheme gives over `chain`: exact values from the Markov chain.
+    /// Long-run values of this scheme over `chain`: exact, from the Markov chain.
     ///
-    /// FEC and ARQ are what [`Scheme::apply`] converges to on a long trace of regular slots. HARQ-II
-    /// takes blocks to be sent in consecutive slots, unless [`Setting::blocks`] says otherwise.
-    /// Takes O(n^2) for a block of n, O(k^2 R) for R rounds.
+    /// FEC and ARQ are what [`Scheme::apply`] converges to on a long trace of regular slots.
+    /// HARQ-II takes blocks to be sent in consecutive slots, unless [`Setting::blocks`] says
+    /// otherwise. Takes O(n^2) for a block of n, O(k^2 R) for R rounds.
     ///
     /// ```
     /// use clift::scheme::Scheme;
@@ -139,8 +140,8 @@ impl Scheme {
     /// ```
     ///
     /// # Errors
-    /// If the rounds are too many to follow, or blocks are to be cut apart and slots have no length;
-    /// if the scheme has no closed form.
+    /// If the rounds are too many to follow, or rounds cut blocks apart and the slots have no
+    /// length; if the scheme has no closed form.
     pub fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
         self.forms().predict(chain, setting)
     }
@@ -149,7 +150,7 @@ impl Scheme {
     /// recovered later, as [`Prediction::recovery_delay_ms`] is its mean. Without a scheme: empty.
     ///
     /// Takes O(n k (n-k)) for FEC, O(k^2 R^2 (n + k)) for R rounds of HARQ-II: for blocks of some
-    /// hundred LLDUs. What no limit bounds is followed until less than 1e-15 of the LLDUs are left.
+    /// hundred LLDUs. An unlimited scheme is followed until less than 1e-15 of the LLDUs are left.
     ///
     /// ```
     /// use clift::scheme::Scheme;
@@ -162,7 +163,7 @@ impl Scheme {
     /// ```
     ///
     /// # Errors
-    /// As [`Scheme::predict`]; and if blocks are to be cut apart, for which there is no closed form.
+    /// As [`Scheme::predict`]; also if rounds cut blocks apart, which has no closed form.
     pub fn recovery_delays(
         &self,
         chain: &Chain,
@@ -176,7 +177,7 @@ impl Scheme {
         Self::Own(OwnScheme(Arc::new(forms)))
     }
 
-    /// What each scheme brings along.
+    /// Functions that each scheme provides.
     fn forms(&self) -> &dyn SchemeForms {
         match self {
             Self::None => &none::NoScheme,

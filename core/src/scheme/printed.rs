@@ -1,9 +1,9 @@
-//! The expressions that Kuhn 2014 prints in section 3.5, under names of their own.
+//! The expressions printed in section 3.5 of Kuhn 2014, under separate names.
 //!
 //! [`Scheme::printed`] evaluates them over a channel as the text around them means them; where
 //! indices or cases are slips, the function says what was read instead. What is an approximation
-//! there stays one here: rounds independent of the block, data independent of repair LLDUs, erasures
-//! in the middle of a block. [`Scheme::printed_delay_ms`] evaluates the delays on a trace.
+//! there stays one here: rounds independent of the block, data independent of repair LLDUs,
+//! erasures in the middle of a block. [`Scheme::printed_delay_ms`] evaluates the delays on a trace.
 //!
 //! The efficiencies need no second name on a trace: there the words of section 3.5 ("ratio of the
 //! received LLDUs and the total number of LLDUs sent", for ARQ "the probability that a LLDU is
@@ -14,7 +14,7 @@ use crate::scheme::law::{Chain, ModelError, Setting};
 use crate::scheme::{BlockCode, Scheme};
 use crate::trace::LinkTrace;
 
-/// What Kuhn 2014 prints for a scheme.
+/// Values of the expressions printed in Kuhn 2014.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Printed {
     /// Throughput efficiency: eta_FEC (1), eta_ARQ, eta_HARQ.

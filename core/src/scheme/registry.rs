@@ -3,17 +3,17 @@
 use crate::config::{NameTaken, Registry, Row};
 use crate::scheme::{Arguments, Scheme, arq, fec, harq2, none};
 
-/// What is known of a kind of scheme: a row of the registry.
+/// A kind of scheme: a row of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeKind {
     /// The name that its text begins with; upper and lower case do not matter.
     pub name: &'static str,
-    /// What it is, in a sentence or two.
+    /// Description, in a sentence or two.
     pub summary: &'static str,
     /// Texts that show its forms, the shortest first: "ARQ", "ARQ(max 3)".
     pub texts: &'static [&'static str],
-    /// Makes a scheme of what stands in parentheses behind the name, or says in a few words what is
-    /// wrong with it.
+    /// Parses the arguments in parentheses behind the name. The error is a few words that say what
+    /// is wrong.
     pub parse: fn(Arguments<'_>) -> Result<Scheme, String>,
 }
 
@@ -42,7 +42,7 @@ impl SchemeKind {
 
     /// A regular expression for its texts.
     fn pattern(&self) -> String {
-        // What begins with a lower-case letter may begin a line of prose, too.
+        // A lower-case name may also be the first word of a line of prose.
         let mut letters = self.name.chars();
         let name = match letters.next().filter(char::is_ascii_lowercase) {
             Some(first) => format!("[{}{first}]{}", first.to_ascii_uppercase(), letters.as_str()),
@@ -84,7 +84,7 @@ pub(super) fn pattern() -> String {
 /// use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
 /// use clift::units::{Bytes, Duration};
 ///
-/// /// A shared link: so many slots of each ten belong to another user.
+/// /// A shared link: this many slots of each ten belong to another user.
 /// #[derive(Debug)]
 /// struct Shared(u32);
 ///
@@ -107,7 +107,7 @@ pub(super) fn pattern() -> String {
 ///
 /// register_scheme(SchemeKind {
 ///     name: "shared",
-///     summary: "A link of which another user has so many slots of each ten.",
+///     summary: "A link of which another user has some slots of each ten.",
 ///     texts: &["shared(5)"],
 ///     parse: |mut arguments| {
 ///         let others = arguments.number("how many of ten slots")?;

@@ -49,7 +49,7 @@ fn split(text: &str) -> Result<(&str, Arguments<'_>), String> {
     Ok((name, Arguments { name, parts: inside.split(',').map(str::trim).collect() }))
 }
 
-/// What stands in parentheses behind the name of a scheme, separated by commas. Each function takes
+/// Arguments in parentheses behind the name of a scheme, separated by commas. Each function takes
 /// its part off the front; [`Arguments::options`] takes all that is left.
 #[derive(Clone, Debug)]
 pub struct Arguments<'a> {
@@ -79,7 +79,7 @@ impl<'a> Arguments<'a> {
     /// The next argument, a block code: "10/12".
     ///
     /// # Errors
-    /// If there is none, or it is no code.
+    /// If no argument is left, or it is not a code.
     pub fn block(&mut self) -> Result<BlockCode, String> {
         let text = self.next("the code")?;
         let (data, total) =
@@ -119,7 +119,7 @@ fn number(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u32::MAX))
 }
 
-/// What is to be written where a scheme stands.
+/// Hint: the valid texts of schemes.
 fn expected() -> String {
     format!("a link-layer scheme: {}", texts("\""))
 }

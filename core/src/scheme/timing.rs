@@ -37,8 +37,8 @@ impl Timing {
         self.feedback(nominal)
     }
 
-    /// The feedback time over `phy` in the schemes' arithmetic; what is longer than any trace is
-    /// cut to what no slot's time exceeds.
+    /// The feedback time over `phy` in ns, as the schemes compute with it. A time longer than any
+    /// trace is cut to the largest slot time.
     pub(super) fn feedback_ns(self, phy: &PhyTrace) -> i64 {
         i64::try_from(self.feedback_over(phy).as_nanos()).unwrap_or(i64::MAX)
     }

@@ -9,7 +9,7 @@ use crate::link::schedule::ReadyQueue;
 /// The sender keeps each until it hears that it arrived or was given up; the far end numbers them
 /// and holds what is behind a gap. New data wait while either has no room.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub(super) struct BufferLimits {
     /// Most that the sender keeps.
     send: usize,
     /// Most from the first gap to the newest, as the sender knows it.
@@ -19,12 +19,12 @@ pub(super) struct Window {
     /// Number of the oldest.
     base: u64,
     count: usize,
-    /// What the sender will hear of, by number.
+    /// Reports under way to the sender, by number.
     reports: ReadyQueue<u64>,
 }
 
-impl Window {
-    /// `None`: no bound; without any there is no window.
+impl BufferLimits {
+    /// `None`: unlimited. Without either limit no window is needed.
     pub(super) fn new(send: Option<u32>, receive: Option<u32>) -> Option<Self> {
         let bound = |limit: Option<u32>| limit.map_or(usize::MAX, |limit| limit as usize);
         (send.is_some() || receive.is_some()).then(|| Self {

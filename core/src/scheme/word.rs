@@ -1,4 +1,4 @@
-//! A code word under way: what arrived of it, and what must be rebuilt.
+//! A code word under way: units that arrived, and units to be rebuilt.
 
 use crate::link::line::{Line, Unit};
 use crate::link::slots::Slot;

@@ -2,18 +2,20 @@
 
 use crate::link::Packet;
 use crate::metrics::LegCounters;
-use crate::queue::{Discipline, Held, MARKED, Queue};
+use crate::queue::{Discipline, MARKED, Queue, WaitingPacket};
 use crate::seed::{Seed, Stream};
 use crate::simulation::setup::LegConfig;
 use crate::simulation::transmitter::Transmitter;
 use crate::units::{Bytes, Instant};
 
-/// A leg whose transmitter has one packet before it, as the driver of a network card does; all others
-/// wait where they can still be dropped. The next one is taken out when that packet begins to be sent.
+/// A leg whose transmitter has one packet before it, as the driver of a network card does; all
+/// others wait where they can still be dropped. The next one is taken out when that packet begins
+/// to be sent.
 ///
-/// What becomes of a packet is known once it is taken out. So nobody has to ask at that very instant: what
-/// happened until a packet comes or arrives is made up for then, and a packet costs our engine as few events
-/// as without a queue's management. A host that acts on departures asks at [`ManagedLeg::next`].
+/// What becomes of a packet is known once it is taken out. So nobody has to ask at that very
+/// instant: what happened until a packet comes or arrives is made up for then, and a packet costs
+/// our engine as few events as without a queue's management. A host that acts on departures asks at
+/// [`ManagedLeg::next`].
 pub(super) struct ManagedLeg {
     queue: Queue,
     transmitter: Transmitter,
@@ -26,7 +28,7 @@ pub(super) struct ManagedLeg {
     /// As of the last call; a packet that is lost is counted by whoever is told.
     pub(super) counters: LegCounters,
     /// Kept for its room.
-    gone: Vec<Held>,
+    gone: Vec<WaitingPacket>,
 }
 
 /// What becomes of packets, each by its number.
@@ -78,7 +80,7 @@ impl ManagedLeg {
         self.run(now, fates);
         self.counters.offered += 1;
         self.capable |= packet.ecn.is_capable();
-        self.queue.enqueue(now, Held::new(packet, now), &mut self.gone);
+        self.queue.enqueue(now, WaitingPacket::new(packet, now), &mut self.gone);
         if !self.gone.is_empty() && self.refuses(now, packet.id.0, fates) {
             return false;
         }
@@ -88,7 +90,8 @@ impl ManagedLeg {
         true
     }
 
-    /// Takes packets out at each instant up to `now` at which there was room before the transmitter.
+    /// Takes packets out at each instant up to `now` at which there was room before the
+    /// transmitter.
     #[inline]
     pub(super) fn run(&mut self, now: Instant, fates: &mut impl Fates) {
         while let Some((at, packet)) = self.ahead.filter(|(at, _)| *at <= now) {
@@ -119,8 +122,8 @@ impl ManagedLeg {
 
     /// Gives a packet to the transmitter.
     #[inline]
-    fn send(&mut self, held: Held, now: Instant, fates: &mut impl Fates) {
-        let Held { packet, size, entered, data, marked, .. } = held;
+    fn send(&mut self, held: WaitingPacket, now: Instant, fates: &mut impl Fates) {
+        let WaitingPacket { packet, size, entered, data, marked, .. } = held;
         if marked {
             self.marked += 1;
             fates.marked(now, packet);
@@ -153,7 +156,7 @@ impl ManagedLeg {
 
     #[cold]
     fn drop_gone(&mut self, now: Instant, fates: &mut impl Fates) {
-        for Held { packet, size, entered, .. } in self.gone.drain(..) {
+        for WaitingPacket { packet, size, entered, .. } in self.gone.drain(..) {
             self.counters.dropped += 1;
             fates.dropped(now, packet, size, entered);
         }

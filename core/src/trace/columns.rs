@@ -11,7 +11,7 @@ use crate::trace::error::{Fault, ReadError};
 use crate::trace::file::WriteError;
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
-use crate::trace::slots::Slots;
+use crate::trace::slots::SlotBuilder;
 use crate::trace::text::DEFAULT_LLDU;
 use crate::trace::{Header, PhyTrace, TimeUnit};
 use crate::units::Bytes;
@@ -56,7 +56,7 @@ fn read_within(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let mut lines = Lines::new(reader);
-    let mut slots = Slots::within(budget);
+    let mut slots = SlotBuilder::within(budget);
     while let Some((number, line)) = lines.next()? {
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
@@ -85,7 +85,7 @@ pub fn write(phy: &PhyTrace, unit: TimeUnit, mut out: impl Write) -> io::Result<
     Ok(())
 }
 
-fn read_slot(line: &[u8], unit: TimeUnit, slots: &mut Slots<'_>) -> Result<(), Fault> {
+fn read_slot(line: &[u8], unit: TimeUnit, slots: &mut SlotBuilder<'_>) -> Result<(), Fault> {
     let mut fields = fields(line);
     let (Some(t), Some(d), None) = (fields.next(), fields.next(), fields.next()) else {
         return Err(Fault::Columns { found: self::fields(line).count(), expected: 2 });

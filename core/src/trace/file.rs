@@ -63,7 +63,7 @@ pub struct TraceFile {
     /// omitted, one slot per packet or row. For a series, also a column with its unit: "2:Mbit/s".
     #[serde(default)]
     pub rate: Option<Given<BitRate>>,
-    /// What the rate of a "series" counts: what was "sent" (the default) or what was "received",
+    /// Data that the rate of a "series" counts: data "sent" (the default) or data "received",
     /// to which the lost part is added.
     #[serde(default)]
     pub rate_is: Option<RateIs>,
@@ -319,7 +319,7 @@ impl TraceFile {
     /// known tool. The content also decides for `.txt` and `.csv`, which are used for many formats.
     ///
     /// # Errors
-    /// If the format cannot be told, or the file cannot be opened to see.
+    /// If the format is not recognised, or the file cannot be opened to look.
     pub fn known_format(&self, files: &dyn Files) -> Result<Format, FileError> {
         let place = || files.place(&self.file);
         let named = self.named_format();
@@ -327,7 +327,7 @@ impl TraceFile {
         if self.format.is_none() && !named.as_ref().is_ok_and(sure) {
             let opened = files.open(&self.file);
             let mut file = opened.map_err(|error| FileError::Open { place: place(), error })?;
-            // What is read from a pipe is gone.
+            // Bytes read from a pipe cannot be read again.
             if file.stream_position().is_ok() {
                 let mut start = Vec::new();
                 let read = file.take(Format::START).read_to_end(&mut start);
@@ -418,7 +418,7 @@ pub struct WriteAs {
     /// Bytes per opportunity of "mahimahi". Default: those of a trace read from mahimahi, else
     /// 1504.
     pub opportunity: Option<Bytes>,
-    /// What a "netem" file describes.
+    /// Properties that a "netem" file describes.
     pub model: Option<Model>,
 }
 

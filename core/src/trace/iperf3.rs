@@ -232,7 +232,7 @@ mod tests {
         format!(r#""test_start": {{"protocol": "{protocol}", "reverse": {reverse}}}"#)
     }
 
-    /// What a receiver of UDP writes: 9 of 10 packets lost in the first second.
+    /// Output of a UDP receiver: 9 of 10 packets lost in the first second.
     fn received() -> String {
         let sums = [
             (12_000, r#", "lost_packets": 9, "packets": 10, "sender": false"#),

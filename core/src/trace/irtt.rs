@@ -14,7 +14,7 @@ use crate::trace::file::Direction;
 use crate::trace::format::FormatRow;
 use crate::trace::json;
 use crate::trace::probes::{LOST, Sampling, trace_of};
-use crate::trace::slots::Slots;
+use crate::trace::slots::SlotBuilder;
 use crate::trace::{LATEST, Notes, PhyTrace, TraceError};
 use crate::units::counted;
 
@@ -66,7 +66,7 @@ struct Client {
     send: Stamp,
 }
 
-/// A time by the wall clock and by a clock that is never set; irtt can be told to write only one.
+/// A time by the wall clock and by a clock that is never set; options of irtt may leave one out.
 #[derive(Deserialize)]
 struct Stamp {
     wall: Option<i64>,
@@ -129,7 +129,7 @@ fn read_within(
         let half = round_trip.map_or(0, |rtt| rtt / 2 + rtt % 2);
         delay.saturating_sub(smallest.unwrap_or(0)).saturating_add(half)
     };
-    let mut probes = Slots::within(budget);
+    let mut probes = SlotBuilder::within(budget);
     let (mut first, mut unknown) = (None, 0u64);
     for one in &round_trips {
         let fault =
@@ -163,7 +163,8 @@ fn read_within(
     let all = counted(round_trips.len(), "round trip", "round trips");
     notes.understood.push(format!("JSON of irtt, {all}, {way}"));
     notes.assumed.push(if both {
-        "delays of this way count from the smallest, whatever the clocks of the two ends say".into()
+        "delays of this way count from the smallest, since the clocks of the two ends may differ"
+            .into()
     } else {
         "the server took no times, so half of each round-trip time is this way's".into()
     });

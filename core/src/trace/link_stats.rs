@@ -22,7 +22,7 @@ pub struct LinkStats {
     /// Throughput efficiency: data LLDUs delivered per slot used; 0 if none was used. If slots
     /// differ in size, bytes delivered per byte of the slots used.
     pub efficiency: f64,
-    /// Share of the data LLDUs that were not delivered; 0 if there are no data LLDUs.
+    /// Share of the data LLDUs that were not delivered; 0 without data LLDUs.
     pub residual_loss: f64,
     /// Data LLDUs whose first transmission was erased and that were recovered.
     pub recovered: u64,

@@ -1,7 +1,7 @@
 //! netem-trace JSON, the input format of Rattan; write only.
 //!
 //! A netem-trace model is a list of values with durations. A trace gives three models: bandwidth,
-//! one-way delay and loss. Rattan applies each in a cell of its own.
+//! one-way delay and loss. Rattan applies each in a separate cell.
 
 use std::io::{self, Write};
 use std::str::FromStr;

@@ -7,7 +7,7 @@ use crate::trace::TraceError;
 use crate::trace::phy::LATEST;
 use crate::units::{Bytes, Duration};
 
-/// What packets may share.
+/// How packets share LLDUs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -50,7 +50,7 @@ impl Packing {
 /// ```
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Loading {
-    /// What packets may share (`packing`), unless the link specifies it.
+    /// How packets share LLDUs (`packing`), unless the link specifies it.
     pub packing: Option<Packing>,
     /// Bytes added to each packet (`packet_header_bytes`), which also count in the queue.
     pub packet_header: Bytes,

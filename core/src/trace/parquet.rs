@@ -143,7 +143,7 @@ fn read_whole(
     let what = format!("{rows} slots");
     budget.take(all, &what)?;
     for column in &mut values {
-        // What was taken in one stands for each.
+        // The budget was taken for all columns above.
         Budget::unlimited().reserve(column, rows as u64, &what)?;
     }
     for group in metadata.row_groups() {

@@ -19,7 +19,7 @@ use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
 use crate::trace::probes::{LOST, Sampling, trace_of};
 use crate::trace::series::StepDetector;
-use crate::trace::slots::{MOST, Slots};
+use crate::trace::slots::{MOST, SlotBuilder};
 use crate::trace::{LATEST, Notes, PhyTrace, TimeUnit};
 use crate::units::{Duration, counted};
 
@@ -226,7 +226,7 @@ impl Log {
         interval: Option<Duration>,
         notes: &mut Notes,
         budget: &'b Budget<'b>,
-    ) -> Result<Slots<'b>, Fault> {
+    ) -> Result<SlotBuilder<'b>, Fault> {
         let Some((least, largest, _)) = self.numbers else {
             return Err(Fault::Table(
                 "not the output of ping: no line has `icmp_seq=`; for other logs give `time`, the \
@@ -245,7 +245,7 @@ impl Log {
         self.answers.dedup_by_key(|answer| answer.number);
         let twice = all - self.answers.len();
         let clock = self.clock(interval, notes)?;
-        let (mut probes, mut moved, mut last) = (Slots::within(budget), 0u64, None);
+        let (mut probes, mut moved, mut last) = (SlotBuilder::within(budget), 0u64, None);
         let (mut answers, mut grid) = (self.answers.iter().peekable(), StepDetector::default());
         for number in first..=largest {
             let answer = answers.next_if(|answer| answer.number == number);
@@ -308,7 +308,7 @@ impl Log {
         let (step, why) = match (interval, summed) {
             (Some(given), _) => (nanos(given), "as given"),
             (None, Some(step)) => (step, "the summary's time by its packets"),
-            (None, None) => (nanos(USUAL), "as ping does unless told otherwise"),
+            (None, None) => (nanos(USUAL), "as ping does by default"),
         };
         notes.assumed.push(format!(
             "the log has no times{} (ping -D): a probe every {}, {why}",

@@ -14,7 +14,7 @@ use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
-use crate::trace::slots::{MOST, Slots};
+use crate::trace::slots::{MOST, SlotBuilder};
 use crate::trace::{Header, Notes, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration, counted};
 
@@ -105,7 +105,7 @@ fn read_csv_within(
     let mut lines = Lines::new(reader);
     let Some((_, header)) = lines.next()? else { return Err(TraceError::Empty.into()) };
     let layout = ProbeLayout::of(header, direction).map_err(|fault| fault.at(1))?;
-    let (mut probes, mut first) = (Slots::within(budget), i64::MAX);
+    let (mut probes, mut first) = (SlotBuilder::within(budget), i64::MAX);
     while let Some((number, line)) = lines.next()? {
         if !line.trim_ascii().is_empty() {
             let at = layout.read(line, &mut probes).map_err(|fault| fault.at(number))?;
@@ -136,7 +136,7 @@ fn read_pair_within(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let (mut delays, mut losses) = (Lines::new(delays), Lines::new(losses));
-    let mut probes = Slots::within(budget);
+    let mut probes = SlotBuilder::within(budget);
     loop {
         let (at, delay) = match (delays.next()?, losses.next()?) {
             (None, None) => break,
@@ -220,7 +220,7 @@ impl ProbeLayout {
     }
 
     /// Reads a probe and adds it unless its delay is unknown. Returns its time.
-    fn read(&self, line: &[u8], probes: &mut Slots<'_>) -> Result<i64, Fault> {
+    fn read(&self, line: &[u8], probes: &mut SlotBuilder<'_>) -> Result<i64, Fault> {
         let (mut time, mut delay, mut lost, mut found) = (&b""[..], &b""[..], &b"0"[..], 0);
         for (index, field) in line.split(|&byte| byte == b',').enumerate() {
             found += 1;
@@ -269,7 +269,7 @@ pub(super) const LOST: i64 = -1;
 /// Builds the trace from probes whose `d` is still their delay or [`LOST`]. Time 0 is `first`, at
 /// or before all of them. `notes` holds further notes of the import.
 pub(super) fn trace_of(
-    probes: Slots<'_>,
+    probes: SlotBuilder<'_>,
     first: i64,
     sampling: Sampling,
     mut notes: Notes,
@@ -293,8 +293,8 @@ pub(super) fn trace_of(
     notes.understood.push(format!("{probes}, {lost} of lost ones"));
     match smallest {
         Some(delay) => notes.assumed.push(format!(
-            "the smallest delay, {}, is that of the link (RTT {}, both ways alike); what is above it \
-             stands in d",
+            "the smallest delay, {}, is that of the link (RTT {}, both ways alike); the excess \
+             is in d",
             readable(delay),
             readable(2 * delay)
         )),

@@ -83,7 +83,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Codes, ReadError> {
             }
             first = false;
         } else if label == b"SYS / # / OBS TYPES" {
-            // A line without a system goes on with the one before.
+            // A line without a system continues the system of the line before.
             if line.first().is_some_and(|&byte| byte != b' ') {
                 system = line[0];
             }

@@ -104,7 +104,7 @@ impl Sizes {
         thinned.and_then(Result::ok).unwrap_or_else(|| self.most.into())
     }
 
-    /// Checks that there is one size for each of `slots`.
+    /// Checks that each of `slots` has one size.
     pub(super) fn check(&self, slots: usize) -> Result<(), TraceError> {
         match self.column().map_or(slots, |column| column.len()) {
             _ if self.most.0 == 0 => Err(TraceError::ZeroLldu),

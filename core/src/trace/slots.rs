@@ -5,11 +5,11 @@ use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::{Header, PhyTrace, Sizes, TraceError};
 use crate::units::Bytes;
 
-/// Largest number of slots: what a link trace can index.
+/// Largest number of slots that a link trace can index.
 pub(crate) const MOST: u64 = u32::MAX as u64;
 
 /// Growing columns of slots within a budget; `t` is strictly increasing.
-pub(crate) struct Slots<'a> {
+pub(crate) struct SlotBuilder<'a> {
     budget: &'a Budget<'a>,
     t: Vec<i64>,
     d: Vec<i64>,
@@ -17,7 +17,7 @@ pub(crate) struct Slots<'a> {
     bytes: Vec<i64>,
 }
 
-impl<'a> Slots<'a> {
+impl<'a> SlotBuilder<'a> {
     /// No slots yet.
     pub(crate) fn within(budget: &'a Budget<'a>) -> Self {
         Self { budget, t: Vec::new(), d: Vec::new(), bytes: Vec::new() }

@@ -2,9 +2,9 @@
 //!
 //! The file is what `grpcurl` prints for `get_history`, or its fields under the names of
 //! starlink-grpc-tools. The notes of that project say what is known of them: the arrays are ring
-//! buffers with a sample a second; `current` counts all samples ever written; where the drop rate is
-//! 1, the latency repeats the one before; the throughputs are what was used, not what the link could
-//! have carried.
+//! buffers with a sample a second; `current` counts all samples ever written; where the drop rate
+//! is 1, the latency repeats the one before; the throughputs are what was used, not what the link
+//! could have carried.
 
 use std::fmt::Write as _;
 use std::io::BufRead;
@@ -90,7 +90,7 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
     let (mut table, mut gone) = ("time,rtt,loss\n".to_owned(), 0u64);
     for (second, &at) in samples.iter().enumerate() {
         let (Number(delay), Number(share)) = (delays[at], lost[at]);
-        // Without a drop rate there was no sample: an outage, which has no delay either.
+        // A missing drop rate means a missing sample: an outage, without a delay.
         gone += u64::from(share.is_nan());
         let known = delay.is_finite() && !share.is_nan();
         let delay = if known { delay.to_string() } else { String::new() };
@@ -104,8 +104,8 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
             .to_owned(),
     );
     notes.assumed.push(
-        "the throughputs of a history are what was used, not what the link could carry, so they \
-         are no rate: give one (rate) for slots at that rate"
+        "the throughputs of a history are the traffic, not the capacity of the link, so slots do not \
+         follow them: give a rate (rate) for slots at that rate"
             .to_owned(),
     );
     if gone > 0 {

@@ -24,7 +24,7 @@ use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::format::FormatRow;
 use crate::trace::keys::{Keys, keys, one_line};
 use crate::trace::lines::Lines;
-use crate::trace::slots::Slots;
+use crate::trace::slots::SlotBuilder;
 use crate::units::Bytes;
 
 /// LLDU size if the file gives none: that of most scenarios in the papers.
@@ -73,7 +73,7 @@ fn read_within(
             None => break is_sized(line).map_err(|fault| fault.at(number))?,
         }
     };
-    let mut slots = Slots::within(budget);
+    let mut slots = SlotBuilder::within(budget);
     while let Some((number, line)) = lines.next()? {
         read_slot(line, sized, &mut slots).map_err(|fault| fault.at(number))?;
     }
@@ -157,7 +157,7 @@ fn is_sized(header: &[u8]) -> Result<bool, Fault> {
     }
 }
 
-fn read_slot(line: &[u8], sized: bool, slots: &mut Slots<'_>) -> Result<(), Fault> {
+fn read_slot(line: &[u8], sized: bool, slots: &mut SlotBuilder<'_>) -> Result<(), Fault> {
     let mut fields = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let columns = match [fields.next(), fields.next(), fields.next(), fields.next()] {
         [Some(t), Some(d), None, None] if !sized => (t, d, None),

@@ -211,7 +211,7 @@ fn coded(config: &AdaptiveHarqConfig, attempt: usize, bits: f64, missing: f64) -
     (wanted.round() as u64).max(1)
 }
 
-/// What each attempt takes: a packet draws a number of its own, then one for each attempt if there is
+/// Draws of each attempt: a packet draws one number, then one for each attempt if there is
 /// a spread between those.
 fn needed(config: &AdaptiveHarqConfig, bits: f64, rng: &mut impl Rng) -> Vec<f64> {
     let spread = &config.options;

@@ -17,7 +17,7 @@ pub(crate) fn arq(case: &Case, sizes: &[i64], limit: Persistency) -> Vec<Unit> {
     let mut sent: BTreeMap<(usize, i64), u32> = BTreeMap::new();
     let mut bytes: Vec<i64> = Vec::new();
     let mut given_up: BTreeMap<usize, i64> = BTreeMap::new();
-    // Lots of bytes that wait for a slot of their own.
+    // Lots of bytes that wait for their slots.
     let mut fifo: VecDeque<(i64, usize, VecDeque<i64>)> = VecDeque::new();
     for (&(t, d), &size) in case.slots.iter().zip(sizes) {
         fifo.retain(|(_, unit, _)| !given_up.contains_key(unit));

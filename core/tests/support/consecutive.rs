@@ -34,7 +34,7 @@ pub(crate) struct Sums {
     pub(crate) rounds: f64,
 }
 
-/// Runs `blocks` blocks, each over a channel of its own.
+/// Runs `blocks` blocks, each over its own channel.
 pub(crate) fn run(channel: Channel, harq: Harq, blocks: usize, rng: &mut ChaCha8Rng) -> Sums {
     let over_feedback = power(channel.staying, harq.feedback);
     let bad_share = (1.0 - channel.staying[0]) / (2.0 - channel.staying[0] - channel.staying[1]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clift::link::Instrument;
 use clift::link::{TraceLinkConfig, deliver};
-use clift::scheme::nr::{
+use clift::scheme::ntn::{
     AmConfig, ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, NtnPhy,
     PdcpConfig, RlcConfig, UmConfig,
 };

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use clift::link::{DelaySeries, Propagation, QueueLimit};
-use clift::scheme::nr::{
+use clift::scheme::ntn::{
     AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
     NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };

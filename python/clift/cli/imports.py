@@ -49,7 +49,7 @@ LLDU = click.IntRange(1, 2**32 - 1)
 @click.option(
     "--rate-is",
     type=click.Choice(["sent", "received"]),
-    help="What the rate counts. With received, what was lost is added to it. Default: sent.",
+    help="Data that the rate counts. With received, the lost data is added. Default: sent.",
 )
 @click.option("--delay", metavar="COLUMN", help='Column of delays, 4:ms, or a time, "20 ms".')
 @click.option(

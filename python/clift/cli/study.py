@@ -246,7 +246,7 @@ def _tell_of_more(
     """Print a note if the folder holds runs of the study that this command did not ask for."""
     import numpy as np
 
-    if options.until is not None:  # each cell stops at its precision, whatever the folder holds
+    if options.until is not None:  # --until fixes the number of runs of each cell
         return
     count = len(store.keys)
     there = np.flatnonzero(store.done)

@@ -69,7 +69,7 @@ def info(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
 @click.option(
     "--model",
     type=click.Choice(["bandwidth", "delay", "loss"]),
-    help="What a netem-trace file describes.",
+    help="Property that a netem-trace file describes.",
 )
 def convert(
     path: Path,
@@ -121,7 +121,7 @@ def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:
 
 
 def _left_out(phy: PhyTrace) -> Iterator[str]:
-    """What a list of delivery opportunities omits of a trace."""
+    """Parts of a trace that a list of delivery opportunities omits."""
     delays = phy.d_ns[phy.d_ns > 0]
     if erased := len(phy) - len(delays):
         share = 100 * erased / len(phy)

@@ -41,11 +41,11 @@ class HybridLink(Live):
         p: Probability that a unit is lost, each independently.
         in_order: Whether packets are released in the order in which the link took them.
         seed: Seed of the losses, beside the run's: either changes them.
-        losses: A PHY trace in the place of `p`: a unit meets the fate of the last slot that began
-            by then. `start_offset_s` and `wrap` of `clift.simulate` apply to it.
+        losses: A PHY trace instead of `p`: a unit meets the fate of the last slot that began by
+            then. `start_offset_s` and `wrap` of `clift.simulate` apply to it.
 
     Raises:
-        ScenarioError: If there can be no such link; the message says why.
+        ScenarioError: If the link is not valid; the message says why.
 
     Example:
         >>> import clift
@@ -119,7 +119,7 @@ class AdaptiveHarqLink(Adaptive):
         rate_kbps: Rate of coded bits; it serialises the first attempt at each packet.
         delay_ms: From the sender to the receiver, one way: a number, rows of (time_s, delay_ms),
             what `clift.constellation.delays` gives, or a CSV file of it; each holds until the next.
-            What is sent back takes as long.
+            Feedback takes as long.
         reorder: A re-sequencing buffer at the far end; None: packets leave as they come.
         duration_s: Length of the channel that is made, beyond which a run goes only if it wraps;
             None: the run's and a minute.
@@ -136,16 +136,16 @@ class AdaptiveHarqLink(Adaptive):
             the paper's module) or "compete" (they do, and go before new packets).
         max_retransmissions: Retransmissions of a packet before it is given up, at most 7.
         step_ms: From an attempt to the next.
-        keep_order: With `delays`: what was decoded earlier never arrives later. Otherwise packets
-            overtake one another where the path gets shorter.
-        channel: A channel of your own, in the place of `preset` and `snr_db`.
+        keep_order: With `delays`: packets arrive in the order in which they were decoded. Otherwise
+            they overtake one another where the path gets shorter.
+        channel: Your own channel, instead of `preset` and `snr_db`.
         information: Mutual information per coded bit over time, 0 to 1, in their place: one value
             every `every_ms`. Its mean takes the place of the channel's. From measured levels:
             `LandMobile.awgn_information`.
         every_ms: From one value of `information` to the next.
 
     Raises:
-        ScenarioError: If there can be no such link; the message says why.
+        ScenarioError: If the link is not valid; the message says why.
 
     Example:
         >>> import clift
@@ -211,11 +211,11 @@ class AdaptiveHarqLink(Adaptive):
 class NtnLink(Ntn):
     r"""A 3GPP NR link in one direction: HARQ, RLC and PDCP (docs/concepts/ntn.md).
 
-    A slot carries one transport block (TB) or nothing. What is None is the preset's; timers that
-    are None suit the delays and HARQ of this link. `math.inf` stands for no limit. Presets: "nr-
-    ntn-geo", "nr-ntn-leo600" and "nr-ntn-leo1200" have the largest round trips of TR 38.821, table
-    4.2-2 (541.46, 25.77 and 41.77 ms), "nr-terrestrial" has 20 us; all carry 10 Mbit/s, with a
-    block error rate of 10 % at first and 1 % in each retransmission.
+    A slot carries one transport block (TB) or nothing. A value of None comes from the preset;
+    timers that are None suit the delays and HARQ of this link. `math.inf` stands for no limit.
+    Presets: "nr-ntn-geo", "nr-ntn-leo600" and "nr-ntn-leo1200" have the largest round trips of TR
+    38.821, table 4.2-2 (541.46, 25.77 and 41.77 ms), "nr-terrestrial" has 20 us; all carry 10
+    Mbit/s, with a block error rate of 10 % at first and 1 % in each retransmission.
 
     Args:
         preset: Where the link starts from.
@@ -230,7 +230,7 @@ class NtnLink(Ntn):
         delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of
             them, e.g. a satellite constellation's: each holds until the next.
         return_delay_ms: The same for the way back; None: as the way there, if that is given.
-        keep_order: With rows of delays, either way: what was sent earlier never arrives later.
+        keep_order: With rows of delays, in either direction: data sent earlier never arrives later.
         harq_feedback: False: disabled, a process is free at once, nothing is sent again but
             `repetitions`.
         harq_processes: How many TBs may be under way (16; 32 with Release 17).
@@ -255,9 +255,9 @@ class NtnLink(Ntn):
             the preset unless set.
         buffer_status: Whether TBs of an uplink carry buffer status reports; true unless set.
             Without them only requests or configured grants bring slots.
-        retx_bsr_ms: `retxBSR-Timer`: when the terminal asks anew if data waits and a report brought
-            no grant; a round trip unless set.
-        handover_every_s: From one handover to the next, the first so long after the start.
+        retx_bsr_ms: `retxBSR-Timer`: when the terminal asks again if data waits and a report
+            brought no grant; a round trip unless set.
+        handover_every_s: Period of the handovers; the first is one period after the start.
         interruption_ms: From a handover until slots can be used again (with `handover_every`).
         missed_grant: Probability that the receiver misses the grant of a transmission, neither uses
             it nor sends feedback.
@@ -271,8 +271,8 @@ class NtnLink(Ntn):
         t_reassembly_ms: `t-Reassembly`.
         t_status_prohibit_ms: `t-StatusProhibit` (AM): least time between two status reports.
         t_poll_retransmit_ms: `t-PollRetransmit` (AM): when a poll without answer is repeated.
-        poll_pdu: A poll after so many PDUs (AM).
-        poll_bytes: A poll after so many bytes (AM).
+        poll_pdu: A poll after this many PDUs (AM).
+        poll_bytes: A poll after this many bytes (AM).
         max_retx: How often RLC sends a packet again before it gives it up (AM); a real network
             would declare a radio link failure.
         status_delay_ms: From a status report being due to its leaving the receiver (AM): scheduling
@@ -286,7 +286,7 @@ class NtnLink(Ntn):
         pdu_header_bytes: Header of each piece of a packet in a TB (MAC, RLC).
 
     Raises:
-        ScenarioError: If there can be no such link; the message says why.
+        ScenarioError: If the link is not valid; the message says why.
 
     Example:
         >>> import clift
@@ -420,18 +420,17 @@ class LiveLink(OverSlots):
         reorder: A re-sequencing buffer at the far end; None: packets leave as they come.
         feedback_loss: Probability that a report is lost, or the PHY trace of the way back: then a
             report is lost if the slot that would carry it is erased. That trace has the clock of
-            `phy`: the same start, and it begins anew where that wraps; if it ends before, it
-            repeats.
+            `phy`: the same start, and it restarts where that wraps; if it ends before, it repeats.
         feedback_repeat_ms: After how long a lost report is repeated; the feedback time unless set.
         send_buffer: Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end;
-            without it there is no bound.
+            unlimited unless set.
         receive_buffer: Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far
-            end has to hold; without it there is no bound.
+            end must hold; unlimited unless set.
 
-    What a scheme has no use for, such as `flush_ms` for ARQ, changes nothing.
+    Arguments that a scheme does not use, such as `flush_ms` for ARQ, have no effect.
 
     Raises:
-        ScenarioError: If there can be no such link; the message says why.
+        ScenarioError: If the link is not valid; the message says why.
 
     Example:
         >>> import clift

@@ -20,7 +20,7 @@ SCENARIOS: dict[str, tuple[str, float | None, range]] = {
 
 
 def figure_7(effort: Effort, _profile: str) -> Outcome:
-    """Figure 7: error rates of the four channels, each over drives with seeds of their own.
+    """Figure 7: error rates of the four channels, each over drives with different seeds.
 
     Example:
         >>> found = figure_7(Effort(runs=2, duration_s=2), "papers")

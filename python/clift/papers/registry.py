@@ -104,7 +104,7 @@ def chosen(name: str, tables: Iterable[int] = (), figures: Iterable[int] = ()) -
             again = parameters(of.name).get("reprinted", {}).get(wanted)
             where = f"; it is {again}'s: clift paper run {again} --{wanted}" if again else ""
             has = ", ".join(known)
-            raise ScenarioError(f"{of.name} has no {wanted} of its own{where or f': it has {has}'}")
+            raise ScenarioError(f"{of.name} has no {wanted}{where or f': it has {has}'}")
     return [known[wanted] for wanted in asked]
 
 

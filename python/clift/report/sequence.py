@@ -26,7 +26,7 @@ _MARKS = (
 def draw(results: Results) -> Iterator[Figure]:
     """Segments of the first flow in the first run of each cell, around its longest wait.
 
-    That is the longest time without a new ACK that contains a retransmission (or, without
+    This is the longest time without a new ACK that contains a retransmission (or, without
     retransmissions, a loss). A run without either shows its start.
 
     Args:

@@ -82,7 +82,7 @@ class Panels:
 
     Args:
         results: The campaign.
-        title: What the picture shows.
+        title: Description of the picture.
         cells: Cells to draw; default: all.
         share_y: Whether all panels share the vertical scale.
         apart: Whether each alternative also has its own panel.

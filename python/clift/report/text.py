@@ -377,7 +377,7 @@ def _alike(results: Results) -> list[str]:
     if not _are_alike(results):
         return []
     said = (
-        "All runs of a cell gave identical results, so there is no interval. If the scenario draws "
+        "All runs of a cell gave identical results, so no interval exists. If the scenario draws "
         "nothing at random, one run is enough; otherwise no random event occurred in these runs, "
         "and more runs are needed."
     )

@@ -129,7 +129,7 @@ impl Call {
     fn played(&self, end: Instant) -> Vec<bool> {
         let lag = self.lag();
         let of = |n: u64| {
-            // Without a packet there is no playout delay; the packets sent by `end` are judged.
+            // Without a packet the playout delay is unknown; the packets sent by `end` are judged.
             let at = self.due(n) + lag.unwrap_or_default();
             let arrived = self.arrivals.get(n as usize).copied().unwrap_or(Instant::MAX);
             (at <= end).then_some(lag.is_some() && arrived <= at)

@@ -19,6 +19,6 @@ impl<'a> Row<'a> {
     /// The number in a column. The tables are built in, and tests read them completely.
     pub(super) fn number(&self, column: usize) -> f64 {
         let text = self.text(column);
-        text.parse().unwrap_or_else(|_| unreachable!("{text} is no number in a built-in table"))
+        text.parse().unwrap_or_else(|_| unreachable!("{text} in a built-in table is not a number"))
     }
 }

@@ -46,7 +46,7 @@ pub use preset::Preset;
 pub use receiver::{Interleaver, Receiver};
 pub use series::Series;
 pub use shadowing::{Law, Segment, Shadowing};
-pub use synthesis::{Slots, Synthesis};
+pub use synthesis::{SlotColumns, Synthesis};
 pub use tables::{Environment, Propagation};
 pub use three_state::{ChainState, ThreeState};
 pub use trees::IsolatedTrees;

@@ -16,7 +16,7 @@ use crate::config::Fault;
 use crate::units::{Decibels, Degrees, Duration, Gigahertz, KilometresPerHour, Metres};
 
 /// A vehicle terminal with a land mobile satellite channel: fading, interleaver and code. A preset,
-/// with the values that are given here in place of its own.
+/// with the values given here in place of the preset's.
 ///
 /// ```
 /// use clift::channel::lms::{Environment, Options, Preset};

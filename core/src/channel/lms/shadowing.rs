@@ -16,7 +16,7 @@ use super::two_state::TwoState;
 pub enum Shadowing {
     /// One state for ever.
     Steady(Loo),
-    /// Good and bad events with levels of their own (ITU-R P.681).
+    /// Good and bad events, each with its own levels (ITU-R P.681).
     TwoState(TwoState),
     /// A Markov chain of three states (Perez-Fontan).
     ThreeState(ThreeState),

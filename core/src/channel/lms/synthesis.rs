@@ -34,7 +34,7 @@ pub struct Synthesis {
 
 /// Some slots.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Slots {
+pub struct SlotColumns {
     /// Start of each, in ns.
     pub t: Vec<i64>,
     /// Decoding time of each, in ns; 0: erased.
@@ -75,7 +75,7 @@ impl Synthesis {
     }
 
     /// The next `count` slots.
-    pub fn slots(&mut self, count: usize) -> Slots {
+    pub fn slots(&mut self, count: usize) -> SlotColumns {
         let slots = self.slots_within(count, &Budget::unlimited());
         slots.expect("nobody stops this, and memory for the slots is there or nowhere")
     }
@@ -83,11 +83,15 @@ impl Synthesis {
     /// The same within a budget.
     ///
     /// # Errors
-    /// What the budget refuses.
-    pub fn slots_within(&mut self, count: usize, budget: &Budget<'_>) -> Result<Slots, Refusal> {
+    /// If the slots need more memory than the budget allows.
+    pub fn slots_within(
+        &mut self,
+        count: usize,
+        budget: &Budget<'_>,
+    ) -> Result<SlotColumns, Refusal> {
         let (t, d) = budget.columns(count as u64)?;
         let information = budget.room(count as u64, format_args!("{count} slots"))?;
-        let mut slots = Slots { t, d, information };
+        let mut slots = SlotColumns { t, d, information };
         let mut left = count as u64;
         while left > 0 {
             budget.ask()?;
@@ -102,7 +106,7 @@ impl Synthesis {
     /// column `mi`, their mutual information, if `information`.
     ///
     /// # Errors
-    /// What the writer says.
+    /// If the writer fails.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(
         &mut self,
@@ -129,7 +133,7 @@ impl Synthesis {
         file.finish()
     }
 
-    fn block(&mut self, count: u64, slots: &mut Slots) {
+    fn block(&mut self, count: u64, slots: &mut SlotColumns) {
         let depth = self.interleaver.depth.as_nanos();
         let (from, last) = (self.next * self.slot_ns, (self.next + count - 1) * self.slot_ns);
         self.samples.prepare(from, last + depth);

@@ -150,7 +150,7 @@ impl Propagation {
     /// One Loo state everywhere.
     ///
     /// # Errors
-    /// If a parameter cannot be.
+    /// If a parameter is out of range.
     pub fn steady(loo: Loo, correlation_m: f64) -> Result<Self, Fault> {
         within("loo.direct", loo.direct_db, -100.0, 100.0, "a level in dB from -100 to 100")?;
         within("loo.psi", loo.psi_db, 0.0, 30.0, "a standard deviation in dB from 0 to 30")?;
@@ -175,7 +175,7 @@ impl Propagation {
     /// A clear road past single trees.
     ///
     /// # Errors
-    /// If a parameter cannot be.
+    /// If a parameter is out of range.
     pub fn trees(trees: IsolatedTrees) -> Result<Self, Fault> {
         let length = "a length in metres from 0.01 to 1e6";
         within("trees.gap", trees.gap.0, 0.01, 1e6, length)?;

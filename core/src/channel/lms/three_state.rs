@@ -6,8 +6,8 @@ use super::shadowing::{Draws, Law, ramp};
 /// A chain of states with Loo levels; each state draws its successor every frame length
 /// (F. Perez-Fontan et al., IEEE Trans. Veh. Tech. 50(6), 2001).
 ///
-/// A change of state takes [`Self::transition_m`] of its own, over which the parameters go from
-/// those of one state to those of the other.
+/// A change of state takes the additional length [`Self::transition_m`], over which the parameters
+/// go from those of one state to those of the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreeState {
     /// The states: line of sight, shadowed, deeply shadowed (an environment may lack the first).

@@ -4,7 +4,7 @@ use super::gaussian::{phi, quantile};
 use super::loo::Loo;
 use super::shadowing::{Draws, Law, Segment, between, ramp};
 
-/// Good and bad events in turn, each with a duration and a mean level of its own
+/// Good and bad events in turn, each with its own duration and mean level
 /// (ITU-R P.681, "mixed state propagation").
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoState {
@@ -111,8 +111,8 @@ impl TwoState {
         (self.transition_slope * difference + self.transition_offset_m).max(0.0)
     }
 
-    /// What lies at a random place, and how much of it is left: a stay, or a transition into the
-    /// state that follows (then `true`).
+    /// Draws a random place: its event, the distance left in it, and whether it is the transition
+    /// into that event's state (`true`).
     ///
     /// Drawn from the stationary law itself. A long way driven before the start would not do: with
     /// sigma = 2.47 (urban and suburban at 70 degrees) a good event at a random place has a median

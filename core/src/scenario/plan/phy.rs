@@ -51,7 +51,7 @@ impl PlannedPhy {
 pub(super) type Section<'a, T> = (&'a str, &'a Option<T>);
 
 /// The plan of sections with the keys of `[trace]` and `[channel]`, for runs of `duration`; `None`
-/// if neither is given. By default the channel is drawn anew in each run, because runs that share a
+/// if neither is given. By default each run draws a new channel, because runs that share a
 /// draw are not independent.
 pub(super) fn phy(
     key: &str,

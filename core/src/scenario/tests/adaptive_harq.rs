@@ -42,7 +42,7 @@ fn an_adaptive_harq_link_follows_its_keys() {
     let text = "[adaptive_harq]\ntargets = [\"70 %\", 0.5]\nmax_retx = 1\n";
     let (sized, _) = setup(text);
     assert_eq!(sized.sizing, Sizing::Missing { levels: [0.5, 0.5].into() });
-    // A link of its own on the way back.
+    // The way back has its own link.
     let text = "[adaptive_harq]\n[return.adaptive_harq]\ndelay = \"3 ms\"\n";
     let (_, run) = setup(text);
     assert_eq!(delays(&run), [ms(3).into()]);

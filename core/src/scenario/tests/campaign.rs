@@ -102,7 +102,7 @@ fn cells_of_a_large_campaign_match_cells_made_all_at_once() {
     assert_eq!(error, "geo.toml: cell 1000000 does not exist; the scenario has 1000000");
     let error = Scenario::parse("geo.toml", &text(250_001), &[]).unwrap_err().to_string();
     assert!(error.contains("more than 1000000 cells"), "{error}");
-    // A point that no scenario may have is found, also among so many.
+    // An invalid point is found among many valid ones.
     let wrong = text(250_000).replace("\"none\"", "\"ARC\"");
     let error = Scenario::parse("geo.toml", &wrong, &[]).unwrap_err().to_string();
     assert!(error.contains("scheme: ARC: unknown scheme"), "{error}");
@@ -221,7 +221,7 @@ fn runs_share_whatever_is_not_drawn_anew() {
         (format!("{CHANNEL}redraw = false\n"), Some(Shared::Channel)),
         (format!("{CHANNEL}seed = 7\n"), Some(Shared::Channel)),
         (file.to_owned(), Some(Shared::Trace)),
-        // The file may have erasures of its own.
+        // The file may have its own erasures.
         (format!("{file}[channel]\nmodel = \"bernoulli\"\nerasures = 0.1\n"), Some(Shared::Trace)),
         ("[hybrid]\n".to_owned(), None),
         (harq.to_owned(), None),
@@ -247,7 +247,7 @@ fn the_window_of_a_run_is_where_its_link_starts() {
     }
     let wraps = cell(&format!("{text}wrap = true\n")).window(0, &given()).unwrap();
     assert!(wraps.unwrap().wraps);
-    // All start at the same time, or each has a channel of its own.
+    // All start at the same time, or each has its own channel.
     let fixed = text.replace("\"random\"", "\"1 ns\"");
     assert_eq!(cell(&fixed).window(0, &given()).unwrap(), None);
     let drawn = cell(&format!("{CHANNEL}[link]\nstart = \"random\"\n"));

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::link::Propagation;
-use crate::scheme::nr::NtnConfig;
+use crate::scheme::ntn::NtnConfig;
 
-/// What a run is made of, whatever its links need.
+/// Setup of a run, with every trace that its links need.
 fn run(text: &str) -> Setup {
     setup(text, &Given::information(0.5))
 }

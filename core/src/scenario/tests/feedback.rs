@@ -70,7 +70,7 @@ fn a_feedback_channel_has_its_own_draws() {
         assert_eq!(asked(&plain.cells()[0], replication), [phy]);
     }
     assert_ne!(specs(&own, 1).1, specs(&own, 2).1);
-    // As the link's: one trace for all where the file says so, and a seed of its own stays.
+    // As the link's: one trace for all where the file says so, and its own seed stays.
     let random = own.replace("live = true", "live = true\nstart = \"random\"");
     assert_ne!(specs(&random, 1).1, specs(&random, 2).1);
     let shared = own.replace("erasures = 0.1", "erasures = 0.1\nredraw = false");

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
-use crate::scheme::nr::{HarqMode, NtnConfig, NtnPhy, RlcConfig};
+use crate::scheme::ntn::{HarqMode, NtnConfig, NtnPhy, RlcConfig};
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig};
 use crate::units::{Limit, Probability};
 

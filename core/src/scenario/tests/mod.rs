@@ -1,4 +1,4 @@
-//! What scenario files say, and what wrong ones are told.
+//! Valid scenario files are read, and invalid ones are refused with the reason.
 
 mod adaptive_harq;
 mod campaign;

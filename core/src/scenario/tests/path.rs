@@ -30,7 +30,8 @@ fn flows_inherit_the_keys_that_they_leave_out() {
     assert!(matches!(&plan.backward[1], PlannedHop::WayBack(1)));
 }
 
-/// Given fates reach the engine in the order of their numbers, and what cannot be is told why.
+/// Given fates reach the engine in the order of their numbers, and invalid ones are refused with
+/// the reason.
 #[test]
 fn a_leg_accepts_given_fates() {
     let leg = |keys: &str| format!("[[path]]\nleg = {{ rate = \"1 Mbit/s\", {keys} }}\n");

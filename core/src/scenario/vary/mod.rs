@@ -163,7 +163,7 @@ fn named(name: &str, value: &Value, keys: &[&str]) -> Result<Changes, Fault> {
             .map(|near| format!(" (did you mean {near}?)"))
             .unwrap_or_default();
         Fault::at(format!(
-            "unknown key{hint}; a list varies a key of the scenario, and an axis of your own is a table of points: [vary.{name}.my_label]"
+            "unknown key{hint}; a list varies a key of the scenario, and an axis with a new name is a table of points: [vary.{name}.my_label]"
         ))
     };
     let mut points = Vec::new();
@@ -268,7 +268,7 @@ fn narrow(
     Ok(left_out.map(|label| (axis.name.clone(), label)).collect())
 }
 
-/// `[vary]` is applied to the parsed file, so nothing of it is left when structs are deserialised.
+/// `[vary]` is applied to the parsed file and removed before structs are deserialised.
 impl<'de> Deserialize<'de> for Vary {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer)?;

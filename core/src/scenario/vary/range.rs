@@ -316,7 +316,7 @@ mod tests {
             ["1e-6", "1e-4", "0.01"].map(|text| if text == "1e-4" { "0.0001" } else { text })
         );
         assert_eq!(labels("{ from = \"1 %\", to = \"2 %\", points = 3 }"), ["1 %", "1.5 %", "2 %"]);
-        // A byte cannot be divided.
+        // A range of bytes must have whole steps.
         assert_eq!(labels("{ from = \"1 kB\", to = \"2 kB\", points = 4 }")[1], "1333 B");
         assert_eq!(
             labels("{ from = 1, to = 100, points = 4, scale = \"log\", whole = true }"),

@@ -23,11 +23,11 @@ pub(super) struct Attempts {
     packet_header: Bytes,
 }
 
-/// What came of an attempt.
+/// Result of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Outcome {
     Decoded,
-    /// There will be another.
+    /// Another attempt follows.
     Again,
     /// It was the last.
     Failed,
@@ -75,7 +75,7 @@ impl Attempts {
         (coded, outcome)
     }
 
-    /// How long so many coded bits take, rounded to the nearest nanosecond.
+    /// Transmission time of `coded_bits`, rounded to the nearest nanosecond.
     #[inline]
     pub(super) fn serialisation(&self, coded_bits: u64) -> i64 {
         let rate = u128::from(self.rate.bits_per_second());
@@ -83,9 +83,9 @@ impl Attempts {
         time.min(HORIZON as u128) as i64
     }
 
-    /// In bytes of coded bits, sent on the link and beside it: a slot is a byte at the link's rate, an
-    /// LLDU an attempt. What was sent is shared out over the attempts at the packets `delivered`, so
-    /// that a coding ratio counts all that was sent and nothing that is planned.
+    /// In bytes of coded bits, sent on the link and beside it: a slot is a byte at the link's rate,
+    /// an LLDU an attempt. All bits sent are divided by the packets `delivered`, so that the coding
+    /// ratio counts every bit sent and no planned one.
     pub(super) fn usage(&self, until: i64, on_link: u64, beside: u64, delivered: u64) -> Usage {
         let slots = until as f64 / 8e9 * self.rate.bits_per_second() as f64;
         let (used, beside) = (on_link as f64 / 8.0, beside as f64 / 8.0);
@@ -108,7 +108,7 @@ pub(super) struct CodeWord {
     /// Attempts made.
     attempts: usize,
     received: f64,
-    /// What is still missing, as far as is known.
+    /// Mutual information still missing, as far as the sender knows.
     missing: f64,
 }
 
@@ -131,7 +131,8 @@ impl CodeWord {
         sizing.coded_bits(self.attempts, self.bits, self.missing)
     }
 
-    /// Makes an attempt: so many coded bits, each with this mutual information. Whether it decodes.
+    /// Adds an attempt of `coded` bits with `information` bits of mutual information each. True if
+    /// the packet is decoded.
     #[inline]
     pub(super) fn receive(&mut self, coded: u64, information: f64) -> bool {
         let needed = self.threshold.at(self.attempts);

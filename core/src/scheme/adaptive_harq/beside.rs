@@ -202,7 +202,7 @@ impl Air {
         self.planned[attempt].push_back((at, bits));
     }
 
-    /// What starts up to `now` is sent.
+    /// Starts all transmissions due by `now`.
     #[inline]
     pub(super) fn advance(&mut self, now: i64) {
         self.until = self.until.max(now);

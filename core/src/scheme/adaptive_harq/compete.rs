@@ -73,7 +73,7 @@ impl CompetingLink {
         })
     }
 
-    /// Sends whatever starts up to `now`.
+    /// Starts all transmissions due by `now`.
     fn send_until(&mut self, now: i64) {
         loop {
             let again = self.next_repair();

@@ -19,7 +19,7 @@ use crate::seed::Seed;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration, Instant, Probability};
 
-/// What an adaptive-HARQ link is, apart from its channel.
+/// Parameters of an adaptive-HARQ link, without its channel.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct AdaptiveHarqOptions {
@@ -31,8 +31,8 @@ pub struct AdaptiveHarqOptions {
     /// `clift constellation` writes them, relative to the folder of the scenario file. Each holds
     /// until the next.
     pub delays: Option<Delays>,
-    /// With `delays`: what was decoded earlier never arrives later. Otherwise packets overtake one
-    /// another where the path gets shorter.
+    /// With `delays`: packets arrive in the order in which they were decoded. Otherwise they
+    /// overtake one another where the path gets shorter.
     pub keep_order: bool,
     /// Coded bits per information bit of the first attempt, in units of the inverse of the
     /// channel's mean mutual information at this Es/N0; 1 unless set.
@@ -44,9 +44,9 @@ pub struct AdaptiveHarqOptions {
     pub targets: Option<Vec<Probability>>,
     /// Spread of the decoding threshold from packet to packet, relative to the packet; 0 is the
     /// physical limit.
-    // Decoding takes 1 bit of mutual information per information bit on average. A spread stands for
-    // what the channel's resolution hides: code words that meet different samples of the fading
-    // within it, all attempts alike or each for itself.
+    // Decoding takes 1 bit of mutual information per information bit on average. A spread stands
+    // for differences below the channel's resolution: code words that meet different samples of the
+    // fading within it, all attempts alike or each for itself.
     pub packet_sigma: f64,
     /// The same from attempt to attempt.
     pub attempt_sigma: f64,
@@ -60,9 +60,9 @@ pub struct AdaptiveHarqOptions {
 }
 
 impl Default for AdaptiveHarqOptions {
-    /// The link of Tauran 2017: its retransmissions, and what its worst case of 70 ms to the far end
-    /// of a last hop of 7 ms leaves for each. Sizes and spread, the three numbers that are fitted,
-    /// are those with which its tables come out.
+    /// The link of Tauran 2017: its retransmissions, and what its worst case of 70 ms to the far
+    /// end of a last hop of 7 ms leaves for each. Sizes and spread, the three numbers that are
+    /// fitted, are those with which its tables come out.
     fn default() -> Self {
         Self {
             rate: BitRate::from_bits_per_second(50_000_000).expect("above zero"),
@@ -111,7 +111,7 @@ impl Default for AdaptiveHarqOptions {
 /// assert!(packets.delivered.iter().zip(&arrivals).all(|(at, from)| {
 ///     *at == -1 || (at - from - at_once) % 21_000_000 == 0
 /// }));
-/// // What was sent first carries just what an average packet needs.
+/// // The first attempt carries the mutual information that an average packet needs.
 /// let first = packets.delivered.iter().zip(&arrivals).filter(|(at, from)| *at - *from == at_once);
 /// assert!((450..550).contains(&first.count()));
 /// # Ok::<(), clift::config::Fault>(())
@@ -188,7 +188,7 @@ impl AdaptiveHarqOptions {
         Ok(config)
     }
 
-    /// That there can be such a link.
+    /// Validates the options.
     fn check(&self) -> Result<(), Fault> {
         let most = Self::MOST_RETRANSMISSIONS;
         if self.max_retx > most {
@@ -212,7 +212,7 @@ impl AdaptiveHarqOptions {
 }
 
 impl AdaptiveHarqConfig {
-    /// That there can be such a link; sizes are in units of the inverse of `mean`.
+    /// Validates the link; sizes are in units of the inverse of `mean`.
     fn check(&self, mean: f64) -> Result<(), Fault> {
         self.options.check()?;
         self.sizing.check(self.options.attempts(), mean)
@@ -383,7 +383,7 @@ impl Thresholds {
         Self { packet_sigma, attempt_sigma, attempts: options.attempts(), rng }
     }
 
-    /// Those of the next packet, which has so many bits.
+    /// Draws the thresholds of the next packet, of `bits` bits.
     #[inline]
     pub(super) fn draw(&mut self, bits: f64) -> OfPacket {
         let common = 1.0 + self.packet_sigma * normal(self.uniforms());

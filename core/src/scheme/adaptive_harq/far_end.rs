@@ -30,7 +30,7 @@ impl FarEnd {
         }
     }
 
-    /// A packet needs the channel past its end. The run is in error only if its clock gets there,
+    /// A packet needs the channel past its end. The run fails only if its clock reaches that time,
     /// `at`, before it is over.
     pub(super) fn ran_out(&mut self, at: i64, packet: PacketId) {
         if at < self.end_of_run {
@@ -44,7 +44,7 @@ impl FarEnd {
         earliest(self.arrivals.next_at(), self.notices.next_at())
     }
 
-    /// What comes out next, if by `now`.
+    /// The next event of the far end, if it is due by `now`.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<LinkEvent> {
         if self.notices.next_at().is_some()
@@ -79,7 +79,7 @@ impl FarEnd {
     }
 }
 
-/// Packets decoded after so many retransmissions.
+/// Packets decoded, by the number of retransmissions.
 const DECODED_AFTER: [&str; AdaptiveHarqOptions::MOST_RETRANSMISSIONS as usize + 1] = [
     "harq_decoded_after_0",
     "harq_decoded_after_1",

@@ -8,9 +8,9 @@ use crate::scheme::Persistency;
 use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::law::{Transient, times};
 
-/// What of an unlimited ARQ is left to a series.
+/// Share of the LLDUs at which the series of an unlimited ARQ is cut.
 const REST: f64 = 1e-16;
-/// Terms of the recovery-delay law of an unlimited ARQ at most.
+/// Maximum number of terms of the recovery-delay law of an unlimited ARQ.
 const TERMS: u32 = 1 << 20;
 
 pub(crate) fn predict(limit: Persistency, chain: &Chain, setting: &Setting) -> Prediction {
@@ -20,7 +20,7 @@ pub(crate) fn predict(limit: Persistency, chain: &Chain, setting: &Setting) -> P
     let waits = setting.feedback_ns();
     let mean = |of: f64| (of > 0.0).then(|| setting.delay_ms(totals.repeats / of * waits));
     Prediction {
-        efficiency: chain.arrival_probability(), // whatever the limit: each arrival delivers one
+        efficiency: chain.arrival_probability(), // with any limit: each arrival delivers one LLDU
         residual_loss: totals.lost,
         coding_ratio: 1.0 / totals.transmissions,
         transmissions: totals.transmissions,
@@ -140,7 +140,7 @@ impl Lane {
                 if to_bad + to_good > 0.0 {
                     return [to_good / (to_bad + to_good), to_bad / (to_bad + to_good)];
                 }
-                // Lanes that never leave their state: they send LLDUs at rates of their own.
+                // Lanes that never leave their state: each sends LLDUs at its own rate.
                 let rates = [self.stationary[0] / good.0, self.stationary[1] / bad.0];
                 rates.map(|rate| rate / (rates[0] + rates[1]))
             }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     proptest! {
-        /// Slots that arrive are LLDUs delivered, whatever the memory, feedback and limit: the
+        /// With any memory, feedback and limit each received slot delivers one LLDU: the
         /// delivered share over the transmissions is 1 - p.
         #[test]
         fn every_arrival_delivers(

@@ -1,4 +1,4 @@
-//! SR-ARQ, live: what is erased is sent again, ahead of new data.
+//! Live SR-ARQ: erased LLDUs are sent again, ahead of new data.
 
 use crate::link::earliest;
 use crate::link::line::{Line, Unit};
@@ -7,13 +7,13 @@ use crate::link::schedule::ReadyQueue;
 use crate::link::slots::Slot;
 use crate::scheme::Persistency;
 use crate::scheme::feedback::Feedback;
-use crate::scheme::window::Window;
+use crate::scheme::window::BufferLimits;
 
 #[derive(Clone, Debug)]
 pub(crate) struct LiveArq {
     max_retx: Persistency,
     feedback: Feedback,
-    window: Option<Window>,
+    window: Option<BufferLimits>,
     again: ReadyQueue<Again>,
 }
 
@@ -26,12 +26,16 @@ struct Again {
 }
 
 impl LiveArq {
-    pub(crate) fn new(max_retx: Persistency, feedback: Feedback, window: Option<Window>) -> Self {
+    pub(crate) fn new(
+        max_retx: Persistency,
+        feedback: Feedback,
+        window: Option<BufferLimits>,
+    ) -> Self {
         Self { max_retx, feedback, window, again: ReadyQueue::new() }
     }
 
     fn may_send_new(&self) -> bool {
-        self.window.as_ref().is_none_or(Window::has_room)
+        self.window.as_ref().is_none_or(BufferLimits::has_room)
     }
 
     /// The next unit for the slot, and how often it was sent before.

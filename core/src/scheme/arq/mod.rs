@@ -16,7 +16,7 @@ use crate::trace::{LinkTrace, PhyTrace};
 /// The row of ARQ.
 pub(super) static KIND: SchemeKind = SchemeKind {
     name: "ARQ",
-    summary: "Selective-repeat ARQ: what is erased is sent again.",
+    summary: "Selective-repeat ARQ: erased LLDUs are sent again.",
     texts: &["ARQ", "ARQ(max 3)"],
     parse: |arguments| {
         let [max] = arguments.options(["max"])?;

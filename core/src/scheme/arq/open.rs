@@ -1,4 +1,4 @@
-//! SR-ARQ: what is erased is sent again, first come first served (DESIGN section 4).
+//! SR-ARQ: erased LLDUs are sent again, first come first served (DESIGN section 4).
 
 use std::collections::VecDeque;
 

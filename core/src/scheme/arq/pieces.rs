@@ -1,4 +1,4 @@
-//! SR-ARQ over slots of different size: what does not fit into a slot is sent in pieces.
+//! SR-ARQ over slots of different sizes: an LLDU that does not fit into a slot is sent in pieces.
 
 use std::collections::VecDeque;
 
@@ -29,8 +29,8 @@ struct Erased {
     given_up: bool,
 }
 
-/// The link trace over slots of `sizes`. Every piece has a slot of its own, and is acknowledged and
-/// sent again by itself; the LLDU is there with the last of them, and given up with the first that is.
+/// Link trace over slots of `sizes`. Each piece has its own slot and is acknowledged and sent again
+/// separately. The LLDU is complete with its last piece, and given up with the first piece that is.
 pub(super) fn apply(arq: Arq, phy: &PhyTrace, sizes: &Sizes, timing: Timing) -> LinkTrace {
     let (nominal, feedback) = (nominal_ns(phy), timing.feedback_ns(phy));
     let mut parts = Parts::of(phy, timing.rtt);

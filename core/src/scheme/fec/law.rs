@@ -38,7 +38,7 @@ pub(crate) fn delays(
     )
 }
 
-/// By slots waited: expected data LLDUs of a block that its own slots recover after so many.
+/// Expected data LLDUs of a block that its slots recover, by the number of slots waited.
 ///
 /// The k-th arrival is `wait` slots after an erased data slot `slot` if, with e erasures before,
 /// k - slot + 1 + e of the `wait` slots after it arrive, the last of them among these.

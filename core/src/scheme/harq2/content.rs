@@ -30,8 +30,8 @@ struct Sending {
     extra: u32,
 }
 
-/// The link trace over slots of `sizes`. A round has as many slots as hold the bytes that are missing,
-/// and the extra ones of the scheme.
+/// The link trace over slots of `sizes`. A round has as many slots as hold the bytes that are
+/// missing, and the extra ones of the scheme.
 pub(super) fn apply(scheme: Harq2, phy: &PhyTrace, sizes: &Sizes, timing: Timing) -> LinkTrace {
     let (nominal, feedback) = (nominal_ns(phy), timing.feedback_ns(phy));
     let (data, total) = (scheme.code.data(), scheme.code.total());
@@ -51,7 +51,7 @@ pub(super) fn apply(scheme: Harq2, phy: &PhyTrace, sizes: &Sizes, timing: Timing
                 Sending { block, bytes, extra: scheme.extra }
             });
         }
-        // The block whose fate is to be looked at after this slot, and whether more of it comes.
+        // The block to be decided after this slot, and whether more of its units follow.
         let (block, more) = if let Some(round) = &mut sending {
             repaired[round.block].content.add(unit, bytes, false);
             match round.bytes.saturating_sub(u64::from(bytes)) {

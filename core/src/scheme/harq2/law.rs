@@ -15,7 +15,7 @@ pub(crate) use rounds::Rounds;
 const MOST_ROUNDS: u64 = 1 << 20;
 const MOST_EXTRA: u64 = 1 << 22;
 
-/// What happens to blocks, per block.
+/// Expected values per block.
 struct Outcome {
     /// Data LLDUs erased at first and recovered, and their waits in ns.
     recovered: f64,
@@ -24,8 +24,8 @@ struct Outcome {
     /// Repair LLDUs and rounds.
     units: f64,
     rounds: f64,
-    /// Expected number of rounds, each counted by 1 - rho^(its LLDUs): what the block after a round
-    /// has forgotten of the slot before it.
+    /// Expected number of rounds, each weighted by 1 - rho^(its LLDUs): the share of the
+    /// correlation with the slot before the round that is lost after it.
     forgotten: f64,
 }
 
@@ -80,8 +80,9 @@ pub(crate) fn delays(
     }
 }
 
-/// What Kuhn 2014 prints, eta_HARQ and d_HARQ, for any number of rounds. The sum of R_z goes to R, a round after l
-/// erasures sends l LLDUs (equation 6; P_R has l + N_S), and delta and Delta are those of the text.
+/// What Kuhn 2014 prints, eta_HARQ and d_HARQ, for any number of rounds. The sum of R_z goes to R,
+/// a round after l erasures sends l LLDUs (equation 6; P_R has l + N_S), and delta and Delta are
+/// those of the text.
 pub(crate) fn printed(
     harq: &Harq2,
     chain: &Chain,
@@ -148,7 +149,7 @@ impl Harq2 {
     /// Blocks whose slots the rounds of other blocks come between.
     ///
     /// A round starts between two slots of a block with the probability that it is due then: as
-    /// many per slot of new data as a block has rounds per slot of its own. Taken as a Poisson
+    /// many per slot of new data as a block has rounds per slot. Taken as a Poisson
     /// process, rounds of L slots turn the correlation rho from slot to slot of a block into
     /// rho exp(-rate E[1 - rho^L]). How many rounds there are depends on that again.
     fn cut_apart(&self, chain: &Chain, setting: &Setting) -> Result<Outcome, ModelError> {

@@ -6,7 +6,7 @@ use crate::link::live::{LiveScheme, NOW};
 use crate::link::schedule::ReadyQueue;
 use crate::link::slots::Slot;
 use crate::scheme::feedback::Feedback;
-use crate::scheme::window::Window;
+use crate::scheme::window::BufferLimits;
 use crate::scheme::word::Word;
 use crate::scheme::{BlockCode, Harq2, Persistency};
 
@@ -17,7 +17,7 @@ pub(crate) struct LiveHarq2 {
     max_rounds: Persistency,
     flush: i64,
     feedback: Feedback,
-    window: Option<Window>,
+    window: Option<BufferLimits>,
     /// The block that new data go into.
     block: Block,
     /// When its first unit was sent.
@@ -47,7 +47,7 @@ impl LiveHarq2 {
         Harq2 { code, extra, max_rounds }: Harq2,
         flush: i64,
         feedback: Feedback,
-        window: Option<Window>,
+        window: Option<BufferLimits>,
     ) -> Self {
         Self {
             code,
@@ -71,7 +71,7 @@ impl LiveHarq2 {
     }
 
     fn may_send_new(&self) -> bool {
-        self.is_open() || self.window.as_ref().is_none_or(Window::has_room)
+        self.is_open() || self.window.as_ref().is_none_or(BufferLimits::has_room)
     }
 
     fn repair_units(&self) -> usize {
@@ -227,7 +227,7 @@ impl LiveScheme for LiveHarq2 {
         let mut undecided = None;
         let round = self.round.as_mut().map(|(block, _)| &mut block.word);
         for word in std::iter::once(&mut self.block.word).chain(round) {
-            // Data may still come: then there is no telling yet how many units it takes.
+            // More data may follow, so the number of units needed is not known yet.
             match word.decoded_at() {
                 Some(at) if at <= until => word.rebuild(at, line),
                 at => undecided = earliest(undecided, at),

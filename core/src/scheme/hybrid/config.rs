@@ -21,7 +21,7 @@ use crate::units::{BitRate, Bytes, Duration, Probability};
 /// of units, decoded if `k` of `n` arrive, else sent again.
 ///
 /// It takes the place of a scheme over a trace. A `[trace]` or `[channel]` beside it says which
-/// units are lost, in the place of `loss`: each meets the fate of the last slot that began by then.
+/// units are lost, instead of by `loss`: each meets the fate of the last slot that began by then.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Hybrid")]
@@ -71,9 +71,10 @@ impl Default for HybridOptions {
 pub struct HybridConfig {
     /// The link.
     pub options: HybridOptions,
-    /// Which units are lost, in the place of [`HybridOptions::loss`]: a unit meets the fate of the
-    /// last slot that began by the time the unit begins. Decoding takes no time: of `d` only whether
-    /// it is 0 counts. No frame starts before the first slot, and none ends after the last one.
+    /// Trace of lost units, instead of [`HybridOptions::loss`]: a unit meets the fate of the
+    /// last slot that began by the time the unit begins. Decoding takes no time: of `d` only
+    /// whether it is 0 counts. No frame starts before the first slot, and none ends after the last
+    /// one.
     pub losses: Option<Arc<PhyTrace>>,
 }
 
@@ -91,7 +92,7 @@ impl HybridOptions {
 
     /// Probability that a unit is lost, without a trace.
     pub fn unit_loss(&self) -> Probability {
-        // What a unit of Al Fawal 2003 is lost with at most.
+        // The largest loss probability in Al Fawal 2003.
         self.loss.unwrap_or_else(|| Probability::new(0.01).unwrap_or_default())
     }
 
@@ -101,7 +102,7 @@ impl HybridOptions {
         bytes.div_ceil(u64::from(self.k) * u64::from(self.unit.0)).max(1)
     }
 
-    /// That there can be such a link.
+    /// Validates the options.
     ///
     /// # Errors
     /// Unless 1 <= K <= N <= 65535, a packet has a frame, a unit a byte, and times are in reach.

@@ -64,7 +64,7 @@ pub struct HybridLink {
     losses: FrameLosses,
     queue: DepartureQueue,
     repairs: Repairs,
-    /// What comes out, in order of time: frames end one after the other.
+    /// Events to be reported, in order of time: frames end one after the other.
     due: VecDeque<(Due, u64)>,
     notices: Notices,
     admitted: u64,
@@ -80,7 +80,7 @@ impl HybridLink {
     /// An empty link at time zero. `seed` is that of the run, `number` that of the link in it.
     ///
     /// # Errors
-    /// If there can be no such link, or a trace of losses of a single slot is to repeat.
+    /// If the link is not valid, or a trace of losses with a single slot is wrapped.
     pub fn new(
         config: &HybridConfig,
         usage: TraceLinkConfig,
@@ -238,7 +238,7 @@ impl Instrument for HybridLink {
         self.tally.replace_in(self.counters)
     }
 
-    /// A slot is the time of a unit; what a frame in the air has used of its time counts.
+    /// A slot is the time of a unit. A frame that is being sent counts for the time used so far.
     fn usage(&self, until: Instant) -> Usage {
         let until = nanos(until).min(self.end);
         let units = f64::from(self.options.n);
@@ -277,7 +277,7 @@ impl Instrument for HybridLink {
         self.send_again_until(nanos(until));
     }
 
-    /// A unit of the log is a frame: what becomes of its units one by one is not drawn.
+    /// A unit of the log is a frame, because its single units are not drawn.
     fn log_units(&mut self) {
         self.log.start();
     }
@@ -448,7 +448,7 @@ impl HybridLink {
     }
 }
 
-/// A frame that goes on the air.
+/// A frame that starts to be sent.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     start: i64,
@@ -476,7 +476,7 @@ impl Frame {
     }
 }
 
-/// Frames sent, and those of note up to `now`.
+/// Frames sent, and events up to `now`.
 #[derive(Clone, Debug, Default)]
 struct FrameCounts {
     /// All that were decided, those that start after `now` included.
@@ -487,11 +487,11 @@ struct FrameCounts {
     failed: u64,
     given_up: u64,
     now: i64,
-    /// Frames of note that start after `now`, in order.
+    /// Events of frames that start after `now`, in order.
     ahead: VecDeque<(i64, Note)>,
 }
 
-/// What is of note about a frame.
+/// Event of a frame that a counter records.
 #[derive(Clone, Copy, Debug)]
 enum Note {
     /// It was sent before.
@@ -512,7 +512,7 @@ impl FrameCounts {
         }
     }
 
-    /// Time goes on to `now`.
+    /// Advances the time to `now`.
     #[inline]
     fn advance(&mut self, now: i64) {
         self.now = self.now.max(now);

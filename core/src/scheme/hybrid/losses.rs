@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::link::clock::{Place, SlotClock};
+use crate::link::clock::{SlotClock, SlotPosition};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
 use crate::seed::KeyedRandom;
@@ -101,7 +101,7 @@ pub(super) struct Traced {
     begins: Vec<i64>,
     clock: SlotClock,
     /// The slot that the last unit met.
-    place: Place,
+    place: SlotPosition,
     window: (i64, i64),
 }
 

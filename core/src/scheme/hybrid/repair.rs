@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::link::{StreamRange, Transit};
 
-/// What is being repaired. A packet whose frames are all decoded at once never gets here.
+/// Packets under repair. A packet whose frames are all decoded at the first attempt is not entered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repairs {
     packets: Vec<Repair>,

@@ -8,7 +8,7 @@ const NEGLIGIBLE: f64 = 1e-290;
 impl Chain {
     /// P(m, n) for m = 0..=n: the probability that `m` of `n` slots in a row are erased, by
     /// induction over n (Kuhn 2014, section 3.4). Only sums of products of probabilities, so no
-    /// digit is cancelled: each is right to some n times 1e-16 of its own size. O(n^2) time, O(n)
+    /// digit is cancelled: the relative error of each is some n times 1e-16. O(n^2) time, O(n)
     /// memory.
     ///
     /// ```

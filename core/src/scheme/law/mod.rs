@@ -1,11 +1,11 @@
-//! Closed forms: what a scheme gives over a Gilbert-Elliott channel, without simulating it
+//! Closed forms: long-run values of a scheme over a Gilbert-Elliott channel, without simulation
 //! (Kuhn 2014, sections 3.3 to 3.6).
 //!
 //! Two methods check each other: [`Scheme::predict`](super::Scheme::predict) and
 //! [`Scheme::apply`](super::Scheme::apply) on a trace of the same channel mean the same thing by
-//! every word (DESIGN section 4). What Kuhn 2014 prints is in [`printed`](super::printed), under
-//! names of its own; where it approximates, the two differ. The law of each scheme stands in the
-//! scheme's folder, what laws share here.
+//! every word (DESIGN section 4). The paper's expressions (Kuhn 2014) are in
+//! [`printed`](super::printed), under separate names; they differ where the paper approximates. The
+//! law of each scheme is in the scheme's folder; this folder has what laws share.
 //!
 //! Probabilities and delays are floating point; time that enters is integer nanoseconds.
 
@@ -25,7 +25,7 @@ pub(crate) use transient::{Transient, times};
 
 use thiserror::Error;
 
-/// What a scheme gives in the long run, every slot used; the words are those of
+/// Long-run values of a scheme, every slot used; the words are those of
 /// [`crate::scheme::LinkStats`]. Delays contain RTT/2, in ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
@@ -54,13 +54,13 @@ pub enum ModelError {
     Probability {
         /// Which parameter.
         name: &'static str,
-        /// What it was.
+        /// The value given.
         value: f64,
     },
     /// A chain that stays where it is has no stationary law.
     #[error("alpha = beta = 1 never changes state; give one of them below 1")]
     Frozen,
-    /// A mean burst that cannot be.
+    /// A mean burst below one slot.
     #[error("a mean burst of {0} slots is out of range; give a number of at least 1")]
     Burst(f64),
     /// An erasure rate and burst length that no chain has.
@@ -104,8 +104,8 @@ pub enum ModelError {
     /// A law with too many delays.
     #[error("more than 2^22 different delays; limit the rounds, or take a shorter block")]
     LongLaw,
-    /// What has no closed form.
-    #[error("blocks that rounds cut apart have no law of their own; take consecutive blocks")]
+    /// No closed form exists.
+    #[error("blocks that rounds cut apart have no law of delays; take consecutive blocks")]
     CutApart,
     /// A scheme without a closed form.
     #[error("{scheme} has no closed form; apply it to a trace of the channel")]

@@ -49,7 +49,7 @@ impl Transient {
     }
 }
 
-/// `share` times `value`, where nothing of something infinite is nothing.
+/// `share` times `value`; a share of 0 gives 0 even of an infinite value.
 pub(crate) fn times(share: f64, value: f64) -> f64 {
     if share == 0.0 { 0.0 } else { share * value }
 }

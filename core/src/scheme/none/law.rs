@@ -1,4 +1,4 @@
-//! No scheme: what arrives at once.
+//! Closed form without a scheme: LLDUs received in their first slot.
 
 use crate::scheme::law::{Chain, Prediction, Setting};
 

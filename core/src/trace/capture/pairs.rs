@@ -183,7 +183,7 @@ pub(super) fn trace(
         assumed.push("both clocks agree".to_owned());
     }
     assumed.push(
-        "the whole delay stands in d, so that the link adds none (RTT 0); the way back takes as long"
+        "the whole delay is in d, so that the link adds none (RTT 0); the way back takes as long"
             .to_owned(),
     );
     let warnings = &mut notes.warnings;

@@ -119,7 +119,7 @@ pub(super) fn packets(
 
 /// First bytes of a section of pcapng.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// Bytes of a pcapng block besides its content: its type, and its length twice.
+/// Overhead of a pcapng block in bytes: its type, and its length twice.
 const FRAME: u32 = 12;
 
 const TOO_LONG: &str = "a packet of over 16 MiB";

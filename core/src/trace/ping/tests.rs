@@ -114,7 +114,7 @@ fn without_times_the_interval_is_given_or_the_summarys_or_a_second() {
     );
     let of = |text: &str, interval| read(text.as_bytes(), interval, AS_SENT).unwrap();
     for (text, interval, step, why) in [
-        (&rows, None, 1000 * MS, "a probe every 1 s, as ping does unless told otherwise"),
+        (&rows, None, 1000 * MS, "a probe every 1 s, as ping does by default"),
         (&summed, None, 202 * MS, "a probe every 202 ms, the summary's time by its packets"),
         (&summed, Some(Duration::from_millis(10)), 10 * MS, "a probe every 10 ms, as given"),
     ] {

@@ -283,14 +283,14 @@ pub enum DelayIs {
     RoundTrip,
 }
 
-/// What a rate counts.
+/// Data that a rate counts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum RateIs {
-    /// What was sent, including what was lost.
+    /// Data sent, including lost data.
     Sent,
-    /// What was received; the lost part is added.
+    /// Data received; the lost part is added.
     Received,
 }
 

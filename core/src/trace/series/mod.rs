@@ -93,7 +93,7 @@ pub struct Series {
     pub time: TimeColumn,
     /// The rate; `None`: one slot per row.
     pub rate: Option<Given<BitRate>>,
-    /// What the rate counts; `None`: what was sent, with a warning where much was lost.
+    /// Data that the rate counts; `None`: data sent, with a warning where much was lost.
     pub rate_is: Option<RateIs>,
     /// Longest time for which a row holds.
     pub max_hold: Option<Duration>,
@@ -733,7 +733,7 @@ impl<'a> SeriesImport<'a> {
         }
         match (&series.rate, &series.loss, series.rate_is) {
             (Some(_), Some(_), Some(RateIs::Received)) => understood
-                .push("the rate is what was received: what was lost is added to it".to_owned()),
+                .push("the rate counts received data: the lost part is added to it".to_owned()),
             (Some(Given::Column(..)), Some(_), None) => {
                 assumed.push("the rate is what was sent, with what was lost (rate_is)".to_owned())
             }
@@ -784,8 +784,8 @@ impl<'a> SeriesImport<'a> {
         }
         if series.delay.is_some() {
             assumed.push(
-                "the whole delay stands in d, so that the link adds none (RTT 0); for the way back a \
-                 run takes the median delay of the way there, unless it is told another"
+                "the whole delay is in d, so that the link adds none (RTT 0); for the way back a \
+                 run takes the median delay of the way there unless it gives one"
                     .to_owned(),
             );
         }

@@ -1,7 +1,7 @@
 //! A handover: MAC reset, RLC and PDCP re-established, packets forwarded (TS 38.321 section 5.12,
 //! TS 38.322 section 5.1.2, TS 38.323 section 5.1.2).
 
-use clift::scheme::nr::HarqMode;
+use clift::scheme::ntn::HarqMode;
 
 use super::World;
 

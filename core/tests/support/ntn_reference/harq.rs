@@ -1,7 +1,7 @@
 //! Slots, and processes that stop and wait (TS 38.321 sections 5.3.2, 5.4.2).
 
 use clift::link::Propagation;
-use clift::scheme::nr::{HarqMode, NtnPhy};
+use clift::scheme::ntn::{HarqMode, NtnPhy};
 
 use super::{Block, World, delay};
 

@@ -12,7 +12,7 @@ mod uplink;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use clift::link::{Propagation, QueueLimit};
-use clift::scheme::nr::NtnConfig;
+use clift::scheme::ntn::NtnConfig;
 use clift::seed::{Seed, Stream};
 use clift::units::Instant;
 use rand::Rng;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clift::scheme::nr::RlcConfig;
+use clift::scheme::ntn::RlcConfig;
 use rand::Rng;
 
 use super::{Pdu, Status, World, delay};

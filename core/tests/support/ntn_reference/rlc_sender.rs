@@ -1,12 +1,12 @@
 //! The sending RLC entity (TS 38.322 sections 5.2.2.1, 5.2.3.1, 5.3).
 
-use clift::scheme::nr::RlcConfig;
+use clift::scheme::ntn::RlcConfig;
 use clift::units::Limit;
 
 use super::{Pdu, SentSdu, Status, World, delay};
 
 impl World<'_> {
-    pub(super) fn am(&self) -> Option<clift::scheme::nr::AmConfig> {
+    pub(super) fn am(&self) -> Option<clift::scheme::ntn::AmConfig> {
         match self.case.config.rlc {
             RlcConfig::Am(am) => Some(am),
             RlcConfig::Um(_) => None,

@@ -1,6 +1,6 @@
 //! An uplink that needs grants, every grant kept for good (TS 38.321 sections 5.4.4, 5.4.5, 5.8.2).
 
-use clift::scheme::nr::{Asking, UplinkConfig};
+use clift::scheme::ntn::{Asking, UplinkConfig};
 
 use super::{World, delay};
 

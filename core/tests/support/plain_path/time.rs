@@ -14,7 +14,7 @@ pub(crate) trait Time: Add<Output = Self> + Copy {
 
     fn span(span: Duration) -> Self;
 
-    /// What so many bits take.
+    /// Transmission time of `bits`.
     fn sending(bits: u64, bits_per_second: u64) -> Self;
 
     /// The time on the agents' clocks. Those of ns-2's own agents begin to tick at a random time

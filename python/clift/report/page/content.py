@@ -28,7 +28,7 @@ _MOST_VERDICTS = 2000
 # Maximum length of a text; the table below repeats it in full.
 _LONGEST_TEXT = 1500
 _LONGEST_SETTING = 300
-# Metrics of interest, besides the judged and the printed ones.
+# Metrics of interest, in addition to the judged and the printed ones.
 _ASKED = (
     *("completion_s", "goodput_kbps", "ip_throughput_kbps", "share_sent_again", "timeouts"),
     *("links.0.share_used", "links.0.packet_delay_ms.mean", "links.0.packet_delay_ms.p95"),
@@ -102,7 +102,7 @@ def verdicts(study: Study) -> list[list[str]]:
         elif one["why"]:
             row = [f"no winner: {one['why']}", "", "", ""]
         else:
-            row = [f"not told apart: {', '.join(sorted(one['among']))}"]
+            row = [f"no clear difference: {', '.join(sorted(one['among']))}"]
             row += [f"{_percent(one['gain'])} apart", "", ""]
         rows.append([where or "everywhere", *row])
     return rows

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from clift.campaign.campaign import Campaign
 
 FIGURES = ("mean", "low", "high", "median", "p95")
-"""Columns of an estimate besides the number of its runs."""
+"""Columns of an estimate, without the number of its runs."""
 
 
-# Columns that a page needs, besides those of the axes.
+# Columns that a page needs, in addition to those of the axes.
 _COLUMNS = {
     "runs": ("run", "seed"),
     "summary": ("metric", *FIGURES, "runs"),

@@ -1,9 +1,9 @@
 //! A pair of QUIC endpoints as programs use them: quinn over the kernel's UDP, with real TLS.
 //!
-//! `quinn-pair serve ADDRESS CERTIFICATE` makes a certificate, writes it there, accepts one connection
-//! and prints when it had everything, and how many bytes; `quinn-pair send ADDRESS CERTIFICATE BYTES
-//! CONGESTION` sends so many over one stream and prints when it began. Times are nanoseconds of
-//! `CLOCK_MONOTONIC`, which both ends share on one machine.
+//! `quinn-pair serve ADDRESS CERTIFICATE` makes a certificate, writes it there, accepts one
+//! connection and prints when it had everything, and how many bytes; `quinn-pair send ADDRESS
+//! CERTIFICATE BYTES CONGESTION` sends BYTES over one stream and prints when it began. Times are
+//! nanoseconds of `CLOCK_MONOTONIC`, which both ends share on one machine.
 
 use std::error::Error;
 use std::net::SocketAddr;

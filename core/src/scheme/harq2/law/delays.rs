@@ -6,9 +6,9 @@ use crate::scheme::law::ErasureCount;
 use crate::scheme::law::{Chain, ModelError, RecoveryDelays, Setting};
 use crate::scheme::{Harq2, Persistency};
 
-/// What is left of the LLDUs when an unlimited scheme is followed no further.
+/// Share of the LLDUs at which the law of an unlimited scheme is cut.
 const REST: f64 = 1e-15;
-/// Delays that a law can hold.
+/// Maximum number of delays in a law.
 const MOST_TERMS: usize = 1 << 22;
 
 /// Expected erased data LLDUs of a block, by slots since they were sent, given what is missing and
@@ -93,7 +93,7 @@ fn after_the_block(harq: &Harq2, chain: &Chain) -> Waiting {
     waiting
 }
 
-/// What a round for everybody recovers, by slots, and what is missing after it.
+/// Blocks that a round of all waiting blocks recovers, by slots, and the LLDUs missing after it.
 fn after_a_round(rounds: &[Round], waiting: &Waiting) -> (Vec<f64>, Waiting) {
     let longest = rounds.iter().map(|round| round.slots).max().unwrap_or(1);
     let room = waiting[0][0].len() + longest - 1;

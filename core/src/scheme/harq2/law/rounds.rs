@@ -5,7 +5,7 @@ use crate::scheme::law::{Chain, Setting};
 use crate::scheme::law::{Transient, times};
 use crate::scheme::{Harq2, Persistency};
 
-/// What is still to come for a block with so many LLDUs missing, by the state of its last slot.
+/// Expected values for a block with a given number of LLDUs missing, by the state of its last slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Future {
     /// Probability that a round makes it decodable.
@@ -86,7 +86,7 @@ fn unlimited(round: &Round, fewer: &[[Future; 2]]) -> [Future; 2] {
     let process = Transient { stay, leave };
     let sum = |gain: fn(&Future) -> f64| process.sum([gain(&partly[0]), gain(&partly[1])]);
     let decoded = sum(|future| future.decoded);
-    // What a round of no effect adds to the blocks that get decoded after it.
+    // Rounds without effect delay the blocks that are decoded after them.
     let after =
         |state: usize, value: [f64; 2]| stay[state][0] * value[0] + stay[state][1] * value[1];
     let later = [0, 1].map(|state| after(state, decoded));
@@ -96,7 +96,7 @@ fn unlimited(round: &Round, fewer: &[[Future; 2]]) -> [Future; 2] {
         process.sum([0, 1].map(|state| partly[state].wait_ns + later[state] * round.length_ns));
     let (units, rounds) = (sum(|future| future.units), sum(|future| future.rounds));
     let forgotten = sum(|future| future.forgotten);
-    // Nothing fails that goes on until it is decoded, unless it goes on for ever.
+    // Unlimited rounds end in a decoded block, unless they never end.
     let failed = if process.ends() {
         sum(|future| future.failed)
     } else {
@@ -114,8 +114,8 @@ fn unlimited(round: &Round, fewer: &[[Future; 2]]) -> [Future; 2] {
 }
 
 impl Round {
-    /// The future with this round, given those after it by what is missing; what they do not tell
-    /// (as much missing as now, without a limit) is left out.
+    /// Expected values with this round, given those after it by the number of missing LLDUs. The
+    /// case of as many missing as now, without a limit, is left out: the caller solves for it.
     fn future(&self, state: usize, after: &[[Future; 2]]) -> Future {
         let mut future = Future {
             decoded: self.decoded[state],
@@ -151,8 +151,8 @@ pub(crate) struct Sender {
     /// Erasures so far, by the state of the first slot.
     counts: [ErasureCount; 2],
     slots: usize,
-    /// By missing - 1: slots from the first to the one with which so many have arrived, and its
-    /// probability by the state of the first slot.
+    /// Entry `missing - 1`: number of slots until `missing` have arrived, and its probability by
+    /// the state of the first slot.
     arrivals: Vec<Vec<(usize, [f64; 2])>>,
     missing: usize,
 }
@@ -183,7 +183,7 @@ impl Sender {
         let since = self.slots;
         self.slots += 1;
         for erased in 0..=self.extra.min(since) {
-            // With so many erasures before it, an arrival now is number slots - erased.
+            // After `erased` erasures, an arrival in this slot is number `slots - erased`.
             if let Some(cell) = self.arrivals.get_mut(since - erased) {
                 cell.push((since, [0, 1].map(|state| self.counts[state].arriving_next(erased))));
             }

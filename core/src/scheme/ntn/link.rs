@@ -8,23 +8,23 @@ use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
     TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
 };
-use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::{Handovers, NtnConfig};
-use crate::scheme::nr::grants::Grants;
-use crate::scheme::nr::harq::{BlockId, Control, Feedback, Harq, Label, Landing};
-use crate::scheme::nr::path::Path;
-use crate::scheme::nr::pdcp::Pdcp;
-use crate::scheme::nr::pdu::Pdu;
-use crate::scheme::nr::rlc::Rlc;
-use crate::scheme::nr::rlc_am::GivenUp;
-use crate::scheme::nr::slots::{Slot, Slots};
+use crate::scheme::ntn::backlog::Backlog;
+use crate::scheme::ntn::config::{Handovers, NtnConfig};
+use crate::scheme::ntn::grants::Grants;
+use crate::scheme::ntn::harq::{BlockId, Control, Feedback, Harq, Label, Landing};
+use crate::scheme::ntn::path::Path;
+use crate::scheme::ntn::pdcp::Pdcp;
+use crate::scheme::ntn::pdu::Pdu;
+use crate::scheme::ntn::rlc::Rlc;
+use crate::scheme::ntn::rlc_am::GivenUp;
+use crate::scheme::ntn::slots::{BlockSlots, Slot};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Instant};
 
-/// A 3GPP NR link that runs with its traffic; see the [module](crate::scheme::nr) for its rules.
+/// A 3GPP NR link that runs with its traffic; see the [module](crate::scheme::ntn) for its rules.
 #[derive(Clone, Debug)]
 pub struct NtnLink {
-    slots: Slots,
+    slots: BlockSlots,
     path: Path,
     harq: Harq,
     /// Of an uplink that needs them.
@@ -82,7 +82,7 @@ impl NtnLink {
     /// and HARQ feedback from [`Stream::Control`] of that number.
     ///
     /// # Errors
-    /// If there can be no such link.
+    /// If the link is not valid.
     pub fn new(
         config: &NtnConfig,
         usage: TraceLinkConfig,
@@ -97,7 +97,7 @@ impl NtnLink {
         let room = room.ok_or(LinkError::Header { lldu: tb.0, header })?;
         let rng = seed.rng(Stream::Link(number));
         let packet_header = usage.fragmentation.packet_header.0;
-        let slots = Slots::new(&config.phy, usage.start_offset, usage.wrap, rng)?;
+        let slots = BlockSlots::new(&config.phy, usage.start_offset, usage.wrap, rng)?;
         Ok(Self {
             slots_end: slots.end().map(|end| (end.at + 1).max(0)),
             slots,
@@ -314,7 +314,7 @@ impl NtnLink {
         next = next.or(grants.and_then(Grants::asks), Task::Ask);
         next = next.or(self.slots_end, Task::SlotsEnd);
         let next = next.or(self.scheduled.map(|slot| slot.at), Task::Slot).get();
-        // An idle link need not be told of a handover.
+        // A handover has no effect on an idle link.
         if self.hands_over == i64::MAX || (next.is_none() && self.backlog.is_empty()) {
             return next;
         }
@@ -324,8 +324,8 @@ impl NtnLink {
         }
     }
 
-    /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits, since
-    /// it may still take a packet that is enqueued at `now`.
+    /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits,
+    /// since it may still take a packet that is enqueued at `now`.
     fn step(&mut self, now: i64) -> bool {
         let Some((at, task)) = self.next().filter(|&(at, task)| match task {
             Task::Slot => at < now,
@@ -427,9 +427,9 @@ impl NtnLink {
         self.rlc.wants(&self.backlog) && !self.harq.has_again() && !self.harq.has_free()
     }
 
-    /// Something is to be sent and the slots are over.
+    /// Called when the slots end while something waits to be sent.
     fn tell_trace_end(&mut self, now: i64) {
-        // A retransmission for which nobody waits is no reason to stop a run.
+        // Without a waiting packet, a missing retransmission does not stop the run.
         let Some(packet) = self.backlog.oldest() else { return };
         if self.slots.end().is_none() {
             return;
@@ -691,7 +691,7 @@ impl NtnLink {
         self.out.push_back(LinkEvent::Lost(transit));
     }
 
-    /// What PDCP released leaves the link.
+    /// Passes packets released by PDCP out of the link.
     fn release(&mut self, now: i64) {
         let mut released = std::mem::take(&mut self.released);
         for order in released.drain(..) {

@@ -4,19 +4,19 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::link::HORIZON;
-use crate::link::clock::{Place, SlotClock};
+use crate::link::clock::{SlotClock, SlotPosition};
 use crate::trace::{LinkTrace, Sizes};
 use crate::units::Bytes;
 
 /// Allocates the data LLDUs of a link trace to packets, in order of arrival.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor {
+pub(super) struct LlduAllocator {
     trace: Arc<LinkTrace>,
     clock: SlotClock,
     /// The first free LLDU.
-    next: Place,
+    next: SlotPosition,
     /// The LLDU after the last allocated one.
-    taken: Place,
+    taken: SlotPosition,
     /// LLDUs later than this run time are ignored.
     end: i64,
     /// Remainder of the last packet's last LLDU, if packets share LLDUs.
@@ -28,7 +28,7 @@ pub(super) struct Cursor {
 /// A partly filled LLDU.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    place: Place,
+    place: SlotPosition,
     /// Its run time.
     t: i64,
     /// Free bytes, at least 1.
@@ -56,7 +56,7 @@ pub(super) enum Fate {
     RanOut,
 }
 
-impl Cursor {
+impl LlduAllocator {
     /// A cursor over the LLDUs of `trace`, at the times given by `clock`.
     pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64, header: Bytes) -> Self {
         let header = u64::from(header.0);
@@ -104,7 +104,7 @@ impl Cursor {
             rest -= used;
             let left = open.left - used;
             self.open = (left > 0).then_some(Open { left, ..open });
-            let Place { slot, base } = open.place;
+            let SlotPosition { slot, base } = open.place;
             let fate = fate_with_losses(&self.trace, slot..slot + 1, base);
             Taken { first: Some(open.t), lldus: 0, fate }
         });
@@ -116,7 +116,7 @@ impl Cursor {
         let taken = shared.map_or(taken, |shared| shared.and(taken));
         let left = room - rest;
         if left > 0 && !matches!(taken.fate, Fate::RanOut) {
-            let place = Place { slot: self.next.slot - 1, ..self.next };
+            let place = SlotPosition { slot: self.next.slot - 1, ..self.next };
             let t = self.trace.parts().t[place.slot] + place.base;
             self.open = Some(Open { place, t, left });
         }
@@ -159,7 +159,8 @@ impl Cursor {
         (wanted + low as u64 - slot as u64, bytes + held(low) - missing)
     }
 
-    /// As [`Cursor::take`], for LLDUs of different sizes: those needed for `bytes`, plus `extra`.
+    /// As [`LlduAllocator::take`], for LLDUs of different sizes: those needed for `bytes`, plus
+    /// `extra`.
     pub(super) fn take_bytes(&mut self, now: i64, bytes: u64, extra: u64) -> Taken {
         self.seek(now);
         let (wanted, _) = self.room_of_sizes(bytes.max(1));
@@ -173,7 +174,7 @@ impl Cursor {
         self.seek(now);
         let parts = self.trace.parts();
         let (t, d): (&[i64], &[i64]) = (&parts.t, &parts.d);
-        let Place { slot, base } = self.next;
+        let SlotPosition { slot, base } = self.next;
         let last_start = self.end - base;
         let count = usize::try_from(wanted).unwrap_or(usize::MAX);
         let range = slot..slot.saturating_add(count);
@@ -192,7 +193,7 @@ impl Cursor {
         Taken { first: Some(base + t[0]), lldus: wanted, fate }
     }
 
-    /// As [`Cursor::take`], across repetitions of the trace and up to its end.
+    /// As [`LlduAllocator::take`], across repetitions of the trace and up to its end.
     #[cold]
     fn take_piecewise(&mut self, wanted: u64) -> Taken {
         let trace = Arc::clone(&self.trace);
@@ -203,7 +204,7 @@ impl Cursor {
                 let Some(next) = self.clock.next_cycle(self.next) else { break };
                 self.next = next;
             }
-            let Place { slot, base } = self.next;
+            let SlotPosition { slot, base } = self.next;
             let room = usize::try_from(wanted - taken.lldus).unwrap_or(usize::MAX);
             let piece = &t[slot..slot.saturating_add(room).min(t.len())];
             let open = piece.partition_point(|&t| t <= self.end - base);

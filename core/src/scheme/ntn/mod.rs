@@ -10,7 +10,8 @@
 //!   Without feedback a process is free at once; some or all may be without.
 //! - **K_offset** (TS 38.213 section 4.2, TS 38.300 section 16.14.2): feedback and grants are timed
 //!   for the largest round trip of the cell.
-//! - **Uplink** (TS 38.321 sections 5.4.4, 5.4.5, 5.8.2): if asked for, new data needs grants, which
+//! - **Uplink** (TS 38.321 sections 5.4.4, 5.4.5, 5.8.2): if asked for, new data needs grants,
+//!   which
 //!   requests, buffer status reports or a configuration bring.
 //! - **Handover** (TS 38.300 section 9.2.3.2): an interruption; MAC is reset, RLC and PDCP are
 //!   re-established, packets are forwarded.
@@ -26,7 +27,7 @@
 //!   considered, first served), then new data.
 //! - The sender takes silence where feedback is due for a NACK, at the time at which a NACK would
 //!   have come. A TB that it takes for received by mistake is lost at that moment. The receiver
-//!   knows transmissions of two TBs apart whatever it missed between them.
+//!   distinguishes transmissions of two TBs even if it missed some between them.
 //! - The first slot at or after an event can use it; a slot also takes a packet that comes at its
 //!   very instant, and makes room in a full queue for it first.
 //! - Status reports and HARQ feedback use the way back at once; their size is not counted.
@@ -34,16 +35,17 @@
 //!   takes longer), plus the processing time.
 //! - When `t-PollRetransmit` expires, what waits to be sent again carries the poll, else the last
 //!   packet that is not acknowledged; also if it is found out later that nothing else can carry it.
-//! - RLC in UM does not learn from HARQ that a TB failed. A UM packet that cannot become complete is
+//! - RLC in UM does not learn from HARQ that a TB failed. A UM packet that cannot become complete
+//!   is
 //!   lost with the last TB that carries a part of it.
 //! - A packet sent again `maxRetxThreshold` times in vain is a radio link failure on a real network
-//!   (TS 38.331 section 5.3.10.3). Here it is given up alone: the receiver is told one propagation
+//!   (TS 38.331 section 5.3.10.3). Here it is given up alone: the receiver learns of it one propagation
 //!   delay later, and both windows go on.
 //! - At one instant events come in the order of the module's agenda: a handover, grants, arrivals,
 //!   timers of the receiver, feedback, timers of the sender, requests, the slot.
 //!
 //! ```
-//! use clift::scheme::nr::{NtnConfig, NtnLink};
+//! use clift::scheme::ntn::{NtnConfig, NtnLink};
 //! use clift::link::{Link, Packet, PacketId, TraceLinkConfig, deliver};
 //! use clift::seed::Seed;
 //! use clift::units::Bytes;

@@ -6,7 +6,7 @@ use crate::link::queue::DropTail;
 use crate::link::{Packet, PacketId, QueueLimit, StreamRange, instant, nanos};
 use crate::units::{Bytes, Instant};
 
-/// A packet from its admission until nothing of the link knows of it any more.
+/// A packet from its admission until no part of the link refers to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sdu {
     pub(super) packet: PacketId,
@@ -38,7 +38,7 @@ pub(super) struct Backlog {
     waiting: VecDeque<u64>,
     /// Bytes of those that wait, headers included.
     waiting_bytes: u64,
-    /// Packets that left the queue and when, to be told; `None`: not to be told.
+    /// Packets that left the queue and when, still to be reported; `None`: not reported.
     departures: Option<Vec<(PacketId, Instant)>>,
     blocks: u64,
     carried: u64,
@@ -145,7 +145,7 @@ impl Backlog {
         self.carried
     }
 
-    /// Whether nothing of the link knows of any packet.
+    /// True if no part of the link holds a packet.
     pub(super) fn is_empty(&self) -> bool {
         self.sdus.is_empty()
     }

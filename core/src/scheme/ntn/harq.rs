@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::{StreamRange, span};
-use crate::scheme::nr::config::{ControlErrors, HarqConfig, HarqMode};
-use crate::scheme::nr::grants::Report;
-use crate::scheme::nr::pdu::Pdu;
-use crate::scheme::nr::slots::Draws;
+use crate::scheme::ntn::config::{ControlErrors, HarqConfig, HarqMode};
+use crate::scheme::ntn::grants::Report;
+use crate::scheme::ntn::pdu::Pdu;
+use crate::scheme::ntn::slots::Draws;
 use crate::units::Probability;
 
 /// The number of a transport block; numbers are used again.
 pub(super) type BlockId = u32;
 
-/// The sender's side: which blocks are under way and which are to be sent again.
+/// Sender: blocks under way and blocks to be sent again.
 ///
 /// Which process a block is in makes no difference but for its feedback, so those that wait for it
 /// are only counted.
@@ -55,7 +55,7 @@ struct Block {
     decoded: Option<i64>,
 }
 
-/// What a log says of a block.
+/// Entry of a block in the log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Label {
     /// Its number, in the order of first transmission.
@@ -64,11 +64,11 @@ pub(super) struct Label {
     pub(super) packets: (u64, u64),
     /// Whether RLC sends its content again.
     pub(super) again: bool,
-    /// What the first packet carries.
+    /// Content of the first packet.
     pub(super) carries: Option<StreamRange>,
 }
 
-/// What a slot did for a block.
+/// Effect of a slot on a block.
 #[derive(Debug)]
 pub(super) struct Sent {
     /// The block's content ends at the receiver at this time, decoded or not.
@@ -102,7 +102,8 @@ impl Harq {
         }
     }
 
-    /// Forgets all blocks (TS 38.321 section 5.12); the content of those that nothing was decoded of.
+    /// Forgets all blocks (TS 38.321 section 5.12); the content of those that nothing was decoded
+    /// of.
     pub(super) fn flush(&mut self) -> Vec<Pdu> {
         let blocks = self.blocks.drain(..);
         let lost: Vec<Vec<Pdu>> =
@@ -247,7 +248,8 @@ impl Harq {
         Sent { lands, feedback: Some((heard + span(processing), feedback)) }
     }
 
-    /// The sender reads the feedback on a block. What it takes for received and was not is lost.
+    /// The sender reads the feedback on a block. A block that it wrongly takes for received is
+    /// lost.
     pub(super) fn feedback(&mut self, id: BlockId, read: Feedback) -> Option<Landing> {
         let block = &mut self.blocks[id as usize];
         let HarqMode::Feedback { max_transmissions, .. } = self.mode else { return None };
@@ -270,7 +272,7 @@ impl Harq {
     }
 }
 
-/// What HARQ feedback says; DTX: nothing.
+/// HARQ feedback; DTX: none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Feedback {
     Ack,
@@ -295,7 +297,7 @@ struct Counts {
     dtx_as_ack: u64,
 }
 
-/// What is drawn for each slot.
+/// Random draws of a slot.
 #[derive(Clone, Copy)]
 enum Draw {
     Grant,
@@ -315,7 +317,7 @@ impl Control {
         !missed
     }
 
-    /// What the sender will read of the feedback on the transmission that ends in a slot.
+    /// Feedback that the sender will read on the transmission that ends in a slot.
     pub(super) fn reading(&mut self, slot: u64, sent: Feedback) -> Feedback {
         let ControlErrors { missed_feedback, ack_to_nack, nack_to_ack, dtx_to_ack, .. } =
             self.errors;

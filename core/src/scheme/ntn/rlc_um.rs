@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::link::span;
-use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::UmConfig;
-use crate::scheme::nr::pdu::{Pdu, Ranges};
-use crate::scheme::nr::preset::Timers;
+use crate::scheme::ntn::backlog::Backlog;
+use crate::scheme::ntn::config::UmConfig;
+use crate::scheme::ntn::pdu::{Pdu, Ranges};
+use crate::scheme::ntn::preset::Timers;
 
 /// Cuts packets into PDUs. A packet that fits whole has no sequence number (section 5.2.2.1.2).
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,8 @@ impl UmSender {
         self.cut.map_or(0, |cut| cut.left()) + backlog.waiting_bytes()
     }
 
-    /// Re-established (section 5.1.2): the rest of a packet that is partly sent is discarded; which.
+    /// Re-established (section 5.1.2): the rest of a packet that is partly sent is discarded;
+    /// which.
     pub(super) fn reestablish(&mut self) -> Option<u64> {
         self.cut.take().map(|cut| {
             self.next = cut.sn + 1;
@@ -121,7 +122,7 @@ impl UmReceiver {
         }
     }
 
-    /// Re-established: what is incomplete is discarded; `next`: the sender's next number.
+    /// Re-establishment: incomplete packets are discarded; `next`: the sender's next number.
     pub(super) fn reestablish(&mut self, next: u64) {
         (self.next, self.highest, self.trigger) = (next, next, next);
         self.buffer.clear();

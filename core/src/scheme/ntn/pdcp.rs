@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::span;
-use crate::scheme::nr::config::NtnConfig;
+use crate::scheme::ntn::config::NtnConfig;
 
 /// Releases packets in the order of their COUNT, or as they come.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Pdcp {
         self.expires
     }
 
-    /// RLC delivered a packet (section 5.2.2.1). What is released goes to `out`; `false`: it came
+    /// RLC delivered a packet (section 5.2.2.1). Released packets go to `out`; `false`: it came
     /// after its time and is discarded.
     pub(super) fn receive(&mut self, count: u64, now: i64, out: &mut Vec<u64>) -> bool {
         if count < self.deliver {

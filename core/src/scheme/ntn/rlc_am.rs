@@ -7,11 +7,11 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::span;
-use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::{AmConfig, most};
-use crate::scheme::nr::pdu::{Pdu, Ranges, Status};
-use crate::scheme::nr::preset::Timers;
-use crate::scheme::nr::rlc_um::Cut;
+use crate::scheme::ntn::backlog::Backlog;
+use crate::scheme::ntn::config::{AmConfig, most};
+use crate::scheme::ntn::pdu::{Pdu, Ranges, Status};
+use crate::scheme::ntn::preset::Timers;
+use crate::scheme::ntn::rlc_um::Cut;
 use crate::units::{Limit, Probability};
 
 /// Cuts packets into PDUs, polls, and sends again what the receiver misses.
@@ -130,7 +130,7 @@ impl AmSender {
             || (self.has_packet(backlog) && !self.window_full())
     }
 
-    /// The next PDU, with at most `room` bytes of data: what is sent again goes first (section
+    /// The next PDU, with at most `room` bytes of data: retransmissions go first (section
     /// 5.2.3.1.1).
     pub(super) fn next_pdu(&mut self, room: u32, backlog: &mut Backlog, now: i64) -> Option<Pdu> {
         let mut pdu = match self.again(room, backlog) {
@@ -181,8 +181,9 @@ impl AmSender {
         self.poll_next = true;
     }
 
-    /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); says what is given up.
-    /// To ask for all of what waits in part would let a timer shorter than a slot starve the rest.
+    /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); says what is given
+    /// up. To ask for all of what waits in part would let a timer shorter than a slot starve the
+    /// rest.
     pub(super) fn carry_poll(&mut self, backlog: &mut Backlog) -> Vec<GivenUp> {
         let mut given_up = Vec::new();
         while self.poll_next
@@ -208,7 +209,7 @@ impl AmSender {
     fn again(&mut self, room: u32, backlog: &mut Backlog) -> Option<Pdu> {
         loop {
             let sn = *self.retransmit.front()?;
-            // What lies below the window was acknowledged.
+            // Numbers below the window were acknowledged.
             let sdu = sn.checked_sub(self.acked).and_then(|i| self.sent.get_mut(i as usize));
             let Some(sdu) = sdu.filter(|sdu| !sdu.pending.is_empty()) else {
                 self.retransmit.pop_front();
@@ -346,7 +347,7 @@ fn limit(value: Limit) -> u32 {
     most(value).map_or(u32::MAX, NonZeroU32::get)
 }
 
-/// What follows the entries of `sn`.
+/// Position after the entries of `sn`.
 fn after(nacks: &[(u64, u32, u32)], sn: u64) -> &[(u64, u32, u32)] {
     let own = nacks.iter().take_while(|&&(other, ..)| other == sn).count();
     &nacks[own..]
@@ -398,7 +399,7 @@ impl AmReceiver {
         }
     }
 
-    /// Re-established: what is incomplete is discarded; `next`: the sender's next number.
+    /// Re-establishment: incomplete packets are discarded; `next`: the sender's next number.
     pub(super) fn reestablish(&mut self, next: u64) {
         (self.next, self.highest) = (next, next);
         (self.highest_status, self.trigger) = (next, next);

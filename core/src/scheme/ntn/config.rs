@@ -12,8 +12,8 @@ use crate::link::{
     Delays, HORIZON, InstrumentedLink, LinkError, Propagation, TraceLinkConfig, check_delays,
 };
 use crate::scheme::medium::span_of;
-use crate::scheme::nr::NtnLink;
-use crate::scheme::nr::preset::{PRESETS, Preset};
+use crate::scheme::ntn::NtnLink;
+use crate::scheme::ntn::preset::{PRESETS, Preset};
 use crate::scheme::{LinkConfig, Medium};
 use crate::seed::Seed;
 use crate::tagged;
@@ -22,9 +22,9 @@ use crate::units::{Bytes, Duration, Instant, Limit, Probabilities, Probability, 
 
 /// A 3GPP NR link, which runs with its traffic: HARQ, RLC and PDCP.
 ///
-/// What is not given is the preset's; timers suit the delays and HARQ of the link. It takes the
-/// place of a scheme over a trace. A `[trace]` or `[channel]` beside it says what becomes of the
-/// transport block (TB) in each slot; its LLDU is the TB.
+/// Keys that are not given come from the preset; timers suit the delays and HARQ of the link. It
+/// takes the place of a scheme over a trace. A `[trace]` or `[channel]` beside it says what becomes
+/// of the transport block (TB) in each slot; its LLDU is the TB.
 #[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 #[schemars(rename = "Ntn", transform = flatten_variants, extend("additionalProperties" = false))]
 pub struct NtnOptions {
@@ -76,8 +76,8 @@ pub struct NtnPath {
     pub return_delay: Option<Duration>,
     /// In its place delays that vary, as `delays`.
     pub return_delays: Option<Delays>,
-    /// With `delays`: what was sent earlier never arrives later; true unless set. Otherwise blocks
-    /// overtake one another where the path gets shorter.
+    /// With `delays`: blocks arrive in the order in which they were sent; true unless set.
+    /// Otherwise they overtake one another where the path gets shorter.
     pub keep_order: Option<bool>,
 }
 
@@ -166,7 +166,7 @@ pub struct UplinkOptions {
     /// Whether TBs of an uplink carry buffer status reports; true unless set. Without them only
     /// requests or configured grants bring slots.
     pub buffer_status: Option<bool>,
-    /// `retxBSR-Timer`: when the terminal asks anew if data waits and a report brought no grant; a
+    /// `retxBSR-Timer`: when the terminal asks again if data waits and a report brought no grant; a
     /// round trip unless set.
     pub retx_bsr: Option<Duration>,
 }
@@ -175,7 +175,7 @@ pub struct UplinkOptions {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct MobilityOptions {
-    /// From one handover to the next, the first so long after the start.
+    /// Period of the handovers; the first is one period after the start.
     pub handover_every: Option<Duration>,
     /// From a handover until slots can be used again (with `handover_every`).
     pub interruption: Option<Duration>,
@@ -212,10 +212,10 @@ impl MobilityOptions {
     }
 }
 
-/// A 3GPP NR link to be built: what the transport blocks meet, HARQ, RLC and PDCP.
+/// A 3GPP NR link to be built: the fate of transport blocks, HARQ, RLC and PDCP.
 ///
-/// [`NtnConfig::preset`](crate::scheme::nr::NtnConfig::preset) gives one to start from; every value
-/// can be changed.
+/// [`NtnConfig::preset`](crate::scheme::ntn::NtnConfig::preset) gives one to start from; every
+/// value can be changed.
 #[derive(Clone, Debug)]
 pub struct NtnConfig {
     /// Slots, and what becomes of a transport block in each.
@@ -224,10 +224,9 @@ pub struct NtnConfig {
     pub propagation: Propagation,
     /// One-way delay of feedback from receiver to sender.
     pub way_back: Propagation,
-    /// `K_offset` (TS 38.213 sections 4.2 and 9.2.3, TS 38.300 section 16.14.2): what the sender
-    /// does upon what the receiver heard comes so long after it would have come without
-    /// propagation, whatever the momentary delays. At least their longest round trip. `None`: the
-    /// momentary round trip.
+    /// `K_offset` (TS 38.213 sections 4.2 and 9.2.3, TS 38.300 section 16.14.2): the sender reacts
+    /// to the receiver this much later than it would without propagation, for any momentary delay.
+    /// At least the longest round trip. `None`: the momentary round trip.
     pub k_offset: Option<Duration>,
     /// How transport blocks are repeated.
     pub harq: HarqConfig,
@@ -276,7 +275,7 @@ pub struct HarqConfig {
     pub repetitions: NonZeroU32,
 }
 
-/// What the sender knows of a transport block.
+/// Knowledge of the sender about a transport block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HarqMode {
     /// Stop and wait in each of several processes.
@@ -302,7 +301,7 @@ pub enum HarqMode {
 /// Handovers at equal intervals, with an interruption of service each.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Handovers {
-    /// From one to the next, the first so long after the start.
+    /// Period; the first is one period after the start.
     pub every: Duration,
     /// From each until slots can be used again; shorter.
     pub interruption: Duration,
@@ -343,10 +342,10 @@ pub enum Asking {
 ///
 /// A transmission starts with a grant (DCI on the PDCCH) and, with HARQ feedback, ends with an ACK
 /// or a NACK (on the PUCCH) or, if its grant was missed, with nothing (DTX). Each grant and each
-/// feedback is in error by itself; repetitions of a transmission share both. What base stations and
-/// terminals must reach at their reference SNR: 1 % of grants missed (TS 38.101-4 section 5.3), 1 %
-/// of DTX read as ACK and of ACKs missed, 0.1 % of NACKs read as ACK (TS 38.104 sections 8.3.1 to
-/// 8.3.3).
+/// feedback is in error independently; repetitions of a transmission share both. What base stations
+/// and terminals must reach at their reference SNR: 1 % of grants missed (TS 38.101-4 section 5.3),
+/// 1 % of DTX read as ACK and of ACKs missed, 0.1 % of NACKs read as ACK (TS 38.104 sections 8.3.1
+/// to 8.3.3).
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ControlErrors {
@@ -426,9 +425,9 @@ pub struct AmConfig {
     pub t_status_prohibit: Option<Duration>,
     /// `t-PollRetransmit` (AM): when a poll without answer is repeated.
     pub t_poll_retransmit: Option<Duration>,
-    /// `pollPDU` (AM): a poll after so many PDUs; "infinity" or 0 for none.
+    /// `pollPDU` (AM): a poll after this many PDUs; "infinity" or 0 for none.
     pub poll_pdu: Limit,
-    /// `pollByte` (AM): a poll after so many bytes; "infinity" or 0 for none.
+    /// `pollByte` (AM): a poll after this many bytes; "infinity" or 0 for none.
     pub poll_bytes: Limit,
     /// `maxRetxThreshold` (AM): how often a packet is sent again before it is given up; "infinity"
     /// or 0 for ever.
@@ -493,7 +492,7 @@ pub struct NtnHeaders {
     #[serde(rename = "sdu_header")]
     pub sdu: Bytes,
     /// Header of each piece of a packet in a TB: MAC subheader and RLC header. A piece has at least
-    /// one byte besides.
+    /// at least one byte of data.
     #[serde(rename = "pdu_header")]
     pub pdu: Bytes,
 }
@@ -512,8 +511,8 @@ impl Default for NtnHeaders {
 }
 
 impl NtnOptions {
-    /// That there can be such a link, whatever its delays that vary; `traced`: a trace says what
-    /// becomes of its blocks.
+    /// Validates the link for any delays that vary; `traced`: a trace decides the fate of its
+    /// blocks.
     ///
     /// # Errors
     /// The key that is wrong, and what to do.
@@ -552,7 +551,7 @@ impl NtnOptions {
     /// preset's: there, and back where that is not as long.
     ///
     /// # Errors
-    /// If there is no such preset.
+    /// If the name is unknown.
     pub fn over(
         &self,
         phy: Option<PhyTrace>,
@@ -738,7 +737,7 @@ impl NtnConfig {
         }
     }
 
-    /// What lets nothing through, where RLC sends for ever.
+    /// A channel that lets nothing through, on which RLC would send for ever.
     fn endless(&self) -> Option<&'static str> {
         let RlcConfig::Am(am) = self.rlc else { return None };
         if most(am.max_retx).is_some() {
@@ -766,7 +765,7 @@ impl NtnConfig {
         let heard =
             control.nack_to_ack == Probability::ONE && control.missed_feedback == Probability::ZERO;
         match self.harq.mode {
-            // Without feedback in some processes there may be no second transmission.
+            // A block in a process without feedback may not be sent a second time.
             HarqMode::Feedback { max_transmissions, silent: 0, .. } if !heard => {
                 repetitions.saturating_mul(max_transmissions.get() as usize)
             }
@@ -867,7 +866,7 @@ impl Medium for NtnConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::nr::{ControlErrors, HarqConfig};
+    use crate::scheme::ntn::{ControlErrors, HarqConfig};
 
     #[test]
     fn rates_that_no_transmission_meets_are_no_way_out() {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::link::clock::{Place, SlotClock};
+use crate::link::clock::{SlotClock, SlotPosition};
 use crate::link::{HORIZON, LinkError, span};
-use crate::scheme::nr::config::NtnPhy;
+use crate::scheme::ntn::config::NtnPhy;
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
 
 /// Slots by number, ascending in time.
 #[derive(Clone, Debug)]
-pub(super) enum Slots {
+pub(super) enum BlockSlots {
     Regular { every: i64, decode: i64, bler: Arc<[Probability]>, draws: Box<Draws> },
     Trace(TraceSlots),
 }
@@ -30,11 +30,11 @@ pub(super) struct TraceSlots {
     trace: Arc<PhyTrace>,
     clock: SlotClock,
     /// The slot that is looked at from: those before it have passed.
-    next: Place,
+    next: SlotPosition,
     nominal: i64,
 }
 
-impl Slots {
+impl BlockSlots {
     pub(super) fn new(
         phy: &NtnPhy,
         offset: Duration,
@@ -83,8 +83,8 @@ impl Slots {
         Some(Slot { index: trace.len() as u64, at: last - clock.offset() })
     }
 
-    /// The decoding time of a block if what is sent in `slot` is the `attempt`-th transmission of it
-    /// (from 1) that the receiver uses; `None`: it fails. Slots must not go backwards.
+    /// The decoding time of a block if what is sent in `slot` is the `attempt`-th transmission of
+    /// it (from 1) that the receiver uses; `None`: it fails. Slots must not go backwards.
     pub(super) fn decode(&mut self, slot: Slot, attempt: u32) -> Option<i64> {
         match self {
             Self::Regular { decode, bler, draws, .. } => {
@@ -132,8 +132,8 @@ impl TraceSlots {
     }
 }
 
-/// One uniform number for each place, whether it is used or not: what a link does never shifts what
-/// it meets, so that variants are compared in pairs.
+/// One uniform number for each place, used or not: the behaviour of a link never shifts the draws,
+/// so that variants are compared in pairs.
 #[derive(Clone, Debug)]
 pub(super) struct Draws {
     rng: ChaCha8Rng,

@@ -79,7 +79,7 @@ impl Ranges {
         Some((start, cut))
     }
 
-    /// What is missing from byte 0 on, the last one open-ended unless the set reaches `total`.
+    /// Byte ranges missing from byte 0 on, the last one open-ended unless the set reaches `total`.
     pub(super) fn missing(&self, total: Option<u32>) -> impl Iterator<Item = (u32, u32)> {
         let ends = self.0.iter().map(|&(_, to)| to);
         let starts = self.0.iter().map(|&(from, _)| from);

@@ -3,10 +3,10 @@
 
 use crate::link::schedule::ReadyQueue;
 use crate::link::span;
-use crate::scheme::nr::config::{Asking, UplinkConfig};
+use crate::scheme::ntn::config::{Asking, UplinkConfig};
 use crate::units::Duration;
 
-/// What the terminal and its scheduler know of each other.
+/// State that the terminal and its scheduler share.
 ///
 /// A grant is for one TB in one slot. The scheduler counts what it granted; a terminal never asks
 /// while a grant is under way.
@@ -29,7 +29,7 @@ pub(super) struct Grants {
     coming: ReadyQueue<u64>,
     /// When the terminal asks next.
     asks: Option<i64>,
-    /// The last report said that data waits: when it is repeated if no grant comes.
+    /// The last report announced data: the time at which it is repeated without a grant.
     reported: Option<i64>,
     /// When a configured grant was used last.
     last: Option<i64>,
@@ -130,7 +130,7 @@ impl Grants {
     /// [`Grants::granted`].
     pub(super) fn ask(&mut self, now: i64) -> bool {
         if self.asks.take().is_none() {
-            // The timer: what waits triggers a report anew.
+            // The timer: waiting data triggers another report.
             self.reported = None;
             return false;
         }
@@ -162,8 +162,8 @@ impl Grants {
         self.unused += 1;
     }
 
-    /// A new TB takes a grant and leaves so many bytes behind; its report, answered at `answered` if
-    /// it is decoded.
+    /// A new TB takes a grant and leaves `left` bytes; returns its report, answered at `answered`
+    /// if the TB is decoded.
     pub(super) fn take(&mut self, left: u64, now: i64) -> Option<Report> {
         self.due -= 1;
         self.used += 1;

@@ -1,11 +1,11 @@
 //! The RLC entities of both ends, in either mode.
 
 use crate::link::schedule::ReadyQueue;
-use crate::scheme::nr::backlog::Backlog;
-use crate::scheme::nr::config::{NtnConfig, RlcConfig};
-use crate::scheme::nr::pdu::{Pdu, Status};
-use crate::scheme::nr::rlc_am::{AmReceiver, AmSender, Reports};
-use crate::scheme::nr::rlc_um::{UmReceiver, UmSender};
+use crate::scheme::ntn::backlog::Backlog;
+use crate::scheme::ntn::config::{NtnConfig, RlcConfig};
+use crate::scheme::ntn::pdu::{Pdu, Status};
+use crate::scheme::ntn::rlc_am::{AmReceiver, AmSender, Reports};
+use crate::scheme::ntn::rlc_um::{UmReceiver, UmSender};
 use crate::seed::{Seed, Stream};
 
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) enum Rlc {
     Am(Box<Am>),
 }
 
-/// Acknowledged mode with what is under way between its ends besides data.
+/// Acknowledged mode, with the status reports under way between its ends.
 #[derive(Clone, Debug)]
 pub(super) struct Am {
     pub(super) sender: AmSender,

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::scheme::nr::config::{
+use crate::scheme::ntn::config::{
     HarqMode, NtnConfig, NtnOptions, NtnPath, NtnPhy, RlcConfig, UmConfig, UplinkConfig, nonzero,
 };
 use crate::units::{Bytes, Duration, Probability, Timer};
@@ -21,7 +21,7 @@ pub const PRESETS: [(&str, Duration); 4] = [
     ("nr-terrestrial", Duration::from_micros(20)),
 ];
 
-/// What differs from preset to preset.
+/// Values that differ between presets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Preset {
     /// One-way delay, in both directions.
@@ -96,7 +96,7 @@ impl NtnConfig {
     /// not 3GPP's.
     ///
     /// ```
-    /// use clift::scheme::nr::NtnConfig;
+    /// use clift::scheme::ntn::NtnConfig;
     /// use clift::units::Duration;
     /// let geo = NtnConfig::preset("nr-ntn-geo").unwrap();
     /// assert_eq!(geo.timers().reassembly, Duration::from_millis(1650));
@@ -120,13 +120,14 @@ impl NtnConfig {
         self
     }
 
-    /// The timers of RLC and PDCP: those given, and for the others what suits the delays and HARQ of
-    /// the link.
+    /// The timers of RLC and PDCP: those given, and for the others what suits the delays and HARQ
+    /// of the link.
     ///
     /// `t-Reassembly` is the time that HARQ may need for all retransmissions and repetitions,
-    /// `t-StatusProhibit` a round trip, `t-PollRetransmit` a round trip and the longer of those two;
-    /// `t-Reordering` lets RLC AM repeat three times, or is `t-Reassembly` in UM. Each is taken up
-    /// to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of them.
+    /// `t-StatusProhibit` a round trip, `t-PollRetransmit` a round trip and the longer of those
+    /// two; `t-Reordering` lets RLC AM repeat three times, or is `t-Reassembly` in UM. Each is
+    /// taken up to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of
+    /// them.
     pub fn timers(&self) -> Timers {
         let (slot, decode) = self.slot_and_decoding();
         let bundle = slot * u64::from(self.harq.repetitions.get() - 1);
@@ -140,7 +141,7 @@ impl NtnConfig {
             }
         };
         let reassembly = next_of(&T_REASSEMBLY_MS, again + bundle);
-        // What a report asks for arrives before the next report.
+        // A grant for a report arrives before the next report.
         let prohibit = next_of(&T_STATUS_PROHIBIT_MS, round);
         let answer = round + reassembly.max(prohibit);
         let own = |given: Option<Timer>, wait| match given {
