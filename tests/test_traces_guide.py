@@ -1,4 +1,4 @@
-"""The guides on measured traces: their commands, Python and scenario, on small files of each kind."""
+"""The guides on measured traces: their commands, Python and scenario, on small files."""
 
 import json
 import re

@@ -88,7 +88,7 @@ _EVENTS |= {"fcntl.fcntl", "os.listdir"}
 
 @dataclass
 class Outcome:
-    """What came of it.
+    """Result of the kills.
 
     Args:
         kills: How many processes were ended, by the way.

@@ -314,7 +314,8 @@ fn a_loss_and_its_repair_by_hand() {
     let case = by_hand(&[2], vec![0, 230], vec![40, 25]);
     let seen = drive(&mut link(&case), &case, 0, 0, |_| {});
     // The first packet's frames: 0 to 20, 20 to 40 (fails). Its NACK comes at 240, while the second
-    // packet's first frame is sent, 230 to 250; so 250 to 270, then the second packet's other frame.
+    // packet's first frame is sent, 230 to 250; so 250 to 270, then the second packet's other
+    // frame.
     let out: Vec<_> = delivered(&seen.events).map(|t| (t.packet.0, ns(t.at))).collect();
     assert_eq!(out, [(0, 370), (1, 390)]);
 }
@@ -348,7 +349,7 @@ fn paper(total: u32, persistency: u32, p: f64) -> HybridConfig {
     HybridConfig { options, losses: None }
 }
 
-/// A link that always has something to send, its packets and what came of them.
+/// A link that always has something to send, and the fates of its packets.
 fn saturated(total: u32, persistency: u32, p: f64, seed: u64) -> (HybridLink, Vec<i64>) {
     const PACKETS: i64 = 60_000;
     let config = paper(total, persistency, p);

@@ -345,8 +345,8 @@ class Scenario(Fixed):
     def shared(self) -> str | None:
         """Random input that all runs of the cell share, although each could have its own.
 
-        `trace`: from a file or an object; `channel`: one draw of it (`redraw = false`, or a `seed`
-        of its own); None: every run draws everything again.
+        `trace`: from a file or an object; `channel`: one draw of it (`redraw = false`, or its own
+        `seed`); None: every run draws everything again.
         """
         return self._checked().shared(self._only_cell())
 

@@ -90,8 +90,8 @@ pub(crate) fn work<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
     made.map_err(|fault| if short { memory_error(fault) } else { error(fault) })
 }
 
-/// The same as it came, and whether memory was refused. An exception of a part written in Python
-/// goes before what came of it.
+/// Returns the result unchanged, and whether memory was refused. An exception of a part written in
+/// Python takes precedence.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce(&Budget<'_>) -> T + Send + 'static,

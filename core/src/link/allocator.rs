@@ -208,6 +208,7 @@ impl LlduAllocator {
             let room = usize::try_from(wanted - taken.lldus).unwrap_or(usize::MAX);
             let piece = &t[slot..slot.saturating_add(room).min(t.len())];
             let open = piece.partition_point(|&t| t <= self.end - base);
+            // LLDUs after the end of the run are out of its sight, even if the trace has them.
             if open == 0 {
                 break;
             }
@@ -248,6 +249,8 @@ impl Fate {
     /// The combined fate on two groups of LLDUs.
     fn and(self, other: Self) -> Self {
         match (self, other) {
+            // An undecided LLDU outweighs a lost one: the time at which the packet ends is not
+            // known.
             (Self::RanOut, _) | (_, Self::RanOut) => Self::RanOut,
             (Self::Censored, _) | (_, Self::Censored) => Self::Censored,
             (Self::Delivered(a), Self::Delivered(b)) => Self::Delivered(a.max(b)),

@@ -74,6 +74,7 @@ impl LinkOrder {
 
     /// Handles a delivered packet; released packets go to `out`.
     pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        // A flush went past this packet: holding it now would only add delay.
         if transit.order < self.expected {
             out.push_back(LinkEvent::Delivered(transit));
             return;
@@ -97,6 +98,7 @@ impl LinkOrder {
     /// Handles a packet that the link gave up; it and released packets go to `out`.
     pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         out.push_back(LinkEvent::Lost(transit));
+        // Packets below were skipped by a flush, so their loss ends no gap.
         if transit.order >= self.expected {
             self.put(transit.order, PacketState::GivenUp);
         }
@@ -114,6 +116,7 @@ impl LinkOrder {
         if flush_when_full {
             self.flush(now, out);
         } else {
+            // Without a flush only the first gap is given up, which frees one place.
             while !matches!(self.window.front(), None | Some(PacketState::Held(_))) {
                 self.skip();
             }
@@ -122,6 +125,7 @@ impl LinkOrder {
     }
 
     fn flush(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
+        // A flush of an empty buffer releases no packet and is not counted.
         self.flushes += u64::from(self.holding > 0);
         while self.holding > 0 {
             if let Some(PacketState::Held(transit)) = self.skip() {

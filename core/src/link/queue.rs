@@ -63,6 +63,8 @@ impl QueueLimit {
     pub(crate) fn has_room(self, packets: usize, bytes: u64, size: Bytes) -> bool {
         match self {
             Self::Unlimited => true,
+            // As a drop-tail queue of ns-2 and `pfifo` count: the packet in transmission is not in
+            // the queue.
             Self::Packets(limit) => packets < limit as usize,
             Self::Bytes(limit) => bytes + u64::from(size.0) <= limit,
         }
@@ -130,6 +132,7 @@ impl<T: Copy + Ord> DepartureQueue<T> {
     #[inline]
     pub(crate) fn advance(&mut self, now: T) {
         while let Some(&Waiting { departure, size, .. }) = self.waiting.front() {
+            // Departures come before arrivals at one instant (DESIGN section 5).
             if departure > now {
                 return;
             }

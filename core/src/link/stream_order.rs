@@ -81,12 +81,14 @@ impl StreamOrder {
             out.push_back(LinkEvent::Delivered(transit));
             return;
         };
+        // In sequence or below: passes at once, as in Tauran 2017 (DESIGN section 5).
         if range.start <= stream.expected {
             out.push_back(LinkEvent::Delivered(transit));
             stream.expected = stream.expected.max(range.end);
             stream.release_run(transit.at, out);
             return;
         }
+        // TCP may send a segment twice, so the count of arrivals keeps the keys apart.
         stream.held.insert((range.start, self.held), HeldSegment { transit, end: range.end });
         self.held += 1;
         let size = self.rule.packets.map_or(usize::MAX, |packets| packets.get() as usize);
@@ -129,6 +131,7 @@ impl OnTheLink {
         let LinkContent::Carries(range) = std::mem::replace(place, LinkContent::CameOut) else {
             return None;
         };
+        // Packets leave out of order: only those at the front can be forgotten.
         while let Some(LinkContent::CameOut) = self.packets.front() {
             self.packets.pop_front();
             self.first += 1;

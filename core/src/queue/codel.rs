@@ -104,12 +104,16 @@ impl CoDelQueue {
             return None;
         };
         let waited = now.saturating_since(head.entered);
+        // With at most one full packet waiting, a drop would leave the link idle; a delay below the
+        // target starts the interval again.
         if waited < self.parameters.target || self.bytes <= LARGEST_PACKET {
             self.first_above = None;
             return Some((head, false));
         }
         match self.first_above {
             None => {
+                // Short bursts pass: only a delay that stays above for a whole interval is a
+                // standing queue.
                 self.first_above = Some(now + self.parameters.interval);
                 Some((head, false))
             }
@@ -177,12 +181,15 @@ impl CoDelQueue {
                     self.next_drop = self.after(self.next_drop);
                     break;
                 }
+                // A late call may owe several drops: each had its own time.
                 dropped.push(head);
                 let Some(next) = self.take(now) else {
                     self.dropping = false;
                     return None;
                 };
                 (head, above) = next;
+                // Counted from the last drop time and not from `now`, so that the rate of drops
+                // holds.
                 if above {
                     self.next_drop = self.after(self.next_drop);
                 } else {

@@ -166,6 +166,8 @@ impl Queues {
                 return;
             }
             let at = self.next_update;
+            // The longer delay of the two, so that low-latency traffic alone also raises the
+            // probability.
             let delay = self.low.delay(at).max(self.classic.delay(at));
             let (new, last) = (delay.as_secs_f64(), self.last_delay.as_secs_f64());
             let target = self.parameters.target.as_secs_f64();
@@ -203,6 +205,8 @@ impl Queues {
     /// Whether a classic packet stays; it may be marked.
     fn keeps_classic(&mut self, held: &mut WaitingPacket) -> bool {
         let root = self.probability_now();
+        // The rate of classic controls follows 1 / sqrt(p), that of scalable ones 1 / p: the square
+        // makes their rates equal (RFC 9332).
         let probability = root * root;
         if !self.classic_signals.happens(probability) {
             return true;
@@ -234,6 +238,7 @@ impl Discipline for Queues {
         self.advance(now);
         if !self.has_room(held.size) {
             dropped.push(held);
+        // ECT(1) is the identifier of L4S; a packet marked earlier may have been one (RFC 9331).
         } else if matches!(held.ecn, Ecn::Ect1 | Ecn::Ce) {
             self.low.push(held);
         } else {

@@ -110,6 +110,7 @@ impl Discipline for Flows {
         self.bytes += u64::from(held.size.0);
         let flow = &mut self.flows[place];
         flow.queue.push(held);
+        // RFC 8290, section 4.1: a flow that was empty goes first once, with one quantum.
         if !flow.listed {
             flow.listed = true;
             flow.deficit = quantum;
@@ -127,6 +128,7 @@ impl Discipline for Flows {
             let place = *self.new.front().or_else(|| self.old.front())?;
             let from = if is_new { &mut self.new } else { &mut self.old };
             let flow = &mut self.flows[place];
+            // RFC 8290, section 4.2: a flow that used its quantum waits behind all others.
             if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.parameters.quantum.0);
                 from.pop_front();

@@ -105,6 +105,8 @@ impl Queue {
         let Pie { target, update, burst } = self.parameters;
         let (delay, last) = (self.delay.as_secs_f64(), self.last_delay.as_secs_f64());
         let mut change = ALPHA * (delay - target.as_secs_f64()) + BETA * (delay - last);
+        // Small steps while the probability is small, so that light congestion is not answered with
+        // heavy drops.
         change *= match self.probability {
             p if p < 0.000001 => 1.0 / 2048.0,
             p if p < 0.00001 => 1.0 / 512.0,
@@ -115,10 +117,13 @@ impl Queue {
             _ => 1.0,
         };
         if self.probability >= 0.1 {
+            // RFC 8033, section 5.5: at most 2 % a step, so that a burst does not cause a wave of
+            // drops.
             change = change.min(0.02);
         }
         self.probability += change;
         if self.delay == Duration::ZERO && self.last_delay == Duration::ZERO {
+            // An idle queue forgets its congestion within seconds.
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
@@ -137,6 +142,7 @@ impl Queue {
             return false;
         }
         let is_light = self.last_delay < self.parameters.target.half() && self.probability < 0.2;
+        // RFC 8033, section 4.1: short queues are left alone, so that the link never runs dry.
         if is_light || self.bytes <= 2 * MEAN_PACKET {
             return false;
         }
@@ -144,6 +150,7 @@ impl Queue {
             self.accumulated = 0.0;
         }
         self.accumulated += self.probability;
+        // RFC 8033, section 5.4: without this, random drops come in clusters, which cause timeouts.
         if self.accumulated < SURELY_NOT {
             return false;
         }

@@ -157,7 +157,7 @@ mod tests {
             sent.iter().map(|&sent| back.loses(sent)).collect()
         };
         let sent = [0, 1, 10, 11, 20, 21, 30, 31];
-        // By itself it repeats after its own 30.
+        // Alone, it repeats after its own 30.
         let alone = back(&[1, 0, 1], 0, None);
         assert_eq!(lost(&alone, &sent), [false, true, true, false, false, false, false, true]);
         // A link of 20 never reaches the third slot: reports sent after the second meet the first.

@@ -206,7 +206,7 @@ impl LiveBuilder<'_> {
         self.config.phy.nominal_decoding()
     }
 
-    /// When the sender hears of what became of a slot.
+    /// Way back of reports: when the sender hears of the fate of a slot.
     pub fn feedback(&self) -> Feedback {
         self.feedback.clone()
     }

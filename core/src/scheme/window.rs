@@ -54,7 +54,7 @@ impl BufferLimits {
         self.count += 1;
     }
 
-    /// The sender hears at the instant `at` that `number` has come to its end.
+    /// The sender hears at the instant `at` that `number` arrived or was given up.
     pub(super) fn ends(&mut self, number: u64, at: i64) {
         self.reports.push(at, number);
     }

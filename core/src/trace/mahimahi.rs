@@ -71,9 +71,12 @@ fn read_within(
 ) -> Result<PhyTrace, ReadError> {
     let t = read_opportunities(reader, budget)?;
     let Some(&last) = t.last() else { return Err(crate::trace::TraceError::Empty.into()) };
+    // mahimahi repeats a file with its last timestamp (`link_queue.cc`); opportunities of one
+    // millisecond are 1 ns apart here.
     let period = last - last % MILLISECOND;
     let loading = Loading {
         packing: Some(Packing::Bytes),
+        // mahimahi counts the 4 bytes that a TUN device puts before each IP packet.
         packet_header: if size == OPPORTUNITY { TUN_HEADER } else { Bytes(0) },
         tick: TICK,
         ..Loading::default()
@@ -81,6 +84,7 @@ fn read_within(
     let period = Some(Duration::from_nanos(period as u64));
     let header = Header { period, loading, ..Header::default() };
     let mut d = budget.room(t.len() as u64, format_args!("{} opportunities", t.len()))?;
+    // A file has no delays; 0 would mean erased.
     d.resize(t.len(), 1);
     Ok(PhyTrace::with_header(t.into(), d.into(), size, header)?)
 }
@@ -120,6 +124,7 @@ fn opportunities(phy: &PhyTrace, size: Bytes) -> impl Iterator<Item = (i64, u64)
     let slots = phy.t().iter().zip(phy.d().iter()).enumerate();
     slots
         .scan(0, move |carried, (slot, (&t, &d))| {
+            // Erased slots carry no data, so they make no opportunity.
             *carried += if d > 0 { u64::from(phy.sizes().at(slot)) } else { 0 };
             let whole = *carried / size;
             *carried %= size;
@@ -138,6 +143,8 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
         let stamp = parse_stamp(line).map_err(|fault| fault.at(number))?;
         if stamp < current {
             let (stamp, before) = (stamp as u64, current as u64);
+            // A smaller stamp in the last line only is a number that was cut off, as by a full
+            // disk.
             let fault = match lines.next()? {
                 Some(_) => Fault::Decreasing { stamp, before },
                 None => Fault::CutOff { stamp, before },
@@ -161,6 +168,7 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
         return Err(Fault::NoPeriod.at(last_line));
     }
     let at_last = (t.len() - group) as i64;
+    // Those at 0 ms follow those of the last millisecond of the cycle before.
     t[..at_zero].iter_mut().for_each(|t| *t += at_last);
     t.shrink_to_fit();
     Ok(t)

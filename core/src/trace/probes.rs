@@ -1,8 +1,9 @@
 //! Per-packet one-way delay and loss, as recorded by IRTT and similar tools.
 //!
 //! The RTT is twice the smallest delay; `d` = delay - smallest + 1 ns, or 0 for a lost probe
-//! (DESIGN section 6). The header keeps that RTT. Two kinds of files are supported: a CSV with a
-//! header ([`read_csv`]), and a pair of files with one delay or loss flag per line ([`read_pair`]).
+//! (docs/concepts/traces.md). The header keeps that RTT. Two kinds of files are supported: a CSV
+//! with a header ([`read_csv`]), and a pair of files with one delay or loss flag per line
+//! ([`read_pair`]).
 
 use std::io::BufRead;
 

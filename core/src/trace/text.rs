@@ -1,4 +1,5 @@
-//! The text format: `# key: value` lines, the header `t_ns,d_ns`, then integers (DESIGN section 6).
+//! The text format: `# key: value` lines, the header `t_ns,d_ns`, then integers
+//! (docs/concepts/traces.md).
 //!
 //! ```text
 //! # clift-trace: 1

@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) lldus: Vec<Vec<usize>>,
     /// The LLDUs that it has a part of.
     pub(crate) parts: Vec<Vec<usize>>,
-    /// From when on nobody finds it in the queue any more.
+    /// Time from which it is no longer in the queue.
     pub(crate) gone: Vec<Option<i64>>,
     /// Packets waiting right after each arrival.
     pub(crate) waiting: Vec<usize>,

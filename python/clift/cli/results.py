@@ -100,7 +100,7 @@ def _verify(folder: Path, as_json: bool) -> None:
         for path, what in found.items():
             click.echo(f"{path}: {what}")
     if found:
-        cure = "the command that wrote the folder makes anew what is damaged"
+        cure = "run the command that wrote the folder again; it repairs damaged files"
         raise ScenarioError(f"{folder}: {len(found)} of {counted(checked, 'file')} damaged; {cure}")
     if not as_json:
         click.echo(f"{folder}: {counted(checked, 'file')} checked, none damaged")

@@ -127,8 +127,8 @@ class AdaptiveHarqLink(Adaptive):
         first: Coded bits per information bit of the first attempt, in units of the inverse of the
             channel's mean mutual information at this Es/N0; 1 unless set.
         increment: The same of each retransmission; 0.47 unless set.
-        targets: In the place of `first` and `increment`: the probabilities with which the first
-            attempt and each retransmission are to bring what is still missing.
+        targets: Instead of `first` and `increment`: the probabilities with which the first attempt
+            and each retransmission should supply the missing mutual information.
         packet_sigma: Spread of the decoding threshold from packet to packet, relative to the
             packet; 0 is the physical limit.
         attempt_sigma: The same from attempt to attempt.

@@ -111,6 +111,7 @@ impl Call {
             self.arrivals.resize(place + 1, Instant::MAX);
         }
         self.arrivals[place] = now;
+        // The first packet that arrives starts the playout, even if earlier ones come later.
         self.first.get_or_insert(number);
         let took = now.saturating_since(self.due(number));
         self.delay.record(took);
@@ -201,10 +202,12 @@ fn burst_ratio(played: &[bool]) -> f64 {
     let lost = played.iter().filter(|&&played| !played).count();
     let bursts = played.iter().enumerate();
     let bursts = bursts.filter(|&(n, &own)| !own && (n == 0 || played[n - 1])).count();
+    // Without a received packet the length of random bursts is infinite, so the ratio is undefined.
     if bursts == 0 || lost == played.len() {
         return 1.0;
     }
     let received = 1.0 - lost as f64 / played.len() as f64;
+    // Random losses of share p come in bursts of 1 / (1 - p) packets on average (G.107, BurstR).
     lost as f64 / bursts as f64 * received
 }
 

@@ -47,6 +47,7 @@ impl EModel {
 
     /// Impairment by codec and losses, Ie-eff (G.107 equation 7-29).
     pub fn loss_impairment(&self) -> f64 {
+        // Ppl and Bpl are in per cent in G.107.
         let percent = 100.0 * self.loss;
         let effect = percent / (percent / self.burst_ratio.max(1.0) + self.robustness);
         self.impairment + (MOST_IMPAIRMENT - self.impairment) * effect
@@ -63,6 +64,7 @@ impl EModel {
         if r <= 0.0 {
             return 1.0;
         }
+        // G.107 annex B: the cubic holds only for R between 0 and 100.
         if r >= 100.0 {
             return 4.5;
         }

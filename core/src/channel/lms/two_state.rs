@@ -41,6 +41,8 @@ impl EventState {
     fn at(&self, level_db: f64) -> Loo {
         Loo {
             direct_db: level_db,
+            // The linear fit of P.681 may fall below 0 at the edge of its range; a deviation does
+            // not.
             psi_db: (self.psi[0] * level_db + self.psi[1]).max(0.0),
             multipath_db: self.multipath[0] * level_db + self.multipath[1],
         }
@@ -90,6 +92,7 @@ impl TwoState {
         let bound = -quantile(state.level_tail);
         loop {
             let x = draws.normal();
+            // ITU-R P.681 truncates the level: drawn again beyond the quantile on either side.
             if x.abs() <= bound {
                 return state.at(state.level_mean_db + state.level_sd_db * x);
             }
@@ -129,9 +132,12 @@ impl TwoState {
                 let left = self.states[state].duration_at_random_place(draws) * draws.uniform();
                 return (Segment::stay(state, loo, left), false);
             }
+            // Transitions into the two states alternate, so each is half of them.
             let to = usize::from(draws.uniform() < 0.5);
             let (from_loo, to_loo) = (self.event(1 - to, draws), self.event(to, draws));
             let length = self.transition(&from_loo, &to_loo);
+            // Rejection: a transition was weighed by the longest one, so it is accepted with the
+            // share of its length.
             if draws.uniform() * longest < length {
                 let driven = draws.uniform();
                 let from = between(&from_loo, &to_loo, driven);

@@ -5,7 +5,7 @@ use crate::channel::Model;
 use crate::channel::lms::{IsolatedTrees, Loo, PerAxis, Preset, Shadowing};
 use crate::units::{Decibels, Duration, Metres};
 
-/// Keys reach the channel in its own units, and what is left out is the preset's.
+/// Keys reach the channel in its units, and keys left out come from the preset.
 #[test]
 fn a_land_mobile_channel_follows_its_keys() {
     let spec = |text: &str| {

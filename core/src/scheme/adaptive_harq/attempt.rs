@@ -62,7 +62,7 @@ impl Attempts {
         CodeWord::new(bits, self.thresholds.draw(bits))
     }
 
-    /// Sends the next attempt at a packet; its coded bits, and what came of it.
+    /// Sends the next attempt at a packet; returns its coded bits and its outcome.
     #[inline]
     pub(super) fn send(&self, word: &mut CodeWord, at: i64) -> (u64, Outcome) {
         let coded = word.coded_bits(&self.sizing);

@@ -39,8 +39,8 @@ pub struct AdaptiveHarqOptions {
     pub first: Option<f64>,
     /// The same of each retransmission; 0.47 unless set.
     pub increment: Option<f64>,
-    /// In the place of `first` and `increment`: the probabilities with which the first attempt and
-    /// each retransmission are to bring what is still missing.
+    /// Instead of `first` and `increment`: the probabilities with which the first attempt and each
+    /// retransmission should supply the missing mutual information.
     pub targets: Option<Vec<Probability>>,
     /// Spread of the decoding threshold from packet to packet, relative to the packet; 0 is the
     /// physical limit.
@@ -269,8 +269,8 @@ pub enum Sizing {
         increment: f64,
     },
     /// As many as bring what the packet misses if the channel has the attempt's level of mutual
-    /// information per coded bit: one level for each attempt. The receiver tells what is missing in
-    /// its NACK; before the first attempt all of a nominal packet is.
+    /// information per coded bit: one level for each attempt. The receiver
+    /// reports the missing part in its NACK; before the first attempt a nominal packet is missing.
     Missing {
         /// Above 0 and up to 1.
         levels: Arc<[f64]>,

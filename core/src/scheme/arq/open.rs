@@ -43,6 +43,8 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
         }
         let (now, decoding) = (slot_t[slot], slot_d[slot]);
         slot += 1;
+        // DESIGN section 4: a slot carries the head of the queue if it is ready, otherwise new
+        // data.
         let record = if now < ready {
             t[sent] = now;
             transmissions.push((sent as u32, 1));
@@ -69,6 +71,8 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
     }
     t.truncate(sent);
     d.truncate(sent);
+    // Retransmissions are first in, first out, so LLDUs that are still without one are the last;
+    // LLDUs not listed count 1.
     while transmissions.pop_if(|record| record.1 == 1).is_some() {}
     LinkTrace::from_parts(Parts { t: t.into(), d: d.into(), transmissions, ..parts })
 }

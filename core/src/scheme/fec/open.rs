@@ -14,6 +14,7 @@ pub(crate) fn apply(Fec { code, interleave }: Fec, phy: &PhyTrace, timing: Timin
     let blocks = phy.len() / size;
     let nominal = nominal_ns(phy);
     let mut parts = Parts::of(phy, timing.rtt);
+    // DESIGN section 4: a partial block at the end is omitted, and its slots do not count as used.
     parts.slots_used = (blocks * size) as u64;
 
     let (mut t, mut d) = (Vec::with_capacity(blocks * data), Vec::with_capacity(blocks * data));
@@ -48,6 +49,7 @@ pub(crate) fn apply(Fec { code, interleave }: Fec, phy: &PhyTrace, timing: Timin
             if d[slot] > 0 {
                 continue;
             }
+            // The receiver knows that a code word is lost only after the last slot of this word.
             let last = slot_t[size - depth + word];
             let (t, d) = (&t[slot..=slot], &mut d[slot..=slot]);
             match decoded[word] {

@@ -153,6 +153,7 @@ impl Sender {
         repair.extend(t[..slots].iter().copied().zip(d[..slots].iter().copied()));
         if let Some(at) = repair.kth(self.scheme.code) {
             self.rebuild(self.repaired[round.record as usize].first as usize, at);
+        // A round that the end of the trace cuts asks for no other: its block is censored.
         } else if slots == round.units as usize {
             self.ask(round.record, &repair, t[slots - 1]);
         }

@@ -27,8 +27,8 @@ use crate::units::{Bytes, Instant};
 /// a frame fails for the last time, the packet is given up when that frame's last bit is there; its
 /// other frames go on.
 ///
-/// Whatever waits will be sent without a pause, so what becomes of a packet is worked out when it
-/// arrives, up to the NACKs that come when there is nothing else to send. Packets come out as they
+/// Waiting frames are sent without a pause, so the fate of a packet is computed when it arrives, up
+/// to the NACKs that come when nothing else waits to be sent. Packets come out as they
 /// are completed; [`Reordering`](crate::link::Reordering) restores their order, and
 /// [`LinkConfig`](crate::scheme::LinkConfig) adds it if `in_order` is set.
 ///
@@ -145,6 +145,8 @@ impl Link for HybridLink {
         self.send_again_until(entered);
         self.queue.advance(entered);
         let count = self.frames_for(size);
+        // A packet is at most X frames (Al Fawal 2003): a larger one never fits, with an empty
+        // queue either.
         let reason = if count > u64::from(self.options.frames) {
             Some(DropReason::TooLarge)
         } else {
@@ -293,6 +295,8 @@ impl HybridLink {
     fn send_again_until(&mut self, now: i64) {
         while let Some(first) = self.repairs.first() {
             let start = first.ready.max(self.free_at);
+            // Repeated frames go ahead of new ones but do not interrupt one (Al Fawal 2003, section
+            // 2).
             if start > now || !self.send_first_again(start) {
                 return;
             }

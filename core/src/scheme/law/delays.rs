@@ -5,8 +5,8 @@
 pub struct RecoveryDelays {
     /// d' + RTT/2, rising, ms.
     pub delay_ms: Vec<f64>,
-    /// How probable each is among the recovered; they sum to 1 (but for what is left out of an
-    /// unlimited scheme, below 1e-15).
+    /// How probable each is among the recovered; they sum to 1 (less the part at which an
+    /// unlimited scheme is cut, below 1e-15).
     pub probability: Vec<f64>,
 }
 

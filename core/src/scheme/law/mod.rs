@@ -45,7 +45,7 @@ pub struct Prediction {
     pub mean_delay_ms: Option<f64>,
 }
 
-/// Parameters that make no model.
+/// Invalid parameters of a model.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ModelError {

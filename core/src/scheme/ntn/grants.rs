@@ -126,7 +126,7 @@ impl Grants {
         }
     }
 
-    /// What was waited for is there. Whether a request is sent, the answer to which is for
+    /// The request occasion or the timer has come. True if a request is sent, whose answer is for
     /// [`Grants::granted`].
     pub(super) fn ask(&mut self, now: i64) -> bool {
         if self.asks.take().is_none() {

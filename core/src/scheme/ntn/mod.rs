@@ -33,11 +33,11 @@
 //! - Status reports and HARQ feedback use the way back at once; their size is not counted.
 //! - HARQ feedback leaves when the nominal decoding time is over (or the block is decoded, if that
 //!   takes longer), plus the processing time.
-//! - When `t-PollRetransmit` expires, what waits to be sent again carries the poll, else the last
-//!   packet that is not acknowledged; also if it is found out later that nothing else can carry it.
+//! - When `t-PollRetransmit` expires, data that waits to be sent again carries the poll, else the
+//!   last
+//!   unacknowledged packet, also if only later nothing else can carry the poll.
 //! - RLC in UM does not learn from HARQ that a TB failed. A UM packet that cannot become complete
-//!   is
-//!   lost with the last TB that carries a part of it.
+//!   is lost with the last TB that carries a part of it.
 //! - A packet sent again `maxRetxThreshold` times in vain is a radio link failure on a real network
 //!   (TS 38.331 section 5.3.10.3). Here it is given up alone: the receiver learns of it one propagation
 //!   delay later, and both windows go on.

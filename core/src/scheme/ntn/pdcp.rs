@@ -44,6 +44,7 @@ impl Pdcp {
     /// RLC delivered a packet (section 5.2.2.1). Released packets go to `out`; `false`: it came
     /// after its time and is discarded.
     pub(super) fn receive(&mut self, count: u64, now: i64, out: &mut Vec<u64>) -> bool {
+        // TS 38.323 section 5.2.2.1: below RX_DELIV, the packet was delivered or given up.
         if count < self.deliver {
             return false;
         }
@@ -57,6 +58,8 @@ impl Pdcp {
             out.push(count);
         }
         self.release_run(out);
+        // The gap for which the timer ran is closed; another may be open, for which it starts
+        // again.
         if self.expires.is_some() && self.deliver >= self.reorder {
             self.expires = None;
         }
@@ -101,6 +104,8 @@ impl Pdcp {
 
     fn wait(&mut self, now: i64) {
         if self.deliver < self.next {
+            // RX_REORD: packets behind the present ones get their own time (TS 38.323 section
+            // 5.2.2).
             self.reorder = self.next;
             self.expires = self.t_reordering.map(|time| now + time);
         }

@@ -142,6 +142,8 @@ impl AmSender {
         };
         let asked = self.pdus_without_poll >= limit(self.config.poll_pdu)
             || self.bytes_without_poll >= u64::from(limit(self.config.poll_bytes));
+        // TS 38.322 section 5.3.3.2: the last PDU polls, as no later one could; so does one that
+        // fills the window.
         let empty = self.to_repeat == 0 && !self.has_packet(backlog);
         pdu.poll = self.poll_next || asked || (self.cut.is_none() && (empty || self.window_full()));
         if pdu.poll {
@@ -150,8 +152,9 @@ impl AmSender {
         Some(pdu)
     }
 
-    /// A status report arrived (sections 5.2.3.1.2, 5.3.2, 5.3.3.3); says what is given up.
+    /// A status report arrived (sections 5.2.3.1.2, 5.3.2, 5.3.3.3); returns the packets given up.
     pub(super) fn status(&mut self, status: &Status, backlog: &mut Backlog) -> Vec<GivenUp> {
+        // TS 38.322 section 5.3.3.3: a report that covers POLL_SN answers the poll.
         if self.expires.is_some() && self.poll_sn < status.ack_sn {
             self.expires = None;
         }
@@ -181,9 +184,9 @@ impl AmSender {
         self.poll_next = true;
     }
 
-    /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); says what is given
-    /// up. To ask for all of what waits in part would let a timer shorter than a slot starve the
-    /// rest.
+    /// Finds a packet for a poll that nothing else carries (section 5.3.3.4); returns the packets
+    /// given up. A poll for all partly sent packets would let a timer shorter than a slot starve
+    /// the rest.
     pub(super) fn carry_poll(&mut self, backlog: &mut Backlog) -> Vec<GivenUp> {
         let mut given_up = Vec::new();
         while self.poll_next
@@ -272,6 +275,7 @@ impl AmSender {
         self.polls += 1;
         self.poll_next = false;
         (self.pdus_without_poll, self.bytes_without_poll) = (0, 0);
+        // POLL_SN is the highest number sent so far (TS 38.322 section 5.3.3.2).
         self.poll_sn = self.acked + self.sent.len() as u64 - 1;
         self.expires = Some(now + self.t_poll_retransmit);
     }
@@ -290,11 +294,14 @@ impl AmSender {
         let was_pending = !sdu.pending.is_empty();
         let mut counted = false;
         for &(_, start, end) in missing {
+            // A report may name an open range: only sent bytes can be missing.
             let end = end.min(sdu.bytes_sent);
             if start >= end {
                 continue;
             }
             let pending = sdu.pending.covers(start, end);
+            // TS 38.322 section 5.3.2: RETX_COUNT rises once for a report, and not for data that
+            // already waits to be sent again.
             if !pending && !counted {
                 sdu.retx = Some(sdu.retx.map_or(0, |count| count + 1));
                 counted = true;
@@ -317,7 +324,7 @@ impl AmSender {
         Some((sn, order))
     }
 
-    /// Nothing of the packet is sent any more.
+    /// Stops sending the packet.
     fn finish(&mut self, sn: u64, backlog: &mut Backlog) {
         let sdu = &mut self.sent[(sn - self.acked) as usize];
         if sdu.done {
@@ -353,7 +360,7 @@ fn after(nacks: &[(u64, u32, u32)], sn: u64) -> &[(u64, u32, u32)] {
     &nacks[own..]
 }
 
-/// Puts packets together again and reports what is missing.
+/// Reassembles packets and reports missing parts.
 #[derive(Clone, Debug)]
 pub(super) struct AmReceiver {
     window: u64,
@@ -423,6 +430,7 @@ impl AmReceiver {
             !entry.complete && !entry.got.covers(pdu.start, pdu.end)
         };
         if !fresh {
+            // TS 38.322 section 5.3.4: a poll is answered even if its data was received before.
             self.report |= pdu.poll;
             return false;
         }

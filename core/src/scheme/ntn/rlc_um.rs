@@ -77,6 +77,7 @@ impl UmSender {
         } else {
             sdu.open = false;
             match pdu.start {
+                // TS 38.322 section 5.2.2: only packets that were cut carry a number.
                 0 => pdu.sn = None,
                 _ => self.next += 1,
             }
@@ -179,7 +180,7 @@ impl UmReceiver {
         &mut self.buffer[index]
     }
 
-    /// Gives up what lies below `sn`, and what follows and is complete.
+    /// Gives up packets below `sn`, and passes complete ones that follow.
     fn move_to(&mut self, sn: u64) {
         while self.next < sn {
             self.buffer.pop_front();

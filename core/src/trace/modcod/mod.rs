@@ -29,7 +29,7 @@ pub struct Modcod {
 /// let table = Modcods::preset("dvb-s2").unwrap();
 /// let named = table.find("qpsk_3/4").unwrap();
 /// assert_eq!((table.get(named).threshold_db, table.get(named).bytes(None)), (4.03, Some(6041)));
-/// // The standard's numbers do, too; of 10 dB and 1 dB of margin that is what is left.
+/// // The standard's numbers work, too. 10 dB less a margin of 1 dB leave 9 dB.
 /// assert_eq!(table.find("7"), Some(named));
 /// assert_eq!(table.get(table.best(9.0).unwrap()).name, "16APSK 2/3");
 /// ```

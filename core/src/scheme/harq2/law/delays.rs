@@ -11,8 +11,8 @@ const REST: f64 = 1e-15;
 /// Maximum number of delays in a law.
 const MOST_TERMS: usize = 1 << 22;
 
-/// Expected erased data LLDUs of a block, by slots since they were sent, given what is missing and
-/// the state of the last slot: waiting[missing - 1][state][slots].
+/// Expected erased data LLDUs of a block, by slots since they were sent, given the number missing
+/// and the state of the last slot: waiting[missing - 1][state][slots].
 type Waiting = Vec<[Vec<f64>; 2]>;
 
 pub(crate) fn law(

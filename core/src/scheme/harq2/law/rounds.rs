@@ -1,4 +1,4 @@
-//! What the repair rounds of a block lead to, by what is missing and the state of the channel.
+//! Results of the repair rounds of a block, by the number of missing LLDUs and the channel state.
 
 use crate::scheme::law::ErasureCount;
 use crate::scheme::law::{Chain, Setting};
@@ -24,7 +24,7 @@ pub(crate) struct Future {
     pub(crate) wait_ns: f64,
 }
 
-/// The futures of blocks, by what is missing - 1 and state.
+/// Expected values of blocks, by `missing - 1` and state.
 pub(crate) struct Rounds {
     pub(crate) futures: Vec<[Future; 2]>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Round {
     /// By that state: probability that this round decodes, and the expected wait if it does.
     decoded: [f64; 2],
     wait_ns: [f64; 2],
-    /// By that state, what is missing - 1 and the state of the round's last slot.
+    /// By that state, `missing - 1` and the state of the round's last slot.
     pub(crate) short: [Vec<[f64; 2]>; 2],
 }
 
