@@ -18,3 +18,7 @@ class DoctestFences(griffe.Extension):
         """Rewrites the docstring of an object."""
         if obj.docstring is not None:
             obj.docstring.value = EXAMPLE.sub(r"\1```pycon\n\g<0>\n\1```", obj.docstring.value)
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Rewrites the docstring of the package, which `on_object` does not get."""
+        self.on_object(obj=pkg)
