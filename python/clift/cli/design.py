@@ -52,7 +52,7 @@ from clift.scenario import Scenario
     "--runs-budget",
     type=click.IntRange(1),
     help="Most runs in all; default: a tenth of a full enumeration, and more for the last ones "
-    "until they are told apart.",
+    "until the runs separate them.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
 @click.option(

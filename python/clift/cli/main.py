@@ -142,7 +142,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 class _Note(logging.Formatter):
-    """A note on a line of its own."""
+    """A note on a separate line."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"note: {printable(record.getMessage())}"
