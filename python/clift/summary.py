@@ -194,6 +194,13 @@ class Flow(TypedDict):
     """Reductions of the congestion window."""
     undo_events: int
     """Window reductions that the sender undid as unnecessary."""
+    share_application_limited: float
+    """Share of the time in which the sender had no more data of the application to send (of
+    the run: mean over the flows)."""
+    share_window_limited: float
+    """Share of the time in which only the receive window, or the limit `cwnd_max`, kept the
+    sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over
+    the flows)."""
     segments_by_retransmissions: list[int]
     """Acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more."""
     reordering_degree: int
@@ -239,11 +246,17 @@ class Link(TypedDict):
     """LLDUs that carried packets (frames, TBs or attempts on links that send those)."""
     bytes_delivered: int
     """IP bytes of delivered packets."""
+    capacity_kbps: float
+    """Bytes of the link's slots that passed, received or erased, x 8 / duration of the run,
+    kbit/s."""
     share_used: float | None
     """Share of the link's slots used for packets, including repairs."""
     share_beside: float | None
     """Repairs sent outside the link's slots, as a share of the slots: the model takes no
     slots for them."""
+    share_padding: float
+    """Share of the bytes of the LLDUs of delivered packets that carry no bytes of these;
+    missing where packets share LLDUs or LLDUs differ in size."""
     mean_coding_ratio: float | None
     """IP bytes delivered / bytes sent on the link for them, including padding."""
     longest_queue: int
@@ -329,6 +342,13 @@ class Summary(TypedDict):
     """Reductions of the congestion window."""
     undo_events: int
     """Window reductions that the sender undid as unnecessary."""
+    share_application_limited: float
+    """Share of the time in which the sender had no more data of the application to send (of
+    the run: mean over the flows)."""
+    share_window_limited: float
+    """Share of the time in which only the receive window, or the limit `cwnd_max`, kept the
+    sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over
+    the flows)."""
     events: int
     """Events handled by the engine."""
     flows: list[Flow]
