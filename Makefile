@@ -26,7 +26,7 @@ help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/built ## set everything up and run the main job: three schemes on a mobile GEO link, by ns-2's TCP and a Linux kernel's
-	@$(BIN)/clift run examples/demo.toml -o results/demo --force
+	@$(BIN)/clift run examples/demo.toml -o results/demo --force --brief
 	@echo "report, open it in a browser: $$($(BIN)/clift report results/demo --force)"
 
 reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some five minutes)

@@ -81,7 +81,7 @@ def python_examples(check: bool) -> int:
 
 def demo() -> str:
     """Output of `make demo`."""
-    return _printed(ROOT, ["run", str(ROOT / "examples" / "demo.toml")])
+    return _printed(ROOT, ["run", str(ROOT / "examples" / "demo.toml"), "--brief"])
 
 
 def own() -> str:

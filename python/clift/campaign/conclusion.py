@@ -255,8 +255,10 @@ class _Case:
         fixed = tuple(self._fixed(axes)) if len(axes) > 1 else ()
         if not _is_through(first):
             return Verdict(self.condition, None, (), why="some files were not through")
-        if not holds or abs(lead.share) < _LEAST_GAIN or not all(
-            map(_excludes_none, self.differences)
+        if (
+            not holds
+            or abs(lead.share) < _LEAST_GAIN
+            or not all(map(_excludes_none, self.differences))
         ):
             level = [
                 (name, found)
@@ -370,9 +372,7 @@ def _case(condition: Condition, cells: list[Cell]) -> _Case | None:
     return _Case(condition, ranked, told, False, float(pairs) if worth is None else worth)
 
 
-def _compared(
-    first: Cell, other: Cell, times: dict[int, dict[int, float]]
-) -> Difference | None:
+def _compared(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> Difference | None:
     ours, its = times[id(first)], times[id(other)]
     if first.is_exact and other.is_exact:
         return _exactly(ours, its)

@@ -168,22 +168,24 @@ def shown(command: Command) -> Command:
         "--csv", "as_csv", is_flag=True, help="One row per run on stdout, sorted."
     )
     as_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-    return as_json(as_csv(command))
+    brief = click.option("--brief", is_flag=True, help="Only the first table and the conclusion.")
+    return brief(as_json(as_csv(command)))
 
 
-def show_as(as_json: bool, as_csv: bool) -> str:
+def show_as(as_json: bool, as_csv: bool, brief: bool) -> str:
     """Output format of a campaign.
 
     Raises:
-        UsageError: If both formats are asked for.
+        UsageError: If several formats are asked for.
 
     Example:
-        >>> show_as(as_json=False, as_csv=True)
+        >>> show_as(as_json=False, as_csv=True, brief=False)
         'csv'
     """
-    if as_json and as_csv:
-        raise click.UsageError("use --json or --csv, not both")
-    return "json" if as_json else "csv" if as_csv else "text"
+    given = [name for name, on in (("json", as_json), ("csv", as_csv), ("brief", brief)) if on]
+    if len(given) > 1:
+        raise click.UsageError(f"use --{given[0]} or --{given[1]}, not both")
+    return given[0] if given else "text"
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def run(
     sets: tuple[str, ...],
     as_json: bool,
     as_csv: bool,
+    brief: bool,
     margin: float,
     compare: tuple[str, ...],
     output: Path | None,
@@ -98,7 +99,7 @@ def run(
         is_capture(capture)
     if qlog is not None:
         is_log(qlog)
-    show = show_as(as_json, as_csv)
+    show = show_as(as_json, as_csv, brief)
     plots = not no_plots
     wishes = StudyOptions(
         path.stem,

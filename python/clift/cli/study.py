@@ -34,7 +34,7 @@ class StudyOptions:
         title: Title of the progress bar.
         output: Results folder, if any.
         threads: Parallel runs; all cores if None.
-        show: `text`, `json` or `csv`.
+        show: `text`, `brief`, `json` or `csv`.
         plots: Whether to draw into the folder.
         quiet: Whether to hide the progress bar.
         force: Whether to remove another study's runs and overwrite files CLIFT did not write.
@@ -113,12 +113,13 @@ def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario, TOLD_CELLS)
     _tell_taken(record)
-    tell_notes(further_notes(results, told=options.show == "text"))
+    tell_notes(further_notes(results, told=options.show in ("text", "brief")))
     if options.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)
     else:
         is_json = options.show == "json"
-        click.echo(_json(results, scenario, record) if is_json else report(results))
+        brief = options.show == "brief"
+        click.echo(_json(results, scenario, record) if is_json else report(results, brief))
     missing = ""
     if store is not None:
         _tell_of_more(results, scenario, store, options)

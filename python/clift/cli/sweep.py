@@ -62,6 +62,7 @@ def sweep(
     threads: int | None,
     as_json: bool,
     as_csv: bool,
+    brief: bool,
     no_plots: bool,
     force: bool,
     quiet: bool,
@@ -72,7 +73,7 @@ def sweep(
     elapsed time, at most 2 s). The same command continues an interrupted study. Several commands
     may work in one folder at a time, on one machine or on many that share it.
     """
-    show = show_as(as_json, as_csv)
+    show = show_as(as_json, as_csv, brief)
     changes = dict(change(text) for text in sets)
     changes |= {} if seed is None else {"seed": str(seed)}
     changes |= {} if runs is None else {"runs": str(runs)}

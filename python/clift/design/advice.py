@@ -6,9 +6,9 @@ from math import ceil, sqrt
 
 from clift.campaign.statistics import MOST_NEEDED, needed
 from clift.design.result import (
-    EQUAL,
     BREAKS,
     DROPPED,
+    EQUAL,
     UNTOLD,
     WORSE,
     Design,

@@ -9,10 +9,10 @@ from clift.campaign.caveats import given, two_bbrs
 from clift.design.advice import SHOWN, advice
 from clift.design.objective import P99_DELAY
 from clift.design.result import (
-    EQUAL,
     BEST,
     BREAKS,
     DROPPED,
+    EQUAL,
     TWIN,
     UNTOLD,
     WORSE,
@@ -194,7 +194,9 @@ def _of_one(design: Design) -> str:
     first = ranking[0]
     if first.standing == BREAKS:
         return f"No candidate keeps the limits; {first.label} comes closest: {first.note}."
-    exact = "; over this one trace, differences are exact" if design.contests[0].race.is_exact else ""
+    exact = (
+        "; over this one trace, differences are exact" if design.contests[0].race.is_exact else ""
+    )
     if first.standing == BEST:
         return f"{first.label} is best{exact}."
     return f"{first.label} is first, but too few independent runs tell it from all others{exact}."

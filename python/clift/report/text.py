@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import floor, log10
 from textwrap import fill
 
@@ -32,13 +33,14 @@ _FURTHER = {
         *("links.0.share_used", "links.0.packet_delay_ms.p95"),
     ],
 }
+_CAPACITY = "links.0.capacity_kbps"
 # A limit is named if it held for this share of the time, and padding if it takes this of the link.
 _NAMED = 0.1
 _PADDED = 0.05
 
 
-def report(results: Results) -> str:
-    """All tables and the conclusion, in the form `clift run` prints."""
+def report(results: Results, brief: bool = False) -> str:
+    """The tables, or with `brief` the first of each kind of cell, and the conclusion."""
     parts = [f"{results.title} (seed {results.seed})"]
     if not results.is_complete:
         parts[0] += f" - INTERRUPTED after {results.done} of {counted(results.wanted, 'run')}"
@@ -50,7 +52,7 @@ def report(results: Results) -> str:
             (index, cell) for index, cell in enumerate(there) if cell.is_transfer is is_transfer
         ]
         if cells:
-            parts += _tables(results, cells, compared, said)
+            parts += _tables(results, cells, compared, said, brief)
     if len(there) < len(results.cells):
         parts.append(
             f"The first {len(there)} of {len(results.cells)} cells; -o and --json have all."
@@ -163,7 +165,11 @@ class _Column:
 
 
 def _tables(
-    results: Results, cells: list[tuple[int, Cell]], compared: list[Comparison], said: set[str]
+    results: Results,
+    cells: list[tuple[int, Cell]],
+    compared: list[Comparison],
+    said: set[str],
+    brief: bool,
 ) -> list[str]:
     """Tables of cells of one kind: judged metric, printed metrics, flows.
 
@@ -180,13 +186,13 @@ def _tables(
     columns: list[list[_Column]] = []  # each group stays in one table
     for name in metrics:
         columns.append(list(_of_metric(cells, name, beside)))
-    columns += [[_Column(_title(name), _means(cells, name))] for name in further]
+    columns += _of_further(cells, further)
     if any(limits := [limited_by(cell) for _, cell in cells]):
         columns.append([_Column("limited by", [text or "-" for text in limits])])
     columns += [[column] for column in _of_flows(cells)]
     tables = [
         "\n".join([_text(part, len(axes)), *_explained(results, part, [c for _, c in cells], said)])
-        for part in _fitting(left, columns)
+        for part in islice(_fitting(left, columns), 1 if brief else None)
     ]
     return ["\n".join([", ".join(fixed), tables[0]]) if fixed else tables[0], *tables[1:]]
 
@@ -210,6 +216,20 @@ def _of_metric(
         sources = dict.fromkeys(one.source for one in told if one.source)
         yield _Column("paper", [value for value, _ in printed], tuple(sources) or ("it",))
         yield _Column("difference", [difference for _, difference in printed])
+
+
+def _of_further(cells: list[tuple[int, Cell]], names: list[str]) -> Iterator[list[_Column]]:
+    """Means of further metrics. A capacity that all cells have is in the title of the share."""
+    for name in names:
+        texts = _means(cells, name)
+        if name == _CAPACITY and len(set(texts)) == 1 and "-" not in texts:
+            continue
+        title = _title(name)
+        if name == "share_reached":
+            [same, *others] = dict.fromkeys(_means(cells, _CAPACITY))
+            if not others and same != "-":
+                title = f"% of {same} {metric(_CAPACITY).unit}"
+        yield [_Column(title, texts)]
 
 
 def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
