@@ -42,13 +42,16 @@ def test_deep_nesting_gives_one_line(text: str, tmp_path: Path, capsys) -> None:
     assert "brackets or dotted keys are nested too deeply" in capsys.readouterr().err
 
 
-def test_a_name_that_is_not_text_is_shown_escaped(tmp_path: Path, capsys) -> None:
+def test_a_name_that_is_not_utf_8_is_refused_and_shown_escaped(tmp_path: Path, capsys) -> None:
     path = tmp_path / os.fsdecode(b"x\xff.toml")
     path.write_text(SCENARIO)
-    assert run(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
-    assert run(["results", str(tmp_path / "out")]) == 0
-    assert run(["run", str(path), "--set", "link.rat=1"]) == 2
-    assert r"x\udcff.toml" in capsys.readouterr().err.splitlines()[-1]
+    assert run(["run", str(path)]) == 2
+    assert r"x\udcff.toml: not UTF-8; use a name" in capsys.readouterr().err
+    folder = tmp_path / os.fsdecode(b"out\xff")
+    plain = tmp_path / "plain.toml"
+    plain.write_text(SCENARIO)
+    assert run(["run", str(plain), "-o", str(folder), "--no-plots", "--quiet"]) == 0
+    assert run(["results", str(folder)]) == 0
 
 
 def test_messages_do_not_steer_the_terminal(tmp_path: Path, capsys) -> None:

@@ -152,6 +152,7 @@ impl<T: Write> Write for Watched<'_, T> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.budget.ask()?;
         self.inner.flush()
     }
 }

@@ -31,6 +31,9 @@ use crate::units::Bytes;
 /// LLDU size if the file gives none: that of most scenarios in the papers.
 pub const DEFAULT_LLDU: Bytes = Bytes(33);
 
+/// Values whose checksum is computed at a time.
+const PART: usize = 1 << 18;
+
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "text",
     suffixes: &["csv", "txt"],
@@ -109,7 +112,11 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
     let bytes = phy.sizes().column();
     let columns = [Some(phy.t()), Some(phy.d()), bytes];
     for (index, column) in columns.into_iter().flatten().enumerate() {
-        sums.integers(index, column);
+        for part in column.chunks(PART) {
+            sums.integers(index, part);
+            // Lets a writer with a budget ask whether to continue.
+            out.flush()?;
+        }
     }
     let names = ["t_ns", "d_ns", "bytes"];
     let names = &names[..2 + usize::from(bytes.is_some())];

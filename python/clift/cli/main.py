@@ -132,6 +132,8 @@ def run(arguments: Sequence[str]) -> int:
     except CliftError as error:
         named = _flags(arguments, _ALLOWED.sub(r"--memory \1\2", str(error)))
         return _fail(in_its_words(named, _options(list(arguments))))
+    except UnicodeEncodeError as error:  # bytes of the command line or of a name on the disk
+        return _fail(f"{error.object}: not UTF-8; use a name or value that is")
     except (click.ClickException, OSError, MemoryError) as error:
         return _fail(_flags(arguments, _message(error)))
     except BaseException as error:  # noqa: BLE001 - a panic of the core is not an Exception

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clift._parse import MARGIN
-from clift._words import counted
+from clift._words import counted, printable
 from clift.errors import CliftError, Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -279,7 +279,8 @@ def _written(folder: Path, files: Iterator[Path], what: str) -> str:
         return f"stopped while writing {what}: {folder} is incomplete"
     finally:
         if names:
-            click.echo(f"wrote {what} into {folder}: {', '.join(names)}", err=True)
+            line = printable(f"wrote {what} into {folder}: {', '.join(names)}")
+            click.echo(line, err=True)
     return ""
 
 
