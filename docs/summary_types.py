@@ -49,6 +49,7 @@ KINDS = {
     "share_used": "float | None",
     "share_beside": "float | None",
     "mean_coding_ratio": "float | None",
+    "share_padding": "float | None",
 }
 # Keys that exist only with certain applications.
 SOMETIMES = ("page_load_s", "mos")

@@ -57,7 +57,8 @@ def datagrams(**options: Any) -> clift.Run:
 
 
 def test_a_link_by_hand() -> None:
-    link = datagrams().summary()["links"][0]
+    summary = datagrams().summary()
+    link = summary["links"][0]
     late = {"count": 9, "min": 11.0, "p50": 11.0, "p85": 11.0, "p95": 84.0, "p99": 84.0}
     assert link == {
         "kind": "link",
@@ -71,8 +72,10 @@ def test_a_link_by_hand() -> None:
         "reorder_flushes": 0,
         "lldus_taken": 20,
         "bytes_delivered": 9 * 150,
+        "capacity_kbps": pytest.approx(40 * 100 * 8e-3 / summary["duration_s"]),
         "share_used": 20 / 40,  # slots from 4 to 199 ms
         "share_beside": 0.0,
+        "share_padding": 50 / 200,
         "mean_coding_ratio": 150 / 200,
         "longest_queue": 1,
         "packet_delay_ms": {**late, "mean": pytest.approx((8 * 11 + 84) / 9), "max": 84.0},

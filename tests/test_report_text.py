@@ -1,7 +1,15 @@
 """The tables of a campaign: what stands where."""
 
+from pathlib import Path
+
+import pytest
+
+import clift
+from clift import PhyTrace
 from clift.campaign import run_campaign
-from clift.report.text import WIDTH, report
+from clift.campaign.caveats import notes
+from clift.campaign.results import Cell
+from clift.report.text import WIDTH, limited_by, report
 from clift.scenario import Scenario
 
 TEXT = """
@@ -53,3 +61,44 @@ def test_runs_that_came_out_the_same_are_said_once() -> None:
     assert "±" not in text
     assert said not in "\n\n".join(told(TEXT))
     assert said not in "\n\n".join(told(clear.replace("runs = 4", "runs = 1")))
+
+
+@pytest.mark.parametrize(
+    ("application", "window", "used", "padding", "text"),
+    [
+        (0.0, 0.95, 0.2, 0.0, "receive window 76 %, link 20 %"),
+        (0.9, 0.0, 0.2, 0.0, "application 72 %, link 20 %"),
+        (0.0, 0.7, 0.99, 0.0, "link 99 %"),  # a full window behind a busy link costs nothing
+        (0.0, 0.0, 0.3, 0.0, "congestion control 70 %, link 30 %"),
+        (0.0, 0.0, 0.98, 0.39, "link 98 %; padding takes 39 % of the link"),
+    ],
+)
+def test_the_column_limited_by_names_what_binds(
+    application: float, window: float, used: float, padding: float, text: str
+) -> None:
+    cell = Cell({"scheme": "ARQ"}, False, 2)
+    for run in range(2):
+        cell.values[run] = {
+            "share_application_limited": application,
+            "share_window_limited": window,
+            "links.0.share_used": used,
+            "links.0.share_padding": padding,
+        }
+    assert limited_by(cell) == text
+
+
+def test_notes_name_their_trace_if_there_are_several(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        phy = clift.channel.bernoulli(slots=20_000, slot_ns=1_000_000, p=0.02, seed=1)
+        PhyTrace(phy.t_ns, phy.d_ns, lldu_bytes=1500, rtt_ns=24_066_464).write(
+            tmp_path / f"{name}.parquet"
+        )
+    head = 'duration = "2 s"\n[link]\nrtt = "30 ms"\n'
+    several = head + '[vary]\ntrace.file = ["one.parquet", "two.parquet"]\n'
+    alone = head + '[trace]\nfile = "one.parquet"\n'
+    for text, prefix in ((several, "one.parquet: "), (alone, "")):
+        path = tmp_path / "x.toml"
+        path.write_text(text)
+        found = notes(run_campaign(Scenario.read(path)))
+        assert found[0].startswith(f"{prefix}link.rtt: 30 ms as given")
+        assert "24.066464 ms" in found[0]

@@ -305,7 +305,7 @@ def test_defaults_taken_are_printed(scenario: Path) -> None:
     done = clift("run", scenario, "--json", "--runs", 2)
     taken = {
         "link.rtt": {"value": "100 ms", "from": "default"},
-        "channel.decoding": {"value": "1003802 ns", "from": "default: one slot"},
+        "channel.decoding": {"value": "1.003802 ms", "from": "default: one slot"},
         "link.queue": {"value": "1000 packets", "from": "default"},
     }
     assert json.loads(done.stdout)["taken"] == taken

@@ -254,7 +254,7 @@ class Link(TypedDict):
     share_beside: float | None
     """Repairs sent outside the link's slots, as a share of the slots: the model takes no
     slots for them."""
-    share_padding: float
+    share_padding: float | None
     """Share of the bytes of the LLDUs of delivered packets that carry no bytes of these;
     missing where packets share LLDUs or LLDUs differ in size."""
     mean_coding_ratio: float | None

@@ -29,8 +29,8 @@ _LOPSIDED = 1.25
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.0.share_used"],
     False: [
-        *("links.0.capacity_kbps", "share_reached", "share_sent_again", "timeouts"),
-        *("links.0.share_used", "links.0.packet_delay_ms.p95"),
+        *("share_sent_again", "timeouts", "links.0.share_used", "links.0.packet_delay_ms.p95"),
+        *("links.0.capacity_kbps", "share_reached"),
     ],
 }
 _CAPACITY = "links.0.capacity_kbps"
@@ -319,29 +319,28 @@ def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
 
 
 def limited_by(cell: Cell) -> str:
-    """What limited the flows of a cell, with its share of the time; empty if it is not known.
+    """What limited the flows of a cell, in shares of the time; empty if it is not known.
 
-    What neither the application nor the receive window limits, the path does: the link as far as it
-    was used, else congestion control, which had reduced its window or waited for a repair.
+    The link limits as far as its slots were used: a full receive window costs nothing while the
+    link is busy with what it let through. The rest of the time is divided by what senders waited
+    for; what is neither the application nor the receive window is congestion control, which had
+    reduced its window or repaired losses.
     """
     names = {"application": "share_application_limited", "receive window": "share_window_limited"}
     found = {what: cell.estimate(name) for what, name in names.items()}
     shares = {what: one.mean for what, one in found.items() if one is not None}
     if len(shares) < len(names):
         return ""
-    path = max(0.0, 1 - sum(shares.values()))
-    used = cell.estimate("links.0.share_used")
-    if used is None:
-        shares["path"] = path
-    else:
-        shares["link"] = min(path, used.mean)
-        shares["congestion control"] = path - shares["link"]
+    shares["congestion control"] = max(0.0, 1 - sum(shares.values()))
+    if (used := cell.estimate("links.0.share_used")) is not None:
+        shares = {what: share * (1 - used.mean) for what, share in shares.items()}
+        shares["link"] = used.mean
     ranked = sorted(shares.items(), key=lambda one: -one[1])
-    text = ", ".join(f"{what} {share:.0%}" for what, share in ranked if share >= _NAMED)
+    text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
     padding = cell.estimate("links.0.share_padding")
     if padding is not None and padding.mean > _PADDED:
-        text += f"; padding takes {padding.mean:.0%} of the link"
-    return text.replace("%", " %")
+        text += f"; padding takes {100 * padding.mean:.0f} % of the link"
+    return text
 
 
 def _figure(value: float | None, scale: float) -> str:
