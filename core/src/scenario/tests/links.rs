@@ -108,7 +108,7 @@ fn a_3gpp_link_follows_its_keys() {
         ),
         (
             "[ntn]\nk_offset = \"500 ms\"\n",
-            "geo.toml line 2: ntn.k_offset: is below the longest round trip, 541460 us, so",
+            "geo.toml line 2: ntn.k_offset: is below the longest round trip, 541.46 ms, so",
         ),
         (
             "[ntn]\nprocesses = 4\nsilent_processes = 4\n",
