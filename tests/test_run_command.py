@@ -63,9 +63,9 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
         "HARQ(10/12) # # # # #\n"
         "(median: over the runs; paper: value printed in nowhere; difference: (mean - printed) / "
         "printed; the\nmean of a time has an interval from # runs on)\n\n"
-        "scheme runs link used (%)\n"
-        "ARQ # #\n"
-        "HARQ(10/12) # #"
+        "scheme runs link used (%) limited by\n"
+        "ARQ # # congestion control # %, link # %\n"
+        "HARQ(10/12) # # link # %, congestion control # %"
     )
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (

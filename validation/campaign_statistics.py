@@ -43,13 +43,31 @@ METRICS = (
 CAMPAIGNS = 1000
 CONDITIONS = 12
 LOG = DEMO.parent / "link_log.csv"
-GEO = {"model": "gilbert-elliott", "erasures": "2 %", "burst": 2, "rate": "263 kbit/s", "lldu": "33 B"}
-LEO = {"model": "gilbert-elliott", "erasures": "2 %", "burst": 20, "rate": "10 Mbit/s", "lldu": "1500 B"}
+GEO = {
+    "model": "gilbert-elliott",
+    "erasures": "2 %",
+    "burst": 2,
+    "rate": "263 kbit/s",
+    "lldu": "33 B",
+}
+LEO = {
+    "model": "gilbert-elliott",
+    "erasures": "2 %",
+    "burst": 20,
+    "rate": "10 Mbit/s",
+    "lldu": "1500 B",
+}
 FILE = {"application": {"type": "file", "size": "400 kB"}, "duration": "60 s"}
-ROWS = {"time": "time_s:s", "rate": "rate_mbps:Mbit/s", "delay": "delay_ms:ms", "loss": "loss_percent:%"}
+ROWS = {
+    "time": "time_s:s",
+    "rate": "rate_mbps:Mbit/s",
+    "delay": "delay_ms:ms",
+    "loss": "loss_percent:%",
+}
 OVER_LOG = {"trace": {"file": str(LOG), **ROWS}, "duration": "10 s"}
 LINKS: dict[str, dict[str, Any]] = {
-    "measured, random starts": OVER_LOG | {"link": {"rtt": "0 ms", "start": "random", "wrap": True}},
+    "measured, random starts": OVER_LOG
+    | {"link": {"rtt": "0 ms", "start": "random", "wrap": True}},
     "measured, one start": OVER_LOG
     | {"link": {"rtt": "0 ms", "wrap": True}, "transport": {"congestion": "bbr"}},
     "GEO, drawn": {"channel": GEO, "link": {"rtt": "500 ms"}, "duration": "20 s"},

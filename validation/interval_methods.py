@@ -79,11 +79,11 @@ def main() -> None:
                 f"{below:.3f}; width {widths[0]:.2f} (median), {widths[1]:.2f} (95 %)"
             )
             if runs in (12, 50):
-                of_differences(law, columns, drawn, mean)
+                of_differences(columns, drawn, mean)
 
 
 def of_differences(
-    law: str, columns: Floats, drawn: Callable[[tuple[int, int]], Floats], mean: float
+    columns: Floats, drawn: Callable[[tuple[int, int]], Floats], mean: float
 ) -> None:
     """Prints how often the interval of a difference of 10 % holds it."""
     others = 1.1 * drawn(columns.shape)

@@ -36,6 +36,7 @@ def campaign(design: Design) -> Results:
         labels = {name: label for (name, _), label in named if label is not None}
         values = Values.of(table, len(cells))
         is_transfer = scenario.is_transfer
-        more = {"scenario": scenario, "is_exact": contest.race.is_exact}
-        cells.append(Cell(labels, is_transfer, len(values), values, scenario.shared, **more))
+        cell = Cell(labels, is_transfer, len(values), values, scenario.shared, scenario=scenario)
+        cell.is_exact = contest.race.is_exact
+        cells.append(cell)
     return Results(design.title, design.seed, design.axes, cells, [], table=table)

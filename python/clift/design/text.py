@@ -208,11 +208,11 @@ def _legend(design: Design) -> str:
     if len(design.contests) > 1:
         runs += f", {counted(len(design.contests), 'condition')}"
     return (
-        f"{runs}, seed {design.seed}; trying all of it would take {full}). ±: 95 % interval; to the "
-        "first: by runs with the same draws, all these intervals hold together with 95 %. Best: "
-        f"none of the last round can be better by more than {100 * design.tolerance:g} %; equal: within "
-        "that, either way; ?: that is not sure. Set aside: dropped after few runs, which is no "
-        "proof."
+        f"{runs}, seed {design.seed}; trying all of it would take {full}). ±: 95 % interval; to "
+        "the first: by runs with the same draws, all these intervals hold together with 95 %. Best: "
+        f"none of the last round can be better by more than {100 * design.tolerance:g} %; equal: "
+        "within that, either way; ?: that is not sure. Set aside: dropped after few runs, which is "
+        "no proof."
     )
 
 
