@@ -209,7 +209,7 @@ def _legend(design: Design) -> str:
         runs += f", {counted(len(design.contests), 'condition')}"
     return (
         f"{runs}, seed {design.seed}; trying all of it would take {full}). ±: 95 % interval; to "
-        "the first: by runs with the same draws, all these intervals hold together with 95 %. Best: "
+        "the first: by runs with the same draws; these intervals hold together with 95 %. Best: "
         f"none of the last round can be better by more than {100 * design.tolerance:g} %; equal: "
         "within that, either way; ?: that is not sure. Set aside: dropped after few runs, which is "
         "no proof."
