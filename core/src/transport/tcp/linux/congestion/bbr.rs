@@ -308,8 +308,9 @@ impl Bbr {
             self.min_rtt_at = now;
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_cwnd(window);
+            // In this order: a window saved before counts too (`bbr_save_cwnd`).
             self.mode = Mode::ProbeRtt;
+            self.save_cwnd(window);
             self.probe_rtt_until = None;
         }
         if self.mode == Mode::ProbeRtt {

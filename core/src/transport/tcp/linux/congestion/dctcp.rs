@@ -2,7 +2,6 @@
 
 use super::reno::Reno;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
-use crate::units::{Duration, Instant};
 
 /// Fixed-point one of the marked fraction alpha, which starts at 1.
 const ALL: u32 = 1024;
@@ -76,20 +75,29 @@ impl CongestionControl for Dctcp {
     fn reduce_among_marks(&mut self, window: &Window) -> Option<Reduction> {
         Some(Self::half(window))
     }
-
-    fn on_idle(&mut self, _: Instant, _: Duration, _: bool, _: &mut Window) {
-        (self.delivered, self.marked) = (0, 0);
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{Duration, Instant};
 
     fn round(dctcp: &mut Dctcp, number: u64, marked: u32) {
         let (first, next) = (number * 100, (number + 1) * 100);
         let ack = Ack { segments: 100, marked, first, next, ..Ack::default() };
         dctcp.on_ack(&ack, &mut Window::of(100, 10));
+    }
+
+    /// `dctcp_cwnd_event_tx_start` keeps what was counted before a pause.
+    #[test]
+    fn a_pause_keeps_the_marks_of_its_round_trip() {
+        let (mut dctcp, mut window) = (Dctcp::new(), Window::of(100, 10));
+        round(&mut dctcp, 0, 0);
+        let ack = Ack { segments: 50, marked: 50, first: 50, next: 150, ..Ack::default() };
+        dctcp.on_ack(&ack, &mut window);
+        dctcp.on_idle(Instant::ZERO, Duration::from_millis(1000), true, &mut window);
+        round(&mut dctcp, 2, 0);
+        assert_eq!(dctcp.alpha, 900 + 21, "50 of 150 marked");
     }
 
     /// RFC 8257, section 3.3: per round trip alpha moves by a sixteenth of the distance to the

@@ -125,11 +125,13 @@ impl Congestion {
         self.usage.on_change(ack.now);
     }
 
-    /// Passes an ACK to the model, which sets the window. Returns true if the control now sends
-    /// less than it could.
+    /// Passes an ACK to the model, which sets the window. Returns true if the control sends less
+    /// than it could, before the ACK or after it: `bbr_update_min_rtt` marks the samples of ProbeRTT
+    /// before it may end ProbeRTT.
     pub(super) fn on_sample(&mut self, sample: &Sample) -> bool {
+        let limited_itself = self.control.is_limiting_itself();
         self.control.on_sample(sample, &mut self.window);
-        self.control.is_limiting_itself()
+        limited_itself || self.control.is_limiting_itself()
     }
 
     /// Tells a model-based control of a segment declared lost.

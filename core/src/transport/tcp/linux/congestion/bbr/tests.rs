@@ -183,6 +183,19 @@ fn round_trip_time_is_probed_every_ten_seconds() {
     assert_eq!((path.bbr.mode, path.bbr.min_rtt), (Mode::ProbeBw, Some(RTT)));
 }
 
+/// `bbr_update_min_rtt` changes the mode before `bbr_save_cwnd`, which then keeps the larger one of
+/// this window and the one saved before.
+#[test]
+fn probing_the_round_trip_time_keeps_a_larger_saved_window() {
+    let mut path = Path::in_probe_bw(1);
+    path.window.set_cwnd(500);
+    path.bbr.reduce(Loss::Detected, &path.window);
+    while path.bbr.mode != Mode::ProbeRtt {
+        path.ack_of(20, 0, 40, |sample| sample.rtt = Some(RTT * 2));
+    }
+    assert_eq!(path.bbr.prior_cwnd, 500);
+}
+
 /// Section 4.2.3.4: in the first round trip of a recovery one segment leaves per segment delivered;
 /// afterwards lost segments reduce the window. The end of the recovery restores the window.
 #[test]
