@@ -139,14 +139,17 @@ fn agrees_with_a_kernel_under_loss() {
     assert_within(0.04, &cells(|row| row.held == 0.0));
 }
 
-/// The same packets held back: within 4 %, means of six runs where they scatter most.
+/// The same packets held back: within 4 %, means of six runs where they scatter most. The kernel's
+/// means have standard errors of 3.0 (NewReno) and 4.4 % (CUBIC) there, so that a narrower bound
+/// would tell nothing.
 #[test]
 fn agrees_with_a_kernel_under_reordering() {
     assert_within(0.04, &cells(|row| row.held > 0.0 && row.options == "default"));
 }
 
 /// And with parts left out, where single runs scatter by a factor of two: means of 6 to 18 runs,
-/// whose differences have standard errors of 4 to 9 %, the largest without D-SACK.
+/// whose differences have standard errors of 4 to 9 %, the largest without D-SACK, where the kernel's
+/// mean alone has 6.1 %.
 #[test]
 fn agrees_with_a_kernel_that_lacks_parts() {
     assert_within(0.1, &cells(|row| row.held > 0.0 && row.options == "no-adaptive"));

@@ -1,6 +1,7 @@
 """The engine beside kernels in drawn cells (`drawn`, `controls`): what is off, how many are not.
 
     python -m validation.kernel.beside drawn                   # with the measurements there are
+    python -m validation.kernel.beside virtual --default       # and with the default options
     python -m validation.kernel.beside drawn --measure 0 3 17  # measures cells again; needs root
     python -m validation.kernel.beside virtual --measure all   # in virtual time; two hours
 
@@ -17,7 +18,7 @@ import multiprocessing
 import platform
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,6 +126,7 @@ def main() -> int:
     parser.add_argument("--run", type=int, default=1, help="number of the measurement")
     parser.add_argument("--parallel", type=int, default=1, help="kernels at a time (virtual time)")
     parser.add_argument("--without-kept-apart", action="store_true", help="leave a third unseen")
+    parser.add_argument("--default", action="store_true", help="with the default options")
     arguments = parser.parse_args()
     kept = KEPT[arguments.kept]
     if arguments.measure:
@@ -140,7 +142,9 @@ def main() -> int:
         else:
             measure_virtually(kept, kept.kernel, chosen, arguments.run, arguments.parallel)
     comparisons = [
-        it for it in compare(kept) if not (arguments.without_kept_apart and it.cell.kept_apart)
+        it
+        for it in compare(kept, linux={} if arguments.default else ours.HOST)
+        if not (arguments.without_kept_apart and it.cell.kept_apart)
     ]
     for comparison in comparisons:
         if comparison.faults:
@@ -217,13 +221,17 @@ def read(kept: Kept) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def compare(kept: Kept, wanted: Callable[[DrawnCell], bool] | None = None) -> list[Comparison]:
+def compare(
+    kept: Kept,
+    wanted: Callable[[DrawnCell], bool] | None = None,
+    linux: Mapping[str, bool] = ours.HOST,
+) -> list[Comparison]:
     """Runs the engine in every cell that was measured, or in those that are wanted."""
     measured: dict[int, list[dict[str, str]]] = {}
     for row in read(kept):
         measured.setdefault(int(row["number"]), []).append(row)
     return [
-        Comparison(cell, kernel(cell, measured[cell.number]), engine(cell))
+        Comparison(cell, kernel(cell, measured[cell.number]), engine(cell, linux))
         for cell in inside.SETS[kept.cells]()
         if cell.number in measured and (wanted is None or wanted(cell))
     ]
@@ -244,10 +252,10 @@ def kernel(cell: DrawnCell, rows: list[dict[str, str]]) -> Result:
     return Result(speed, median("retransmissions"), median("timeouts"), median("mean_queue"))
 
 
-def engine(cell: DrawnCell) -> Result:
+def engine(cell: DrawnCell, linux: Mapping[str, bool] = ours.HOST) -> Result:
     """Result of the engine in a cell; the medians of several runs if the control draws."""
     seeds = range(1, RUNS + 1) if cell.congestion in DRAWING else [cell.seed]
-    runs = [_run(replace(cell, seed=seed)) for seed in seeds]
+    runs = [_run(replace(cell, seed=seed), linux) for seed in seeds]
 
     def median(name: str) -> float:
         return statistics.median(getattr(run, name) for run in runs)
@@ -257,8 +265,8 @@ def engine(cell: DrawnCell) -> Result:
     return Result(speed, median("retransmissions"), median("timeouts"), median("mean_queue"))
 
 
-def _run(cell: DrawnCell) -> Result:
-    outcome, queue = ours.run_with_queue(cell)
+def _run(cell: DrawnCell, linux: Mapping[str, bool]) -> Result:
+    outcome, queue = ours.run_with_queue(cell, linux)
     flow = outcome.summary()["flows"][0]
     speed = outcome.goodput_kbps if cell.file_bytes is None else outcome.completion_s
     return Result(speed, flow["retransmissions"], flow["timeouts"], queue)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 import clift
@@ -14,8 +16,8 @@ _STEP_NS = 1_000_000
 HOST = {"window_growth": True, "burst_deferral": True, "timer_ticks": True}
 
 
-def setup(cell: AnyCell) -> Setup:
-    """The cell as the engine runs it."""
+def setup(cell: AnyCell, linux: Mapping[str, bool] = HOST) -> Setup:
+    """The cell as the engine runs it, with these options of profile `linux`."""
     lost, held = cell.fates()
     leg = {"rate": f"{cell.rate_bps} bit/s", "delay": f"{cell.rtt_ms * 500_000} ns"}
     file = {"type": "file", "size": f"{cell.file_bytes} B"}
@@ -27,7 +29,7 @@ def setup(cell: AnyCell) -> Setup:
         },
         transport="newreno" if cell.congestion == "reno" else cell.congestion,
         profile="linux",
-        linux=HOST | {"pacing": cell.paced},
+        linux={**linux, "pacing": cell.paced},
         duration_s=cell.seconds,
         seed=getattr(cell, "seed", 1),
     )
@@ -44,7 +46,7 @@ def goodput_kbps(cell: Cell) -> float:
     return run(setup(cell)).goodput_kbps
 
 
-def run_with_queue(cell: AnyCell) -> tuple[Outcome, float]:
+def run_with_queue(cell: AnyCell, linux: Mapping[str, bool]) -> tuple[Outcome, float]:
     """The outcome, and the mean number of packets that waited."""
-    series = _clift.series(setup(cell), _STEP_NS)
-    return run(setup(cell)), float(np.mean(series["queue_packets"]))
+    series = _clift.series(setup(cell, linux), _STEP_NS)
+    return run(setup(cell, linux)), float(np.mean(series["queue_packets"]))
