@@ -359,6 +359,7 @@ fn keyword(field: &str) -> &str {
     match field {
         "slot" => "slot_ns",
         "decoding" => "decode_ns",
+        "slot and decoding" => "slot_ns and decode_ns",
         "interval" => "interval_ms",
         same => same,
     }

@@ -1,6 +1,15 @@
 //! "did you mean": finds the nearest known name.
 
-/// The candidate nearest to `word`, if it is near enough for a typing error.
+/// Names of one quantity that sections call differently.
+const SYNONYMS: [&[&str]; 5] = [
+    &["p", "loss", "erasures", "plr"],
+    &["bandwidth", "capacity", "rate"],
+    &["latency", "delay", "rtt"],
+    &["buffer", "queue"],
+    &["mtu", "packet"],
+];
+
+/// The candidate nearest to `word`, if it is near enough for a typing error or another name of it.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -10,8 +19,15 @@ pub(crate) fn nearest<'a>(
     if word.chars().count() > 40 {
         return None;
     }
-    let near = (word.chars().count() / 3).max(1);
+    let candidates: Vec<&str> = candidates.collect();
+    let mut other = SYNONYMS.iter().filter(|names| names.contains(&word)).flat_map(|names| *names);
+    if let Some(found) = other.find_map(|name| candidates.iter().find(|one| *one == name)) {
+        return Some(found);
+    }
+    // Every letter is within one error of every other.
+    let near = if word.chars().count() == 1 { 0 } else { (word.chars().count() / 3).max(1) };
     candidates
+        .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= near)
         .min_by_key(|(distance, _)| *distance)
@@ -47,7 +63,10 @@ mod tests {
         let keys = ["rate", "rtt", "queue", "feedback"];
         assert_eq!(nearest("rat", keys.into_iter()), Some("rate"));
         assert_eq!(nearest("qeuue", keys.into_iter()), Some("queue"));
-        assert_eq!(nearest("bandwidth", keys.into_iter()), None);
+        assert_eq!(nearest("bandwidth", ["rtt", "queue"].into_iter()), None);
+        assert_eq!(nearest("bandwidth", keys.into_iter()), Some("rate"));
+        assert_eq!(nearest("p", ["k", "n", "loss"].into_iter()), Some("loss"));
+        assert_eq!(nearest("q", ["k", "n"].into_iter()), None);
         assert_eq!(distance("ca", "ac"), 1);
         assert_eq!(distance("", "abc"), 3);
     }

@@ -111,6 +111,18 @@ impl Fragmentation {
         let lldus = self.bytes(size).div_ceil(u64::from(payload.get())).max(1);
         lldus + u64::from(self.extra_lldu)
     }
+
+    /// LLDUs of `lldu` bytes for a packet of `size` bytes, and the share of their payload that pads
+    /// the last of them: 0 if packets share LLDUs.
+    ///
+    /// # Errors
+    /// If LLDU headers leave no room.
+    pub(crate) fn padding(self, lldu: Bytes, size: Bytes) -> Result<(u64, f64), LinkError> {
+        let payload = self.payload(lldu)?;
+        let lldus = Self { extra_lldu: false, ..self }.lldus(payload, size);
+        let used = self.bytes(size) as f64 / (lldus * u64::from(payload.get())) as f64;
+        Ok((lldus, if self.packing == Some(Packing::Bytes) { 0.0 } else { 1.0 - used }))
+    }
 }
 
 impl TraceLink {

@@ -7,13 +7,14 @@ use super::error::Origin;
 use super::limit::Start;
 use super::link::SlotLink;
 use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy};
+use super::setup::fragmentation;
 use super::spec::PhySpec;
 use super::store::MakeError;
 use super::traces::{SetupFault, Traces};
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
-use crate::units::Duration;
+use crate::units::{Duration, counted};
 
 /// A cell: its labels on the axes, its configuration and the resulting plan.
 #[derive(Clone, Debug)]
@@ -112,6 +113,7 @@ impl Cell {
                 ));
             }
             lines.extend(self.of_the_way_back(index, link, &phy));
+            lines.extend(self.padding(index, link, &phy));
             let key = crate::config::join(&link.key, "trace");
             let warnings = &phy.header().notes.warnings;
             lines.extend(warnings.iter().map(|warning| format!("{key}: {warning}")));
@@ -131,6 +133,35 @@ impl Cell {
         let [PlannedHop::Leg(back)] = &self.plan.backward[..] else { return None };
         let told = !only_link || slots.feedback.is_some() || !there_in_delays(slots, phy);
         if told { None } else { Some(phy.nominal_decoding() + back.delay?) }
+    }
+
+    /// Notes on packets that leave more than a twentieth of their LLDUs empty.
+    fn padding(&self, index: usize, link: &PlannedLink, phy: &PhyTrace) -> Vec<String> {
+        let there = |hop: &&PlannedHop| matches!(hop, PlannedHop::Link(_));
+        let backward = index >= self.plan.forward.iter().filter(there).count();
+        if backward || !link.section.is_empty() {
+            return Vec::new();
+        }
+        let flows = self.plan.flows.iter();
+        let mut sizes: Vec<_> = flows.map(|flow| flow.transport.protocol().packet()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let fragmentation = fragmentation(&link.link).over(phy.header().loading).ok();
+        let padded = sizes.into_iter().filter_map(|size| {
+            let (lldus, share) = fragmentation?.padding(phy.lldu(), size).ok()?;
+            let lldu = phy.lldu().0;
+            (share > 0.05).then(|| {
+                format!(
+                    "{}: packets of {} bytes take {} of {lldu} bytes, of which {:.1} % is padding; \
+                     with \"bytes\" packets share LLDUs",
+                    crate::config::join(&link.key, "link.packing"),
+                    size.0,
+                    counted(lldus, "LLDU", "LLDUs"),
+                    100.0 * share
+                )
+            })
+        });
+        padded.collect()
     }
 
     /// Notes on the defaults for reports and acknowledgements over a trace of one-way delays.

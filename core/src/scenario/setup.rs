@@ -166,13 +166,19 @@ fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) 
         aqm: usage.aqm,
         start_offset,
         wrap: usage.wrap,
-        fragmentation: Fragmentation {
-            lldu_header: slots.lldu_header,
-            packet_header: usage.packet_header,
-            extra_lldu: slots.extra_lldu,
-            packing: slots.packing,
-        },
+        fragmentation: fragmentation(&planned.link),
         overlap_papers: slots.overlap == Overlap::Papers,
         reorder: usage.reorder.as_ref().map(Reorder::config),
+    }
+}
+
+/// How the packets of a link are put onto LLDUs, unless its trace says more.
+pub(super) fn fragmentation(link: &Link) -> Fragmentation {
+    let Link { slots, usage, .. } = link;
+    Fragmentation {
+        lldu_header: slots.lldu_header,
+        packet_header: usage.packet_header,
+        extra_lldu: slots.extra_lldu,
+        packing: slots.packing,
     }
 }

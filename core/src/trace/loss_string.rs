@@ -219,6 +219,10 @@ pub fn write_runs(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
 impl Pattern {
     fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
         let why = "a loss pattern has no times";
+        if how.slot.is_none() && how.decoding.is_none() {
+            // Both at once, so that nobody asks twice.
+            return how.needed(None, why, "slot and decoding", input);
+        }
         Ok(Self {
             slot: how.needed(how.slot, why, "slot", input)?,
             decode: how.needed(how.decoding, why, "decoding", input)?,

@@ -135,6 +135,23 @@ fn a_measured_round_trip_time_applies_unless_one_is_given() {
 }
 
 #[test]
+fn padding_of_more_than_a_twentieth_is_told() {
+    let told = |lldu: u32, keys: &str| {
+        let plain = phy(&[1; 9]);
+        let phy = PhyTrace::new(plain.t().clone(), plain.d().clone(), Bytes(lldu)).unwrap();
+        let text = format!("[trace]\nfile = \"x.csv\"\n[link]\nrtt = \"5 ms\"\n{keys}");
+        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        scenario.cells()[0].taken(&Given::phy([phy])).unwrap()
+    };
+    let expected = "link.packing: packets of 1500 bytes take 2 LLDUs of 1228 bytes, of which 38.9 % \
+                    is padding; with \"bytes\" packets share LLDUs";
+    assert_eq!(told(1228, ""), [expected]);
+    for (lldu, keys) in [(1500, ""), (33, ""), (1228, "packing = \"bytes\"\n")] {
+        assert_eq!(told(lldu, keys), [""; 0], "{lldu} {keys}");
+    }
+}
+
+#[test]
 fn delays_behind_a_link_use_the_clock_of_its_trace() {
     // 7 ms, from 1 s on 3 ms; the trace of nine slots starts at 0.9 s.
     let text = "[link]\nstart = \"900 ms\"\ndelays = \"7.csv\"\nrtt = \"1 ms\"\n";

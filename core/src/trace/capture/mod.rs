@@ -37,7 +37,7 @@ const RECEIVER: &str = "receiver";
 /// Settings that two captures do not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Payload of a slot; default: the longest IP packet.
+    /// Payload of a slot; default: 1500 bytes, or the longest IP packet if that is longer.
     pub lldu: Option<Bytes>,
     /// Slots at this rate, each with the fate of the nearest packet; `None`: one slot per packet.
     pub rate: Option<BitRate>,

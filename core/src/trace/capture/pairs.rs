@@ -20,6 +20,10 @@ const LEAST_SHARE: usize = 50;
 /// A gap of at least this length (ns) is a pause, in which the packets do not sample the link.
 const PAUSE: i64 = 200_000_000;
 
+/// Bytes of the packets that a path is taken to carry: captures of small packets do not show it,
+/// and a run's packets of 1500 bytes would take two LLDUs of fewer.
+const MTU: u32 = 1500;
+
 /// Builds the trace from the packets sent.
 pub(super) fn trace(
     sent: &Capture,
@@ -116,7 +120,7 @@ pub(super) fn trace(
         d.push(if behind && options.keep_order { latest - at } else { delay });
         t.push(at);
     }
-    let lldu = options.lldu.unwrap_or(Bytes(largest.max(1)));
+    let lldu = options.lldu.unwrap_or(Bytes(largest.max(MTU)));
     let gaps = t.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap >= PAUSE);
     let (pauses, paused) = gaps.fold((0, 0), |(count, sum), gap| (count + 1, sum + gap));
     let lasted = t.last().map_or(1, |last| (*last).max(1));
@@ -173,7 +177,12 @@ pub(super) fn trace(
     }
     let assumed = &mut notes.assumed;
     if options.lldu.is_none() {
-        assumed.push(format!("LLDUs of {}, the longest packet", counted(lldu.0, "byte", "bytes")));
+        let why = if largest < MTU {
+            format!("what an Ethernet frame carries (the longest packet has {largest})")
+        } else {
+            "the longest packet".to_owned()
+        };
+        assumed.push(format!("LLDUs of {} bytes, {why}", lldu.0));
     }
     assumed.push(match options.rate {
         None => "one slot per packet".to_owned(),

@@ -107,6 +107,9 @@ fn every_capture_format_gives_the_same_trace() {
         same(&traced(&plain, receiver, &Options::default()), &format!("case {case}"));
     }
     let short = traced(&plain, &receiver[4], &Options::default());
+    // Packets of 128 bytes do not show what the path carries.
+    assert_eq!(short.lldu(), Bytes(1500));
+    assert!(short.header().notes.assumed[0].ends_with("(the longest packet has 128)"));
     assert!(short.header().notes.understood.iter().any(|note| note.contains("first 16 bytes")));
     // Two bytes of payload are not enough if nothing else differs.
     let alike = read(&plain[..], &pcap(&seen, 1, false, false, 44)[..], &Options::default());

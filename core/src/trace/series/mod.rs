@@ -886,6 +886,15 @@ impl<'a> SeriesImport<'a> {
                 self.longest.1
             ));
         }
+        let mean = self.intervals.iter().sum::<i64>() / self.intervals.len().max(1) as i64;
+        if self.series.rate.is_some() && usual > 0 && mean / 10 >= usual {
+            warnings.push(format!(
+                "rows come in batches, {} apart within one and {} on average: their times may be \
+                 those at which a buffer was written, not those of the measurement",
+                span(usual),
+                span(mean)
+            ));
+        }
         if let Some(step) = self.delays.step() {
             warnings.push(format!("a coarse clock: all delays are multiples of {}", span(step)));
         }

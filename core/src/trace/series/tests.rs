@@ -232,6 +232,18 @@ fn warnings_report_gaps_coarse_clocks_and_repeated_times() {
 }
 
 #[test]
+fn rows_that_were_written_in_batches_cause_a_warning() {
+    let batches = |apart: f64| {
+        let time = |row: usize| 20.0 * (row / 9) as f64 + apart * row as f64;
+        let rows: String = (0..36).map(|row| format!("{} 8\n", time(row))).collect();
+        imported(&rows, "rate=2:kbit/s").warnings().join("\n")
+    };
+    let expected = "rows come in batches, 1 ms apart within one and 1.715285714 s on average";
+    assert!(batches(0.001).contains(expected), "{}", batches(0.001));
+    assert!(!batches(2.0).contains("batches"));
+}
+
+#[test]
 fn faults_have_a_line_and_a_cure() {
     let rate = "rate=2:kbit/s";
     let cases = [
