@@ -235,7 +235,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.loss",
             "110",
             [],
-            "x.loss: a loss pattern has no times; give --slot",
+            "x.loss: a loss pattern has no times; give --slot and --decode",
         ),
     ],
 )

@@ -1,7 +1,9 @@
 """Files of measuring tools, which are recognised by their content."""
 
+import gzip
 import hashlib
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,15 @@ def test_the_nearest_command_is_named(tmp_path: Path, capsys) -> None:
     table.write_text("time,rate,delay\n0,5,20\n1,5,20\n")
     said = refused(capsys, "trace", "import", table, "-o", tmp_path / "x.csv")
     assert "a table of columns 1 `time`, 2 `rate`, 3 `delay`; say which is what" in said
+    # The command that is named works.
+    words = shlex.split(said.rpartition("): ")[2].replace("OUTPUT", str(tmp_path / "y.csv")))
+    assert run(words[1:]) == 0
+    assert clift.read_trace(tmp_path / "y.csv").stats()["rate_bps"] == pytest.approx(5e6, rel=0.01)
+    capsys.readouterr()
+    packed = tmp_path / "log.csv.gz"
+    packed.write_bytes(gzip.compress(table.read_bytes()))
+    said = refused(capsys, "trace", "import", packed, "-o", tmp_path / "x.csv")
+    assert said.endswith(f"gunzip -k {packed}")
     capture = tmp_path / "x.pcap"
     capture.write_bytes(b"\xd4\xc3\xb2\xa1" + bytes(20))
     for more in ([], ["--time", "1:s"]):

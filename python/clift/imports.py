@@ -11,6 +11,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._parse import real, shown
+from clift.columns import Columns, guessed
 from clift.errors import TraceError
 from clift.trace import Path, PhyTrace, whole_bytes
 
@@ -49,16 +50,18 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
         >>> folder.cleanup()
     """
     start = _start(path)
+    if start.startswith(_GZIP):
+        raise TraceError(f"{path}: compressed; unpack it first: gunzip -k {path}")
     if keys.keys() & {"time", "receiver", "format"} or start.startswith(_CAPTURES):
         return _imported(path, **keys)
     try:
         kind = _clift.format_of(_name("path", path))
     except TraceError:
-        if (table := _as_table(path, start)) is None:
+        if (table := _as_table(path)) is None:
             raise
         raise table from None
     if kind == "text" and not start.startswith((b"#", b"t_ns")):
-        raise _as_table(path, start) or TraceError(
+        raise _as_table(path) or TraceError(
             f"{path}: not a log that CLIFT knows; for a log in columns: "
             f"clift trace import {path} --time 1:s --rate 2:Mbit/s -o OUTPUT"
         )
@@ -68,34 +71,44 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
 _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d",
              b"\x0a\x0d\x0d\x0a")  # fmt: skip
 """First bytes of pcap, in both byte orders with microseconds and nanoseconds, and of pcapng."""
+_GZIP = b"\x1f\x8b"
 
 
-def _start(path: Path) -> bytes:
+def _start(path: Path, size: int = 1 << 12) -> bytes:
     """The first bytes of a file; empty for a pipe, whose bytes can be read only once."""
     name = _name("path", path)
     try:
         if not pathlib.Path(name).is_file():
             return b""
         with pathlib.Path(name).open("rb") as file:
-            return file.read(1 << 12)
+            return file.read(size)
     except OSError:
         return b""
 
 
-def _as_table(path: Path, start: bytes) -> TraceError | None:
+class TableError(TraceError):
+    """The file is a table, so its columns must be named.
+
+    Attributes:
+        table: The columns, guessed.
+    """
+
+    def __init__(self, path: Path, table: Columns) -> None:
+        self.table = table
+        super().__init__(self.message(path, f"clift trace import {path} {table.options} -o OUTPUT"))
+
+    def message(self, path: Path, command: str) -> str:
+        """The message, with a command that names the columns."""
+        return (
+            f"{path}: a table of columns {self.table.listed}; say which is what, with its unit "
+            f"(guessed here): {command}"
+        )
+
+
+def _as_table(path: Path) -> TableError | None:
     """The error that says how a table in columns is imported, if the file looks like one."""
-    lines = start.decode(errors="replace").splitlines()
-    header = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    between = next((mark for mark in ",;\t" if mark in header), None)
-    names = [name.strip() for name in header.split(between) if name.strip()]
-    is_text = header.isprintable() or between == "\t"
-    if len(names) < 2 or not is_text or "{" in header:
-        return None
-    listed = ", ".join(f"{number} `{name[:30]}`" for number, name in enumerate(names[:12], 1))
-    return TraceError(
-        f"{path}: a table of columns {listed}; say which is what, with its unit: "
-        f"clift trace import {path} --time 1:s --rate 2:Mbit/s --delay 3:ms --loss 4:% -o OUTPUT"
-    )
+    table = guessed(_start(path, 1 << 16).decode(errors="replace"))
+    return None if table is None else TableError(path, table)
 
 
 def import_series(
@@ -369,7 +382,7 @@ def import_captures(
             `"10.0.0.1"`. Default: all packets, at least half of which must be in both captures.
         rate: Make slots at this rate, e.g. `"5 Mbit/s"`, each with the fate of the nearest packet.
             Default: one slot per packet.
-        lldu_bytes: Payload of a slot in bytes; default: the longest IP packet.
+        lldu_bytes: Payload of a slot in bytes; default: 1500, or the longest IP packet if longer.
         keep_order: A packet never arrives before one sent earlier; default: as measured.
 
     Raises:

@@ -242,7 +242,7 @@ _FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "de
 _GIVEN = re.compile(
     r"(?<=give )`?(time(?= |`|$)|interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate"
     r"|frame_symbols|from|nat|missing|modcod_table|rate_is|max_hold|direction(?=`|$))(?:`|\b)"
-    r"|(?<= with )`(missing)`"
+    r"|(?<= with )`(missing)`|(?<=slot_ns and )(decode_ns)"
     r"|(?<=: )(rate_is|max_hold)(?=: )"
     r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin)(?=: )"
     r"|\b(rate_kbps|interval_ms)(?= = )|(?<= as )(modcod_table|missing|modcod)\b"
