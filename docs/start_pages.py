@@ -21,7 +21,7 @@ from pathlib import Path
 from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted((ROOT / "docs" / "start").glob("*.md"))
+PAGES = [*sorted((ROOT / "docs" / "start").glob("*.md")), ROOT / "docs" / "guides" / "advise.md"]
 BLOCK = re.compile(
     r"```(?P<language>toml|console|python)\n(?P<text>.*?)```"
     r"|(?P<open><!-- output -->\n```text\n).*?(?P<close>```\n<!-- /output -->)",

@@ -1,6 +1,7 @@
 """Advice from a log: the pair to take, or that the log cannot tell."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,42 +9,57 @@ import numpy as np
 import pytest
 
 import clift
+from clift.advise.link import described
 from clift.cli.main import run
 from clift.design import study
-from clift.errors import Interrupted, ScenarioError
+from clift.errors import Interrupted, ScenarioError, TraceError
 
-PAIRS = {"schemes": ["none", "ARQ"], "transports": ["TCP cubic"], "progress": False}
+PAIRS: dict[str, Any] = {"schemes": ["none", "ARQ"], "transports": ["TCP cubic"], "progress": False}
+FEW = ["--schemes", "none,ARQ", "--transports", "TCP cubic", "--quiet"]
 
 
 def log(path: Path, lost: float, seconds: int = 120, d_ns: int = 1) -> Path:
-    """A log of 1 Mbit/s whose slots are lost independently."""
+    """A log of 1 Mbit/s whose slots are lost independently; `d_ns` above 1 is the delay."""
     count = seconds * 1000 // 12
     erased = np.random.default_rng(1).random(count) < lost
     t_ns = np.arange(count) * 12_000_000
-    phy = clift.PhyTrace(t_ns, np.where(erased, 0, d_ns), lldu_bytes=1500, decode_ns=d_ns)
+    rtt_ns = 0 if d_ns > 1 else None
+    phy = clift.PhyTrace(t_ns, np.where(erased, 0, d_ns), 1500, decode_ns=d_ns, rtt_ns=rtt_ns)
     phy.write(path)
     return path
 
 
 def test_arq_wins_over_a_lossy_link_with_a_long_delay(tmp_path: Path) -> None:
     path = log(tmp_path / "lossy.parquet", 0.05)
-    told = clift.advise(path, rtt="300 ms", **PAIRS)
-    assert told.pair == "ARQ, TCP cubic"
-    assert told.answer.startswith("Take ARQ, TCP cubic")
-    assert "Next: none, TCP cubic" in told.answer
+    told: list[object] = []
+    found = clift.advise(path, rtt="300 ms", told=told.append, **PAIRS)
+    assert found.pair == "ARQ, TCP cubic"
+    assert found.answer.startswith("Take ARQ, TCP cubic")
+    assert "Next is none, TCP cubic" in found.answer
+    assert found.link == told[0]
+    assert "ARQ, TCP cubic" in str(told[1])
+    first, none = found.alternatives
+    assert (first.pair, none.pair) == ("ARQ, TCP cubic", "none, TCP cubic")
+    assert none.high is not None
+    assert none.high < -0.05
+    assert "sent again" in none.limit
+    # Losses decide here: in long bursts they cost TCP less.
+    assert any("losses in bursts" in what for what in found.changes)
 
 
 def test_a_link_without_losses_needs_no_scheme(tmp_path: Path) -> None:
-    told = clift.advise(log(tmp_path / "clean.parquet", 0), rtt="50 ms", **PAIRS)
-    assert told.pair == "none, TCP cubic"
-    assert "Equal within 5%: ARQ, TCP cubic" in told.answer
+    found = clift.advise(log(tmp_path / "clean.parquet", 0), rtt="50 ms", **PAIRS)
+    assert found.pair == "none, TCP cubic"
+    assert "Equal within 5%: ARQ, TCP cubic" in found.answer
+    assert "with 1% of the slots lost one by one" in found.changes
+    assert found.alternatives[0].limit == "link"
 
 
 def test_a_short_log_cannot_tell(tmp_path: Path) -> None:
-    told = clift.advise(log(tmp_path / "short.parquet", 0.05, 20), rtt="50 ms", **PAIRS)
-    assert told.pair is None
-    assert told.found is None
-    assert "Log at least 60 s" in told.answer.replace("\n", " ")
+    found = clift.advise(log(tmp_path / "short.parquet", 0.05, 20), rtt="50 ms", **PAIRS)
+    assert found.pair is None
+    assert found.found is None
+    assert "Log at least 60 s" in found.answer
 
 
 def test_the_link_is_described_as_the_slots_say(tmp_path: Path) -> None:
@@ -54,7 +70,21 @@ def test_the_link_is_described_as_the_slots_say(tmp_path: Path) -> None:
     assert link.loss == pytest.approx(erased.mean())
     assert link.burst == pytest.approx(erased.sum() / starts)
     assert link.rate_kbps == pytest.approx(1000, rel=1e-3)
-    assert link.delay_ms == 40
+    assert link.delay_ms == (40, 40, 40)
+
+
+def test_outages_and_the_period_of_a_constellation_are_told() -> None:
+    """The delay changes every 15 s by 5 ms; for 2 s and for .5 s nothing arrives."""
+    t_ns = np.arange(30_000) * 10_000_000
+    level = np.random.default_rng(1).permutation(20)[t_ns // 15_000_000_000]
+    d_ns = 20_000_000 + 5_000_000 * level
+    d_ns[1000:1200] = 0
+    d_ns[5000:5050] = 0
+    link = described(clift.PhyTrace(t_ns, d_ns, 1500, rtt_ns=0))
+    assert (link.period_s, link.period_of) == (15, "delay")
+    # From the last slot received to the next one.
+    assert (link.outages, link.longest_outage_s) == (2, pytest.approx(2.01))
+    assert link.outage_s == pytest.approx(2.52)
 
 
 def test_the_delay_of_a_log_counts_once(tmp_path: Path) -> None:
@@ -64,8 +94,22 @@ def test_the_delay_of_a_log_counts_once(tmp_path: Path) -> None:
 
 
 def test_a_log_without_delay_needs_a_round_trip_time(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="has no delay; give rtt"):
-        clift.advise(log(tmp_path / "clean.parquet", 0, 20), **PAIRS)
+    path = log(tmp_path / "clean.parquet", 0, 20)
+    with pytest.raises(ScenarioError, match=r"has no delay; give .* --rtt '50 ms'"):
+        clift.advise(path, **PAIRS)
+
+
+def test_a_log_of_probes_needs_a_rate(tmp_path: Path) -> None:
+    """A probe each second says nothing of how much the link carries."""
+    path = tmp_path / "ping.log"
+    lines = (f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=52 time=60 ms" for n in range(1, 30))
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ScenarioError, match=r"no rate of the link; give it.*--rate '20 Mbit/s'"):
+        clift.advise(path, **PAIRS)
+    found = clift.advise(path, rate="1 Mbit/s", **PAIRS)
+    assert found.link.rate_kbps == pytest.approx(1000, rel=1e-3)
+    assert found.link.delay_ms is not None
+    assert found.link.delay_ms[0] == pytest.approx(30)
 
 
 def test_an_unknown_file_is_refused_in_one_line(
@@ -79,13 +123,61 @@ def test_an_unknown_file_is_refused_in_one_line(
     assert told.count("\n") == 1
 
 
+def test_the_command_that_a_table_is_refused_with_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "drive.csv"
+    rows = (f"2024-05-28T19:{n // 60:02}:{n % 60:02},2.5,30,0" for n in range(30))
+    path.write_text("time,throughput_mbps,rtt_ms,loss\n" + "\n".join(rows) + "\n")
+    with pytest.raises(TraceError) as error:
+        clift.advise(path, **PAIRS)
+    words = shlex.split(str(error.value).rpartition("): ")[2])
+    assert words[:2] == ["clift", "advise"]
+    assert run([*words[1:], *FEW]) == 0
+    told = capsys.readouterr().out
+    assert "2.5 Mbit/s on average" in told
+    assert "one way, least 15.0, median 15.0" in told
+
+
+def test_a_call_is_judged_by_its_opinion_score_and_has_no_transports(tmp_path: Path) -> None:
+    path = log(tmp_path / "lossy.parquet", 0.05, 90)
+    keys: dict[str, Any] = {"rtt": "40 ms", "schemes": ["none", "ARQ"], "progress": False}
+    found = clift.advise(path, task="call", **keys)
+    assert found.found is not None
+    assert found.found.objective.name == "mos"
+    assert found.pair == "ARQ"
+    with pytest.raises(ScenarioError, match="omit transports"):
+        clift.advise(path, task="call", transports=["TCP cubic"], **keys)
+    with pytest.raises(ScenarioError, match="give bulk, file=1MB"):
+        clift.advise(path, task="file", **keys)
+
+
+def test_the_report_begins_with_the_answer_and_the_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = log(tmp_path / "lossy.parquet", 0.05, 70)
+    folder = tmp_path / "advice"
+    words = ["advise", str(path), "--rtt", "100 ms", *FEW, "-o", str(folder)]
+    assert run(words) == 0
+    told = capsys.readouterr()
+    assert f"wrote {folder / 'report.html'}" in told.err
+    page = (folder / "report.html").read_text()
+    data = json.loads((folder / "advice.json").read_text())
+    main = page[page.index("<main>") :]
+    assert main.startswith(f'<main><p class="conclusion">{data["answer"]}</p><figure><img')
+    assert data["log"]["sha256"] in page
+    assert "http" not in page.replace("http-equiv", "")
+    # The same study again takes the runs that are there.
+    assert run(words) == 0
+    assert run(["advise", str(log(tmp_path / "other.parquet", 0.01, 70)), *words[2:]]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
 def test_json_is_the_same_each_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = log(tmp_path / "lossy.parquet", 0.05, 70)
-    words = ["advise", str(path), "--rtt", "100 ms", "--schemes", "none,ARQ", "--transports"]
-    words += ["TCP cubic", "--json", "--quiet"]
     told = []
     for _ in range(2):
-        assert run(words) == 0
+        assert run(["advise", str(path), "--rtt", "100 ms", "--json", *FEW]) == 0
         told.append(capsys.readouterr().out)
     assert told[0] == told[1]
     assert json.loads(told[0])["link"]["loss"] > 0.03
@@ -102,7 +194,8 @@ def test_an_interrupted_search_answers_from_the_runs_that_are_done(
         raise Interrupted("stopped", [*done, *[None] * (len(scenarios) - half)])
 
     monkeypatch.setattr(study, "run_many", stop_halfway)
-    told = clift.advise(log(tmp_path / "lossy.parquet", 0.05), rtt="300 ms", **PAIRS)
-    assert told.found is not None
-    assert not told.found.is_complete
-    assert told.answer.startswith(f"After {told.found.done} of ")
+    found = clift.advise(log(tmp_path / "lossy.parquet", 0.05), rtt="300 ms", **PAIRS)
+    assert found.found is not None
+    assert not found.found.is_complete
+    assert found.answer.startswith(f"After {found.found.done} of ")
+    assert not found.changes

@@ -15,7 +15,7 @@ import clift.constellation as constellation
 import clift.model as model
 import clift.tmt as tmt
 from clift._clift import __version__
-from clift.advise import advise
+from clift.advise.study import advise
 from clift.design.study import design
 from clift.errors import (
     CliftError,

@@ -4,67 +4,97 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from clift.cli.imports import columns, keys
 from clift.errors import Interrupted
 
 
 @click.command()
 @click.argument("log", type=click.Path(path_type=Path))
 @click.option("--rtt", metavar="TIME", help="Round-trip time, for a log without delays: 600 ms.")
-@click.option("--task", default="bulk", show_default=True, help="bulk, or a file: file=1MB.")
+@click.option(
+    "--task",
+    default="bulk",
+    show_default=True,
+    help="bulk, a file with its size (file=1MB), page or call.",
+)
 @click.option("--schemes", metavar="LIST", help="Schemes to try, the simplest first.")
 @click.option("--transports", metavar="LIST", help="Transports to try: 'TCP cubic,QUIC bbr'.")
 @click.option(
-    "--margin",
+    "--queue",
+    type=click.IntRange(1, 2**31),
+    metavar="PACKETS",
+    help="Packets that the queue before the link holds. Default: those of one round trip, at "
+    "least 50.",
+)
+@click.option(
+    "--tolerance",
     type=click.FloatRange(0.001, 0.5),
     default=0.05,
     show_default=True,
     help="Pairs are equal if their difference surely lies within this share.",
 )
+@columns
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Folder for the trace, every run, tables and charts.",
+    help="Folder for the report, the trace, every run, tables and charts.",
 )
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
 @click.option("--force", is_flag=True, help="Remove runs of another study from the folder.")
-@click.option("--quiet", is_flag=True, help="Show no progress bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
 def advise(
     log: Path,
     rtt: str | None,
     task: str,
     schemes: str | None,
     transports: str | None,
-    margin: float,
+    queue: int | None,
+    tolerance: float,
     as_json: bool,
     output: Path | None,
     threads: int | None,
     force: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Say which link-layer scheme and which transport serve the link of LOG best.
 
-    LOG is a trace, a mahimahi file or output of ping. After Ctrl-C the command answers from the
-    runs that are done.
+    LOG is a log or trace of any known kind: mahimahi, output of ping, JSON of irtt, iperf3 or a
+    Starlink dish, RINEX, a trace of CLIFT, or a table whose columns are named as for clift trace
+    import. After Ctrl-C the command answers from the runs that are done.
     """
-    from clift.advise import SCHEMES, TRANSPORTS
-    from clift.advise import advise as ask
-    from clift.design.record import prepare, write
+    from clift.advise.link import Link
+    from clift.advise.study import SCHEMES
+    from clift.advise.study import advise as ask
+    from clift.design.record import prepare
     from clift.design.space import parse_space
+
+    def tell(found: Link | str) -> None:
+        if isinstance(found, Link):
+            # What is known at once need not wait for the runs.
+            if not as_json:
+                click.echo(f"The link of {log.name}\n{found}\n")
+        elif not quiet:
+            click.echo(f"{found}\n", err=True)
 
     if output is not None:
         prepare(output, force)
     tried = parse_space(f"scheme={schemes}")[1] if schemes else SCHEMES
-    over = parse_space(f"transport={transports}")[1] if transports else TRANSPORTS
-    told = ask(log, rtt, task, tried, over, margin, threads, not quiet, output, force)
-    click.echo(json.dumps(told.as_dict(), indent=2) if as_json else str(told))
-    if told.found is not None:
-        if output is not None:
-            for written in write(told.found, output):
-                click.echo(f"wrote {written}", err=True)
-        if not told.found.is_complete:
-            raise Interrupted(f"stopped after {told.found.done} of {told.found.budget} runs", [])
+    over = parse_space(f"transport={transports}")[1] if transports else None
+    found = ask(
+        *(log, rtt, task, tried, over, tolerance, queue, threads, not quiet, output, force),
+        told=tell,
+        **keys(options),
+    )
+    click.echo(json.dumps(found.as_dict(), indent=2) if as_json else found.verdict)
+    if output is not None:
+        for written in found.save(output, force):
+            click.echo(f"wrote {written}", err=True)
+    if found.found is not None and not found.found.is_complete:
+        raise Interrupted(f"stopped after {found.found.done} of {found.found.budget} runs", [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,29 @@ def figure(phy: PhyTrace, title: str) -> Figure:
     _draw_distribution(axes[1, 2], phy)
     for axis in axes.flat:
         axis.grid(visible=True, alpha=0.3)
+    return picture
+
+
+def over_time(phy: PhyTrace) -> Figure:
+    """Draw rate, erasures and delay of a PHY trace over time, one below the other.
+
+    Erasures and delays are left out of a trace without any.
+
+    Args:
+        phy: The trace.
+    """
+    bins = _Bins(phy)
+    parts: list[Callable[[Axes], None]] = [lambda axis: _draw_rate(axis, bins)]
+    if not (phy.d_ns > 0).all():
+        parts.append(lambda axis: _draw_erasures(axis, bins))
+    if phy.d_ns.max() > 1:
+        parts.append(lambda axis: _draw_decoding(axis, phy, bins))
+    picture = Picture(figsize=(9, 2.2 * len(parts)), layout="constrained")
+    axes = picture.subplots(len(parts), 1, squeeze=False)[:, 0]
+    for axis, draw in zip(axes, parts, strict=True):
+        draw(axis)
+        axis.grid(visible=True, alpha=0.3)
+        axis.set_xlabel("time (s)" if axis is axes[-1] else "")
     return picture
 
 

@@ -1,0 +1,366 @@
+"""The answer of an advice, in words and as data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from clift.advise.link import Link
+from clift.campaign.statistics import Difference
+from clift.design.objective import P99_DELAY, Objective, of_metric
+from clift.design.race import Race
+from clift.design.result import BEST, EQUAL, TWIN, Contest, Design, Ranked
+from clift.report.text import WIDTH, aligned
+from clift.report.trace_text import rate
+from clift.trace import PhyTrace
+
+# Independent runs of which 80 % reject at 5 %: so many squares of spread over difference.
+_POWER = 7.8
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A pair of scheme and transport beside the one to take.
+
+    Args:
+        pair: Its name.
+        value: Mean of the goal; for another pair than the one to take, that pair's mean changed by
+            `share`, since means over different runs do not compare.
+        share: How much more it has of the goal than the pair to take, as a share.
+        low: Where the 95 % interval of that begins; None with too few runs.
+        high: Where it ends.
+        runs: Number of its runs.
+        p99_delay_ms: 99th percentile of the delay of its segments, mean over the runs.
+        share_used: Share of the link's slots that it uses, repairs included.
+        limit: What limits it, in words.
+    """
+
+    pair: str
+    value: float
+    share: float
+    low: float | None
+    high: float | None
+    runs: int
+    p99_delay_ms: float | None
+    share_used: float | None
+    limit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What `clift.advise` found.
+
+    Args:
+        log: Name of the log.
+        sha256: SHA-256 of the log; empty for a pipe.
+        link: What the log says about its link.
+        notes: How the log was read: what was understood, assumed and warned of.
+        setting: What the runs assume: `rtt`, `queue`, `window_s`, `task`.
+        answer: The answer in words.
+        pair: The scheme and transport to take; None if the log cannot tell.
+        alternatives: The pair to take (or the first of the ranking), and the best pair with each
+            other scheme and each other transport.
+        changes: Whether other conditions change the answer: the condition and the pair there.
+        trace: The log as a trace.
+        found: The search, with a ranking of all pairs; None if the log is too short for one.
+    """
+
+    log: str
+    sha256: str
+    link: Link
+    notes: dict[str, list[str]]
+    setting: dict[str, str]
+    answer: str
+    pair: str | None
+    alternatives: list[Alternative]
+    changes: dict[str, str]
+    trace: PhyTrace = field(repr=False)
+    found: Design | None = None
+
+    def save(self, folder: str | os.PathLike[str], force: bool = False) -> list[Path]:
+        """Write the report, its picture and data, and the tables and charts of the search.
+
+        Args:
+            folder: Made if it does not exist.
+            force: Whether files of another origin are replaced.
+
+        Returns:
+            The files.
+
+        Raises:
+            ScenarioError: If a file cannot be written, or is of another origin.
+        """
+        from clift.advise import page
+        from clift.design import record
+
+        record.prepare(Path(folder), force)
+        files = list(page.write(self, Path(folder), force))
+        return files if self.found is None else files + list(record.write(self.found, Path(folder)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `clift advise --json` prints."""
+        return {
+            "answer": self.answer,
+            "pair": self.pair,
+            "log": {"name": self.log, "sha256": self.sha256},
+            "link": asdict(self.link),
+            "notes": self.notes,
+            "setting": self.setting,
+            "alternatives": [asdict(one) for one in self.alternatives],
+            "changes": self.changes,
+            "search": None if self.found is None else self.found.as_dict(),
+        }
+
+    def table(self) -> list[list[str]]:
+        """The alternatives as rows of text, below their heads; empty without a search."""
+        if self.found is None:
+            return []
+        goal = self.found.objective
+        rows = [["", "runs", goal.name, "to the first", "p99 delay", "link used", "limited by"]]
+        for one in self.alternatives:
+            delay = "-" if one.p99_delay_ms is None else of_metric(P99_DELAY, one.p99_delay_ms)
+            used = "-" if one.share_used is None else f"{one.share_used:.0%}"
+            by = "" if one is self.alternatives[0] else _interval(one)
+            value = in_unit(goal, one.value)
+            rows.append([one.pair, str(one.runs), value, by, delay, used, one.limit])
+        return rows
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """Kind and text of each note."""
+        kinds = {"understood": "understood", "assumed": "assumed", "warnings": "warning"}
+        notes = [(kinds[kind], text) for kind, texts in self.notes.items() for text in texts]
+        return notes + [("assumed", f"{name}: {text}") for name, text in self.setting.items()]
+
+    def __str__(self) -> str:
+        return f"The link of {self.log}\n{self.link}\n\n{self.verdict}"
+
+    @property
+    def reading(self) -> str:
+        """How the log was read, as text: understood, assumed, warned of."""
+        return "\n".join(
+            fill(f"  {kind:<12}{text}", WIDTH, subsequent_indent=14 * " ", break_on_hyphens=False)
+            for kind, text in self.said
+        )
+
+    @property
+    def verdict(self) -> str:
+        """How the log was read, alternatives, what would change the answer, and the answer."""
+        parts = [f"How the log was read\n{self.reading}"]
+        if rows := self.table():
+            last = [row.pop() for row in rows]
+            lines = aligned(rows, left=1).splitlines()
+            widest = max(map(len, lines))
+            pairs = zip(lines, last, strict=True)
+            parts.append(
+                "\n".join(f"{line.ljust(widest)}  {said}".rstrip() for line, said in pairs)
+            )
+        if self.changes:
+            lines = [f"  {what}: {pair}" for what, pair in self.changes.items()]
+            parts.append("\n".join(["What would change the answer", *lines]))
+        parts.append(fill(self.answer, WIDTH, break_on_hyphens=False))
+        return "\n\n".join(parts)
+
+
+def equals(found: Design) -> list[Ranked]:
+    """The first of the ranking and all pairs that are surely equal to it."""
+    first, *others = found.ranking()
+    values = found.contests[0].race.values
+    same = [first]
+    for one in others:
+        both = zip(values[one.candidate], values[first.candidate], strict=False)
+        if one.standing == EQUAL or all(a == b for a, b in both):
+            same.append(one)
+    return same
+
+
+def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
+    """The answer.
+
+    Args:
+        found: The search.
+        link: The link of the log.
+
+    Returns:
+        The pair to take or the first of the ranking; its name, or None if the log cannot tell; and
+        the answer in words.
+    """
+    ranking, goal = found.ranking(), found.objective
+    first, race = ranking[0], found.contests[0].race
+    so_far = "" if found.is_complete else f"After {found.done} of {found.budget} runs: "
+    idle = [one for one in ranking if not any(race.values[one.candidate])]
+    if idle:
+        text = (
+            f"Can't be told from this log: nothing arrives in any run of {len(idle)} of "
+            f"{len(ranking)} pairs. The link is down for most of the log ({link.outages} outages, "
+            f"together {link.outage_s:.0f} s)."
+        )
+        return first, None, so_far + text
+    same = equals(found)
+    others = [one for one in ranking[1:] if one not in same and one.standing != TWIN]
+    rival = others[0] if others else None
+    if first.standing != BEST and rival is not None:
+        return first, None, so_far + _untold(found, first, rival, link)
+    taken = min(same, key=lambda one: one.candidate)
+    text = f"{so_far}Take {taken.label}: {goal.title} {in_unit(goal, taken.value.mean)}"
+    text += f", mean of {taken.runs} runs."
+    if len(same) > 1:
+        labels = "; ".join(one.label for one in same if one is not taken)
+        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is the simplest."
+    if rival is not None:
+        text += f" Next is {rival.label}: {_against(race, rival, taken)}."
+    sure = _sure(race, taken, link)
+    return taken, taken.label, f"{text} {_cost(found.contests[0], taken)} {sure}"
+
+
+def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
+    race = found.contests[0].race
+    text = (
+        f"Can't be told from this log: {first.label} is first, but the runs do not separate "
+        f"{rival.label} from it ({_against(race, rival, first)})."
+    )
+    # Of the last round all may share a choice, which then is told.
+    for name in ("scheme", "transport"):
+        chosen = {str(found.candidates[one].parameters.get(name)) for one in race.last}
+        tried = {str(one.parameters.get(name)) for one in found.candidates}
+        if len(chosen) == 1 < len(tried):
+            text += f" All pairs of the last round use the {name} {chosen.pop()}."
+    gap = race.difference(rival.candidate, first.candidate)
+    if gap is not None and abs(gap.share) > found.tolerance and gap.spread:
+        minutes = _POWER * (gap.spread / gap.share) ** 2 * link.window_s / 60
+        if 60 * minutes > link.duration_s:
+            text += f" About {_round(minutes)} minutes of log would tell them apart."
+    costs = [race.cost(one, first.candidate) for one in race.last if one != first.candidate]
+    least = min((-1.0 if cost is None else cost[0] for cost in costs), default=0.0)
+    if least > -1:
+        text += f" Taking {first.label} costs {max(0.0, -least):.0%} at most."
+    return text
+
+
+def in_unit(goal: Objective, value: float) -> str:
+    """A value of the goal as it is read.
+
+    Example:
+        >>> from clift.design.objective import objective
+        >>> in_unit(objective("goodput"), 17380.0), in_unit(objective("completion"), 2.345678)
+        ('17.38 Mbit/s', '2.346 s')
+    """
+    if goal.unit == "kbit/s":
+        return rate(1000 * value)
+    return f"{value * goal.scale:.4g} {goal.unit}".rstrip()
+
+
+def _round(minutes: float) -> str:
+    return f"{minutes:.0f}" if minutes < 100 else f"{round(minutes, -2):.0f}"
+
+
+def _against(race: Race, one: Ranked, taken: Ranked) -> str:
+    gap = race.difference(one.candidate, taken.candidate)
+    return "not compared" if gap is None else _of(gap)
+
+
+def _of(gap: Difference) -> str:
+    if gap.low is None or gap.high is None:
+        return f"{percent(gap.share)} in few runs"
+    return f"{percent(gap.low, 1)} to {percent(gap.high, 1)}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share in per cent, with its sign; 0 has none.
+
+    Example:
+        >>> percent(0.123), percent(-0.001), percent(-2.5)
+        ('+12%', '0%', '-100%')
+    """
+    # An interval may go beyond nothing at all.
+    shown = f"{max(share, -1.0):+.{digits}%}"
+    return shown[1:] if float(shown[:-1]) == 0 else shown
+
+
+def _cost(contest: Contest, taken: Ranked) -> str:
+    delay = contest.mean(taken.candidate, P99_DELAY)
+    used = contest.mean(taken.candidate, "links.0.share_used")
+    parts = []
+    if delay is not None:
+        parts.append(f"a delay of up to {of_metric(P99_DELAY, delay)} (99 % of the segments)")
+    if used is not None:
+        parts.append(f"{used:.0%} of the link")
+    return f"It costs {' and '.join(parts)}." if parts else ""
+
+
+def _sure(race: Race, taken: Ranked, link: Link) -> str:
+    worth = race.independent(taken.runs)
+    runs = taken.runs if worth is None else worth
+    return (
+        f"How sure: all intervals hold together with 95 %, over runs that are worth {runs:.0f} "
+        f"independent ones of {link.window_s:.3g} s; they speak of this log, not of other days or "
+        "places."
+    )
+
+
+def alternatives(found: Design, taken: Ranked) -> list[Alternative]:
+    """The pair to take, and the best with each other scheme and each other transport."""
+    contest, ranking = found.contests[0], found.ranking()
+    rows = {one.candidate: _alternative(contest, one, taken) for one in ranking}
+    # More runs say more; of as many runs the better goes first.
+    sign = found.objective.sign
+    ranking = sorted(ranking, key=lambda one: (-one.runs, sign * rows[one.candidate].share))
+    chosen = {taken.candidate: taken}
+    for name in ("scheme", "transport"):
+        known = {found.candidates[taken.candidate].parameters.get(name)}
+        for one in ranking:
+            value = found.candidates[one.candidate].parameters.get(name)
+            if value not in known:
+                known.add(value)
+                chosen[one.candidate] = one
+    return [rows[one] for one in chosen]
+
+
+def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
+    gap = None if one is taken else contest.race.difference(one.candidate, taken.candidate)
+    return Alternative(
+        one.label,
+        one.value.mean if gap is None else taken.value.mean * (1 + gap.share),
+        0.0 if gap is None else gap.share,
+        None if gap is None else gap.low,
+        None if gap is None else gap.high,
+        one.runs,
+        contest.mean(one.candidate, P99_DELAY),
+        contest.mean(one.candidate, "links.0.share_used"),
+        _limit(contest, one.candidate),
+    )
+
+
+def _interval(one: Alternative) -> str:
+    if one.low is None or one.high is None:
+        return percent(one.share)
+    return f"{percent(one.low)} to {percent(one.high)}"
+
+
+def _limit(contest: Contest, candidate: int) -> str:
+    """What limits a pair, by the means of its runs."""
+
+    def mean(name: str) -> float:
+        return contest.mean(candidate, name) or 0.0
+
+    window, waits = mean("share_window_limited"), mean("share_application_limited")
+    used, again, timeouts = mean("links.0.share_used"), mean("share_sent_again"), mean("timeouts")
+    if window > 0.3:
+        return f"receive window, {window:.0%} of the time"
+    if waits > 0.5:
+        return f"application, {waits:.0%} of the time"
+    if used > 0.9:
+        ratio = mean("links.0.mean_coding_ratio")
+        repairs = f", {1 - ratio:.0%} repairs and padding" if 0 < ratio < 0.95 else ""
+        return f"link{repairs}"
+    what = "losses"
+    if mean("links.0.packets_dropped") > mean("links.0.packets_lost"):
+        what = "a full queue"
+    if timeouts >= 0.5:
+        return f"{what}, {timeouts:.1f} timeouts"
+    if again > 0.002:
+        return f"{what}, {again:.1%} sent again"
+    return "window growth"

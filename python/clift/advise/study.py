@@ -1,0 +1,347 @@
+"""From a log of a link to the link-layer scheme and the transport that serve it best."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any, cast
+
+import clift._clift as _clift
+from clift._parse import number, shown
+from clift.advise.answer import Advice, Alternative, alternatives, answered, in_unit
+from clift.advise.link import Link, described
+from clift.advise.variants import changes, variants
+from clift.design.result import Design
+from clift.design.space import Candidate
+from clift.design.study import design
+from clift.errors import ScenarioError, TraceError
+from clift.imports import TableError, read_log
+from clift.trace import PhyTrace
+
+SCHEMES = ("none", "ARQ", "HARQ(10/12)")
+"""Schemes that are tried, the simplest first: of equals the first is taken."""
+TRANSPORTS = ("TCP cubic", "TCP bbr", "QUIC cubic", "QUIC bbr")
+"""Transports that are tried, the simplest first."""
+
+_PAGE = "desktop-2024"
+# Fewer windows cannot reject at the level of 5 % over the rounds of a search.
+_LEAST_WINDOWS = 6
+# A log with more losses is not one of a link in use.
+_ALL_LOST = 0.98
+# A run lasts so long at least, and so many round trips.
+_WINDOW_S, _ROUND_TRIPS = 10.0, 30.0
+# A transfer with an end has as much time, then counts as unfinished.
+_TIMEOUT_S = 60.0
+# Runs of each pair in the first answer, and the bounds of their mean number in the whole search.
+_FIRST, _FEWEST, _MOST = 2, 6, 12
+# Processor time that a search may take, in s, and what a packet takes over TCP and over QUIC.
+_COST_S, _PACKET_S, _QUIC_PACKET_S = 50.0, 1.5e-6, 1.2e-5
+# Runs of each pair under each other condition, and pairs compared there.
+_VARIED_RUNS, _VARIED_PAIRS = 6, 4
+# A longer log is used in part, so that its schemes take seconds.
+_MOST_SLOTS = 20_000_000
+_PACKET = 1500
+# What messages of readers ask for, and options with which the log is read.
+_MISSING = {
+    r"give symbol_rate$": {"symbol_rate": "10 kBd"},
+    r'cn0 must name .*? e\.g\. "([^"]+)"': {"cn0": "{}", "symbol_rate": "10 kBd", "rtt": "600 ms"},
+    r"give direction": {"direction": "down"},
+}
+_LEAST_QUEUE = 50
+
+
+def advise(
+    log: str | os.PathLike[str],
+    rtt: str | None = None,
+    task: str = "bulk",
+    schemes: Sequence[str] = SCHEMES,
+    transports: Sequence[str] | None = None,
+    tolerance: float = 0.05,
+    queue: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    folder: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    told: Callable[[Link | str], object] | None = None,
+    **columns: Any,
+) -> Advice:
+    """Find the scheme and the transport that serve the link of a log best.
+
+    Every pair runs over windows of the log that start at random times. All pairs meet the same
+    windows, and most runs go to the best pairs (`clift.design`). The first pairs are then compared
+    with other queues, round-trip times and losses.
+
+    Args:
+        log: A log or trace of any kind that `clift.read_log` knows, or a table with `columns`.
+        rtt: Round-trip time of the link, for a log without delays.
+        task: `bulk` (goodput), a file with its size (`file=1MB`), `page` (loading time of a web
+            page), or `call` (mean opinion score of a voice call over UDP).
+        schemes: Schemes to try, the simplest first.
+        transports: Protocols and congestion controls to try, the simplest first: `TCP cubic`.
+            Default: `TRANSPORTS`. A call has none.
+        tolerance: Pairs are equal if the interval of their difference lies within this share.
+        queue: Packets that the queue before the link holds. Default: those of one round trip at
+            the mean rate, 50 at least.
+        threads: Number of parallel runs; default: all cores.
+        progress: Whether to show a bar on a terminal.
+        folder: Folder that keeps the trace and every run.
+        force: Whether runs of another study are removed from the folder.
+        told: Called before the answer, with the link, and with text on the first pairs after few
+            runs.
+        columns: Keys of `[trace]` in a scenario file, as for `clift.read_log`: `time`, `rate`,
+            `delay`, `loss` and others of a table, `rate="20 Mbit/s"` for a log of probes.
+
+    Returns:
+        The advice. Its `pair` is None if the log cannot tell.
+
+    Raises:
+        TraceError: If the log cannot be read, or is damaged.
+        ScenarioError: If an argument is wrong, or the log has no delay and `rtt` is missing.
+        Interrupted: On Ctrl-C before a run was done.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=4000, p=0.02, seed=1)
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     log = pathlib.Path(place, "log.parquet")
+        ...     phy.write(log)
+        ...     found = clift.advise(log, rtt="500 ms", progress=False)
+        >>> print(found.answer)
+        Can't be told from this log: it is worth 0 independent runs of 15 s, and 6 are needed. Log
+        at least 90 s.
+    """
+    tolerance = number("tolerance", tolerance, 0.001, 0.5)
+    application, goal = _task(task)
+    path = Path(log)
+    space = _space(task, schemes, transports)
+    phy = _read(path, columns)
+    rtt, total_s = _round_trip(path, phy, rtt, columns)
+    link, runs = _described(phy, space, total_s)
+    queue = queue or max(_LEAST_QUEUE, round(125 * (link.rate_kbps or 0) * total_s / _PACKET))
+    until = "" if task in ("bulk", "call") else f", unfinished after {_TIMEOUT_S:.0f} s"
+    setting = {
+        "task": f"{task}{until}",
+        "round-trip time": f"{1000 * total_s:.4g} ms",
+        "queue": f"{queue} packets before the link",
+    }
+    if len(phy) > _MOST_SLOTS:
+        phy = _first(phy)
+        used_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9
+        setting["runs"] = f"over the first {used_s:.0f} s of the log, {_MOST_SLOTS} slots"
+    known = (path.name, _digest(path), link, phy.notes, setting)
+    if told is not None:
+        told(link)
+    if useless := _useless(link):
+        return Advice(*known, useless, None, [], {}, phy)
+    made = None if folder is None else Path(folder)
+    with tempfile.TemporaryDirectory() if made is None else nullcontext(str(made)) as place:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        trace = Path(place, "log.parquet")
+        phy.write(trace)
+        scenario: dict[str, Any] = {
+            "name": path.name,
+            "trace": {"file": str(trace)},
+            "link": {"rtt": rtt, "start": "random", "wrap": True, "queue": f"{queue} packets"},
+            "application": application,
+            "transport": {"protocol": "udp" if task == "call" else "tcp"},
+            "duration": f"{_TIMEOUT_S if until else link.window_s} s",
+        }
+
+        def search(each: int, force: bool) -> Design:
+            budget = each * len(set(schemes)) * len(set(space.get("transport", [""])))
+            return design(
+                *(scenario, goal, (), space), runs_budget=budget, folder=place, force=force,
+                tolerance=tolerance, threads=threads, progress=progress,
+            )  # fmt: skip
+
+        found = search(_FIRST, force)
+        if told is not None:
+            told(_so_far(found))
+        if found.is_complete:
+            found = search(runs, False)
+        taken, pair, answer = answered(found, link)
+        listed = alternatives(found, taken)
+        changed = {}
+        if found.is_complete:
+            changed = changes(
+                list(variants(scenario, phy, link, queue, Path(place))),
+                _contenders(found, listed),
+                *(found.objective, tolerance, _VARIED_RUNS, threads, progress),
+            )
+    return Advice(*known, answer, pair, listed, changed, phy, found)
+
+
+def _space(
+    task: str, schemes: Sequence[str], transports: Sequence[str] | None
+) -> dict[str, list[str]]:
+    if task != "call":
+        over = TRANSPORTS if transports is None else transports
+        return {"scheme": list(schemes), "transport": list(over)}
+    if transports is not None:
+        raise ScenarioError("transports: a call goes over UDP; omit transports")
+    return {"scheme": list(schemes)}
+
+
+def _described(
+    phy: PhyTrace, space: Mapping[str, Sequence[str]], total_s: float
+) -> tuple[Link, int]:
+    """What the log says about its link, and the mean number of runs of a pair."""
+    link = described(phy, round(max(_WINDOW_S, _ROUND_TRIPS * total_s), 1))
+    runs, window_s = _affordable(link, space, link.window_s)
+    pieces = int(link.duration_s / max(window_s, link.correlation_s))
+    return replace(link, window_s=window_s, pieces=pieces), runs
+
+
+def _first(phy: PhyTrace) -> PhyTrace:
+    """The first slots of a long trace."""
+    part = slice(_MOST_SLOTS)
+    size = phy.lldu_bytes if phy.slot_bytes is None else phy.slot_bytes[part]
+    return PhyTrace(
+        *(phy.t_ns[part], phy.d_ns[part], size),
+        decode_ns=phy.decode_ns,
+        rtt_ns=phy.rtt_ns,
+        packing=cast(Any, phy.packing),
+        source=phy.source,
+    )
+
+
+def _task(task: str) -> tuple[dict[str, str], str]:
+    """Application and goal of a task."""
+    kind, _, size = task.partition("=")
+    match kind, bool(size):
+        case "bulk", False:
+            return {"type": "bulk"}, "goodput"
+        case "file", True:
+            return {"type": "file", "size": size}, "completion"
+        case "page", False:
+            return {"type": "page", "shape": _PAGE}, "completion"
+        case "call", False:
+            return {"type": "voice"}, "mos"
+    raise ScenarioError(f"task = {shown(task)}: give bulk, file=1MB (with a size), page or call")
+
+
+def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
+    given = {key: value for key, value in columns.items() if value is not None}
+    if "time" in given:
+        given = {"format": "series", **given}
+    try:
+        return read_log(path, **given)
+    except TableError as error:  # a TraceError, so that it comes first
+        more = {} if error.table.rate else {"rate": "20 Mbit/s"}
+        more |= {} if error.table.delay else {"rtt": "50 ms"}
+        command = f"{_command(path, more)} {error.table.options}"
+        raise TraceError(error.message(path, command)) from None
+    except TraceError as error:
+        for pattern, example in _MISSING.items():
+            if found := re.search(pattern, str(error)):
+                more = {name: value.format(*found.groups()) for name, value in example.items()}
+                raise TraceError(f"{error}; e.g. {_command(path, given | more)}") from None
+        raise
+
+
+def _command(path: Path, options: Mapping[str, Any]) -> str:
+    """A command that would work."""
+    words = ["clift", "advise", str(path)]
+    for name, value in options.items():
+        if name == "keep_order":
+            words += [] if value else ["--no-keep-order"]
+        else:
+            given = str(value).removesuffix(" B") if name == "lldu" else str(value)
+            words += [f"--{name.replace('_', '-')}", given]
+    return shlex.join(words)
+
+
+def _round_trip(
+    path: Path, phy: PhyTrace, rtt: str | None, columns: Mapping[str, Any]
+) -> tuple[str, float]:
+    """The round-trip time of the link beside the delays of the trace, and that of both in s."""
+    link = described(phy)
+    given = {key: value for key, value in columns.items() if value is not None}
+    if link.rate_kbps is None:
+        again = _command(path, given | {"rate": "20 Mbit/s"} | ({"rtt": rtt} if rtt else {}))
+        raise ScenarioError(f"{path}: has probes, but no rate of the link; give it, e.g. {again}")
+    measured_ns = phy.rtt_ns or 0
+    median_s = 0.0 if link.delay_ms is None else 2 * link.delay_ms[1] / 1000
+    if rtt is not None:
+        seconds = _clift.parse_time(rtt) / 1e9
+        # A far shorter delay is one of processing.
+        if median_s * 4 >= seconds:
+            raise ScenarioError(
+                f"rtt = {shown(rtt)}: {path} holds the delay ({500 * median_s:.1f} ms one way), "
+                "which would count twice; omit rtt"
+            )
+        return rtt, seconds + median_s
+    if measured_ns:
+        # The way back takes half of it.
+        return f"{measured_ns} ns", max(median_s, measured_ns / 1e9) / 2 + measured_ns / 2e9
+    if median_s:
+        return "0 ms", median_s
+    again = _command(path, given | {"rtt": "50 ms"})
+    raise ScenarioError(
+        f"{path}: has no delay; give the round-trip time, e.g. {again} (600 ms for a geostationary "
+        "link)"
+    )
+
+
+def _affordable(
+    link: Link, space: Mapping[str, Sequence[str]], window_s: float
+) -> tuple[int, float]:
+    """Mean number of runs of a pair, and length of a run, within the time that a search may take.
+
+    It depends on the rate, not on a clock, so that a search comes out the same on every machine.
+    """
+    packets = 125 * (link.rate_kbps or 0) * window_s / _PACKET
+    quic = [one.upper().startswith("QUIC") for one in space.get("transport", [""])]
+    each = sum(_QUIC_PACKET_S if one else _PACKET_S for one in quic) * packets
+    cost = len(set(space["scheme"])) * each
+    runs = int(min(_MOST, max(_FEWEST, _COST_S / max(cost, 1e-9))))
+    shorter = min(1.0, _COST_S / max(cost * runs, 1e-9))
+    return runs, round(max(window_s * shorter, window_s / _WINDOW_S), 1)
+
+
+def _useless(link: Link) -> str:
+    """The answer if the log is worth too few runs, or nothing arrives; empty if neither."""
+    if link.loss > _ALL_LOST:
+        return (
+            f"Can't be told from this log: {link.loss:.1%} of its slots are lost. Check what the "
+            "loss counts, and for a modem the symbol rate."
+        )
+    if link.pieces >= _LEAST_WINDOWS:
+        return ""
+    seconds = max(link.window_s, link.correlation_s) * _LEAST_WINDOWS
+    runs = "1 independent run" if link.pieces == 1 else f"{link.pieces} independent runs"
+    return (
+        f"Can't be told from this log: it is worth {runs} of {link.window_s:.3g} s, and "
+        f"{_LEAST_WINDOWS} are needed. Log at least {seconds:.0f} s."
+    )
+
+
+def _so_far(found: Design) -> str:
+    first, goal = found.ranking()[0], found.objective
+    return (
+        f"First of {len(found.candidates)} pairs after {found.done} runs: {first.label}, "
+        f"{goal.title} {in_unit(goal, first.value.mean)}. Ctrl-C answers from the runs that are "
+        "done."
+    )
+
+
+def _contenders(found: Design, listed: Sequence[Alternative]) -> list[Candidate]:
+    """The pair taken, and the best with other schemes and transports."""
+    by_label = {one.label: one for one in found.candidates}
+    return [by_label[one.pair] for one in listed[:_VARIED_PAIRS]]
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file; empty for a pipe, which cannot be read twice."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

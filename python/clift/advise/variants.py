@@ -1,0 +1,157 @@
+"""Other conditions, under which the first pairs of a search are compared again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+import clift._clift as _clift
+from clift._bar import bar
+from clift.advise.answer import percent
+from clift.advise.link import Link
+from clift.campaign.metrics import measured_by
+from clift.campaign.statistics import Difference, difference, worth
+from clift.channel import bernoulli, gilbert_elliott
+from clift.design.objective import Objective, values
+from clift.design.space import Candidate
+from clift.errors import Interrupted
+from clift.scenario import Scenario
+from clift.simulation import run_many
+from clift.trace import PhyTrace
+
+# Below this share of lost slots, other bursts of them change nothing.
+_FEWEST_LOST = 5e-4
+# Losses that a log without any is given.
+_LOST = 0.01
+_LONGER = 10
+
+
+def variants(
+    scenario: dict[str, Any], phy: PhyTrace, link: Link, queue: int, folder: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The conditions in words, with their scenarios.
+
+    Args:
+        scenario: The scenario of the search.
+        phy: The log.
+        link: What it says.
+        queue: Packets that the queue holds.
+        folder: Where traces with other losses are written.
+    """
+    for packets in (max(5, queue // 4), 4 * queue):
+        changed = scenario["link"] | {"queue": f"{packets} packets"}
+        yield f"with a queue of {packets} packets", scenario | {"link": changed}
+    rtt_ns = _clift.parse_time(scenario["link"]["rtt"])
+    # Where the delays stand in the trace, their round trip comes once more on top.
+    more_ns = rtt_ns or int(2e6 * (link.delay_ms or (0, 0, 0))[1])
+    changed = scenario["link"] | {"rtt": f"{rtt_ns + more_ns} ns"}
+    yield f"with a round trip {more_ns / 1e6:.0f} ms longer", scenario | {"link": changed}
+    for name, what, burst, share in _losses(link):
+        path = folder / f"log-{name}.parquet"
+        _lost(phy, share, burst).write(path)
+        yield what, scenario | {"trace": {"file": str(path)}}
+
+
+def _losses(link: Link) -> Iterator[tuple[str, str, float, float]]:
+    """Name, words, mean burst in slots and share of other losses."""
+    if link.loss < _FEWEST_LOST:
+        yield "lossy", f"with {_LOST:.0%} of the slots lost one by one", 1.0, _LOST
+        return
+    burst = link.burst or 1.0
+    if burst > 1.5:
+        yield "single", "with the same losses one by one", 1.0, link.loss
+    longer = _LONGER * burst
+    yield "bursts", f"with the same losses in bursts of {longer:.0f} slots", longer, link.loss
+
+
+def _lost(phy: PhyTrace, share: float, burst: float) -> PhyTrace:
+    """The trace with other losses: all of its own slots received, and as many lost anew."""
+    came = phy.d_ns > 0
+    if not came.all():
+        # A lost slot gets the delay of the last one received before it.
+        slots = np.where(came, np.arange(len(phy)), int(np.argmax(came)))
+        phy = PhyTrace(
+            phy.t_ns,
+            phy.d_ns[np.maximum.accumulate(slots)],
+            phy.lldu_bytes if phy.slot_bytes is None else phy.slot_bytes,
+            decode_ns=phy.decode_ns,
+            period_ns=phy.period_ns,
+            rtt_ns=phy.rtt_ns,
+            packing=cast(Any, phy.packing),
+        )
+    if burst <= 1.0:
+        return bernoulli(on=phy, p=share)
+    return gilbert_elliott(on=phy, p=share, burst=burst)
+
+
+def compare(
+    scenario: dict[str, Any],
+    pairs: Sequence[Candidate],
+    goal: Objective,
+    runs: int,
+    threads: int | None,
+) -> list[Difference | None]:
+    """How each pair differs from the first, over runs that start at the same random times.
+
+    Raises:
+        Interrupted: On Ctrl-C.
+    """
+    axis = {one.label: one.changes for one in pairs}
+    cells = Scenario(scenario).replace(vary={"pair": axis}).cells()
+    tasks = [cell.replication(number) for number in range(runs) for cell in cells]
+    done = run_many(tasks, progress=False, threads=threads)
+    found: list[dict[int, float]] = [{} for _ in cells]
+    starts, lasts, length_s = [0.0] * runs, [0.0] * runs, None
+    for place, run in enumerate(done):
+        number, cell = divmod(place, len(cells))
+        measured = values(measured_by(run, of_link=False), None)
+        found[cell][number] = goal.sign * measured[goal.metric]
+        if (window := run.scenario.window()) is not None:
+            starts[number], length_s = window[0] / 1e9, window[1] / 1e9
+        lasts[number] = measured["duration_s"]
+    independent = worth(starts, lasts, length_s)
+    return [difference(one, found[0], independent) for one in found]
+
+
+def changes(
+    conditions: Sequence[tuple[str, dict[str, Any]]],
+    pairs: Sequence[Candidate],
+    goal: Objective,
+    margin: float,
+    runs: int,
+    threads: int | None,
+    progress: bool,
+) -> dict[str, str]:
+    """What the answer is under each condition, among the pairs, of which the first was taken."""
+    found = {}
+    with bar("what would change the answer", len(conditions) if progress else 0) as watch:
+        for done, (what, scenario) in enumerate(conditions):
+            try:
+                gaps = compare(scenario, pairs, goal, runs, threads)
+            except Interrupted:
+                break
+            found[what] = _verdict(gaps, pairs, goal, margin)
+            watch(done + 1, len(conditions))
+    return found
+
+
+def _verdict(
+    gaps: Sequence[Difference | None], pairs: Sequence[Candidate], goal: Objective, margin: float
+) -> str:
+    """The pair to take, from the differences of all from the first."""
+    # Less is better in all differences.
+    rest = [(gap, one) for gap, one in zip(gaps[1:], pairs[1:], strict=True) if gap is not None]
+    if not rest:
+        return "can't be told"
+    gap, best = min(rest, key=lambda pair: pair[0].mean)
+    if gap.mean >= 0 or abs(gap.share) <= margin:
+        return f"still {pairs[0].label}"
+    by = percent(gap.share)
+    if gap.low is not None and gap.high is not None:
+        by = f"{percent(gap.low)} to {percent(gap.high)}"
+    if gap.p <= 0.05:
+        return f"{best.label} ({by} {goal.name})"
+    return f"can't be told ({best.label} {by})"
