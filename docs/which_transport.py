@@ -1,117 +1,303 @@
-"""Fills docs/which-transport.md from results: `python docs/which_transport.py results/which`.
+"""Runs the study of docs/which-transport.md, and fills the page: tables, conclusions, figure.
 
-`clift sweep examples/which_transport.toml -o results/which` makes the results. The script writes
-one table per task between the marks of the page, and the figure to docs/images.
+    python docs/which_transport.py results/which [--page PAGE] [--figure FIGURE] [OPTION ...]
+
+Runs that the folder holds are not repeated; further options are those of `clift sweep`. A run that
+did not finish counts as 150 s, in medians and in paired differences.
 """
 
 from __future__ import annotations
 
-import json
-import re
+import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import pyarrow.parquet as pq
+from build import put
+
+from clift.campaign.statistics import Difference, difference, estimate, holm
+from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
+STUDY = ROOT / "examples/which_transport.toml"
 PAGE = ROOT / "docs/which-transport.md"
-IMAGE = ROOT / "docs/images/which_transport.png"
-REPAIRS = ("none", "ARQ", "ARQ in order", "HARQ(10/12)")
-COLORS = ("#b2b2b2", "#2166ac", "#92c5de", "#ca6f4b")
-TASKS = {
-    "page": ("page_load_s", "Page load time (s) of `desktop-2024`"),
-    "file": ("completion_s", "Time (s) for 3 MB"),
-    "call": ("mos", "Mean opinion score of a call, 1 to 4.5"),
-}
+IMAGE = ROOT / "docs/images/which_transport.svg"
+LIMIT = 150.0
+METRICS = {"page": "page_load_s", "file": "completion_s", "call": "mos"}
+COLOURS = {"none": "#999999", "ARQ": "#0072b2", "ARQ in order": "#56b4e9", "HARQ(10/12)": "#d55e00"}
+FILES = ("file, TCP CUBIC", "file, TCP BBR", "file, QUIC CUBIC", "file, QUIC BBR")
+
+Key = tuple[str, str, str, str]
+"""Place with its queue, reception, repair, use."""
+Values = dict[int, float]
 
 
-def read(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Returns the metrics of each cell, by place, repair and use."""
-    record = json.loads((folder / "record.json").read_text())
-    return {
-        (cell["labels"]["place"], cell["labels"]["repair"], cell["labels"]["use"]): cell["metrics"]
-        for cell in record["cells"]
-    }
+class Claim(NamedTuple):
+    """That one pair of repair and use is better than another one, in the same place."""
+
+    text: str
+    first: tuple[str, str]
+    second: tuple[str, str]
 
 
-def of_task(use: str) -> str:
-    """Returns the task of a use, e.g. "page" of "page, HTTP/2, cubic"."""
-    return use.split(",")[0]
+CLAIMS = [
+    Claim(
+        "QUIC CUBIC is faster over ARQ in order than over ARQ",
+        ("ARQ in order", "file, QUIC CUBIC"),
+        ("ARQ", "file, QUIC CUBIC"),
+    ),
+    Claim(
+        "QUIC CUBIC is faster over ARQ in order than over HARQ",
+        ("ARQ in order", "file, QUIC CUBIC"),
+        ("HARQ(10/12)", "file, QUIC CUBIC"),
+    ),
+    Claim(
+        "TCP CUBIC is faster over ARQ in order than over ARQ",
+        ("ARQ in order", "file, TCP CUBIC"),
+        ("ARQ", "file, TCP CUBIC"),
+    ),
+    Claim(
+        "TCP BBR is faster over ARQ than over ARQ in order",
+        ("ARQ", "file, TCP BBR"),
+        ("ARQ in order", "file, TCP BBR"),
+    ),
+    Claim(
+        "TCP CUBIC is faster over ARQ than without repair",
+        ("ARQ", "file, TCP CUBIC"),
+        ("none", "file, TCP CUBIC"),
+    ),
+    Claim(
+        "TCP BBR is faster over ARQ than without repair",
+        ("ARQ", "file, TCP BBR"),
+        ("none", "file, TCP BBR"),
+    ),
+    Claim(
+        "TCP CUBIC is faster over ARQ than over HARQ",
+        ("ARQ", "file, TCP CUBIC"),
+        ("HARQ(10/12)", "file, TCP CUBIC"),
+    ),
+    Claim(
+        "TCP BBR is faster over ARQ than over HARQ",
+        ("ARQ", "file, TCP BBR"),
+        ("HARQ(10/12)", "file, TCP BBR"),
+    ),
+    Claim(
+        "QUIC BBR is faster than TCP BBR, both over ARQ",
+        ("ARQ", "file, QUIC BBR"),
+        ("ARQ", "file, TCP BBR"),
+    ),
+    Claim(
+        "QUIC BBR is faster than TCP CUBIC, both over ARQ",
+        ("ARQ", "file, QUIC BBR"),
+        ("ARQ", "file, TCP CUBIC"),
+    ),
+    Claim(
+        "Files over ARQ: proxies with BBR are faster than BBR end to end",
+        ("ARQ", "file, proxies BBR"),
+        ("ARQ", "file, TCP BBR"),
+    ),
+    Claim(
+        "Pages over ARQ: HTTP/3 with BBR is faster than HTTP/2 with proxies",
+        ("ARQ", "page, HTTP/3, BBR"),
+        ("ARQ", "page, HTTP/2, proxies BBR"),
+    ),
+    Claim("A call is better over HARQ than over ARQ", ("HARQ(10/12)", "call"), ("ARQ", "call")),
+    Claim(
+        "A call is better over ARQ than over ARQ in order",
+        ("ARQ", "call"),
+        ("ARQ in order", "call"),
+    ),
+]
 
 
-def shown(metrics: dict[str, Any], metric: str) -> str:
-    """Formats a mean, with the number of finished runs if some did not finish."""
-    runs, found = metrics["duration_s"]["runs"], metrics.get(metric)
-    if not found or found["mean"] is None:
+def read(folder: Path) -> dict[Key, Values]:
+    """Returns what each run of a cell measured, by its number."""
+    found: dict[Key, Values] = {}
+    for row in pq.read_table(folder / "runs.parquet").to_pylist():
+        key = row["place"], row["reception"], row["repair"], row["use"]
+        task = row["use"].split(",")[0]
+        value = row[METRICS[task]]
+        if value is None and task != "call":
+            value = LIMIT
+        if value is not None:
+            found.setdefault(key, {})[row["run"]] = value
+    return found
+
+
+def shown(values: Values) -> str:
+    """Formats the median of a cell, its 95 % interval, and how many runs did not finish.
+
+    >>> shown({0: 5.0, 1: 6.0, 2: 6.0, 3: 7.0, 4: 8.0, 5: 150.0})
+    '6.5 (5->150), 1 not'
+    """
+    found = estimate(list(values.values()))
+    if found is None or found.median is None:
+        return ""
+    late = sum(value >= LIMIT for value in values.values())
+    if late == len(values):
         return "never"
-    text = f"{found['mean']:.3g}"
-    return text if found["runs"] == runs else f"{text} ({found['runs']} of {runs})"
+    text = _time(found.median)
+    if found.median_low is not None and found.median_high is not None:
+        text += f" ({_time(found.median_low)}-{_time(found.median_high)})"
+    return text + (f", {late} not" if late else "")
 
 
-def table(cells: dict[tuple[str, str, str], dict[str, Any]], task: str) -> str:
-    """Formats the table of a task: one row per use and repair, one column per place."""
-    metric, title = TASKS[task]
-    places = list(dict.fromkeys(place for place, _, _ in cells))
-    uses = [use for use in dict.fromkeys(use for _, _, use in cells) if of_task(use) == task]
-    lines = [f"{title}\n", f"| | repair | {' | '.join(places)} |", "|---" * (len(places) + 2) + "|"]
+def _time(value: float) -> str:
+    return f">{LIMIT:.0f}" if value >= LIMIT else f"{value:.3g}"
+
+
+def labels(cells: dict[Key, Values], place: int) -> list[str]:
+    """Returns the labels of an axis, by its place in the keys."""
+    return list(dict.fromkeys(key[place] for key in cells))
+
+
+def table(
+    cells: dict[Key, Values],
+    uses: Sequence[str],
+    repairs: Sequence[str],
+    columns: Sequence[tuple[str, str]],
+) -> str:
+    """Formats medians: a row per use and repair, a column per place and reception."""
+    heads = " | ".join(f"{place.split(',')[0]}, {_short(one)}" for place, one in columns)
+    lines = [f"| | repair | {heads} |", "|---" * (len(columns) + 2) + "|"]
     for use in uses:
-        name = use.removeprefix(f"{task}, ")
-        for repair in REPAIRS:
-            row = " | ".join(shown(cells[place, repair, use], metric) for place in places)
-            lines.append(f"| {name} | {repair} | {row} |")
+        for repair in repairs:
+            row = [cells.get((place, one, repair, use)) for place, one in columns]
+            if any(row):
+                values = " | ".join(shown(one) if one else "" for one in row)
+                lines.append(f"| {use.partition(', ')[2]} | {repair} | {values} |")
     return "\n".join(lines) + "\n"
 
 
-def draw(cells: dict[tuple[str, str, str], dict[str, Any]]) -> None:
-    """Draws pages and files over GEO and LEO in bad reception, one bar per repair."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(2, 2, figsize=(11, 7), layout="constrained")
-    panes = [(place, task) for task in ("page", "file") for place in ("GEO bad", "LEO bad")]
-    for (place, task), panel in zip(panes, panels.flat, strict=True):
-        metric, title = TASKS[task]
-        uses = [use for use in dict.fromkeys(use for _, _, use in cells) if of_task(use) == task]
-        most = 40 if place.startswith("GEO") else 8
-        for number, repair in enumerate(REPAIRS):
-            for row, use in enumerate(uses):
-                metrics = cells[place, repair, use]
-                found = metrics.get(metric)
-                whole = bool(found) and found["runs"] == metrics["duration_s"]["runs"]
-                mean = found["mean"] if found and whole else most
-                x = row + (number - 1.5) * 0.2
-                label = repair if row == 0 else None
-                panel.bar(x, min(mean, most), 0.19, color=COLORS[number], label=label)
-                if mean >= most:
-                    text = f"{mean:.0f}" if whole else "not all"
-                    panel.text(x, most, text, rotation=90, ha="center", va="bottom", fontsize=7)
-                else:
-                    low, high = found["low"] or mean, found["high"] or mean
-                    panel.plot([x, x], [low, min(high, most)], color="black", linewidth=0.8)
-        names = [use.removeprefix(f"{task}, ").replace(", ", "\n") for use in uses]
-        panel.set_xticks(range(len(uses)), names, fontsize=7)
-        panel.set_ylim(0, most * 1.2)
-        panel.set_ylabel(title.replace("`", ""), fontsize=8)
-        panel.set_title(f"{place}: {task}", fontsize=10)
-        panel.spines[["top", "right"]].set_visible(False)
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-    figure.savefig(IMAGE, dpi=110)
+def _short(reception: str) -> str:
+    return reception.removeprefix("bad, bursts of ")
 
 
-def main() -> int:
-    """Writes the tables and the figure."""
-    cells = read(Path(sys.argv[1]))
-    text = PAGE.read_text()
-    for task in TASKS:
-        pattern = re.compile(rf"(<!-- {task} -->\n).*?(<!-- /{task} -->)", re.DOTALL)
-        made = table(cells, task)
-        text = pattern.sub(lambda match, made=made: match[1] + made + match[2], text)
-    PAGE.write_text(text)
-    draw(cells)
+def judged(cells: dict[Key, Values], claim: Claim) -> dict[tuple[str, str], str]:
+    """Whether a claim holds in each place and reception: "yes", "opposite", or "open".
+
+    By paired differences of the runs; Holm's correction is over all conditions of the claim.
+    """
+    found: dict[tuple[str, str], Difference] = {}
+    for place in labels(cells, 0):
+        for reception in labels(cells, 1):
+            first = cells.get((place, reception, *claim.first))
+            second = cells.get((place, reception, *claim.second))
+            if first and second and (one := difference(first, second)) is not None:
+                found[place, reception] = one
+    held = holm([one.p for one in found.values()])
+    # Less time is better, and a higher score of a call.
+    sign = 1 if claim.first[1] == "call" else -1
+    return {
+        at: "open" if not sure else "yes" if one.mean * sign > 0 else "opposite"
+        for (at, one), sure in zip(found.items(), held, strict=True)
+    }
+
+
+def conclusions(cells: dict[Key, Values]) -> str:
+    """Formats where each claim holds and where the opposite does; elsewhere it cannot be told."""
+    lines = ["| claim | holds | the opposite holds | neither |", "|---" * 4 + "|"]
+    for claim in CLAIMS:
+        verdicts = judged(cells, claim)
+        row = [_where(verdicts, said) for said in ("yes", "opposite")]
+        neither = sum(said == "open" for said in verdicts.values())
+        lines.append(f"| {claim.text} | {' | '.join(row)} | {neither} of {len(verdicts)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _where(verdicts: dict[tuple[str, str], str], wanted: str) -> str:
+    """Lists receptions by place; with an asterisk where not all queues have the verdict."""
+    found: dict[str, dict[str, list[bool]]] = {}
+    for (place, reception), said in verdicts.items():
+        own = found.setdefault(place.split(",")[0], {})
+        own.setdefault(_short(reception), []).append(said == wanted)
+    told = []
+    for place, receptions in found.items():
+        names = [f"{one}{'' if all(own) else '*'}" for one, own in receptions.items() if any(own)]
+        told += [f"{place} {', '.join(names)}"] if names else []
+    return "; ".join(told)
+
+
+def draw(cells: dict[Key, Values], path: Path) -> None:
+    """Draws medians of files over the length of bursts, a panel per place and transport."""
+    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "which", "svg.fonttype": "none"})
+    places = [place for place in labels(cells, 0) if place.endswith(" 1 BDP")]
+    bad = [one for one in labels(cells, 1) if one != "good"]
+    figure, panels = plt.subplots(
+        len(places), len(FILES), figsize=(10, 2.4 * len(places)), sharey="row", sharex=True,
+        layout="constrained", squeeze=False,
+    )  # fmt: skip
+    for row, place in zip(panels, places, strict=True):
+        for panel, use in zip(row, FILES, strict=True):
+            for number, (repair, colour) in enumerate(COLOURS.items()):
+                for x, y, low, high in _points(cells, place, bad, repair, use):
+                    at = x + (number - 1.5) * 0.15
+                    panel.plot([at, at], [low, high], color=colour, linewidth=1)
+                    panel.plot(at, y, "^" if y >= LIMIT else "o", color=colour, markersize=4)
+            panel.set_yscale("log")
+            panel.set_yticks(
+                [2, 5, 10, 20, 50, 100], ["2", "5", "10", "20", "50", "100"], minor=False
+            )
+            panel.minorticks_off()
+            panel.axhline(LIMIT, color="#999999", linewidth=0.6, linestyle=":")
+            panel.set_xticks(range(len(bad)), map(_short, bad))
+            panel.grid(alpha=0.3, axis="y")
+        row[0].set_ylabel(f"{place.split(',')[0]}: time for 3 MB (s)")
+    for panel, use in zip(panels[0], FILES, strict=True):
+        panel.set_title(use.removeprefix("file, "), fontsize=10, weight="bold")
+    figure.supxlabel("burst length in slots, 2 % erased", fontsize=9)
+    handles = [
+        plt.Line2D([], [], marker="o", color=colour, label=name) for name, colour in COLOURS.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def _points(
+    cells: dict[Key, Values], place: str, bad: Sequence[str], repair: str, use: str
+) -> Iterator[tuple[int, float, float, float]]:
+    for x, reception in enumerate(bad):
+        values = cells.get((place, reception, repair, use))
+        found = estimate(list(values.values())) if values else None
+        if found and found.median is not None:
+            low, high = found.median_low, found.median_high
+            yield x, found.median, low or found.median, high or found.median
+
+
+def write(cells: dict[Key, Values], page: Path, image: Path) -> None:
+    """Fills a page and draws its figure."""
+    near = [place for place in labels(cells, 0) if place.endswith(" 1 BDP")]
+    bad = [one for one in labels(cells, 1) if one != "good"]
+    pages = [use for use in labels(cells, 3) if use.startswith("page")]
+    parts = {
+        "conclusions": conclusions(cells),
+        "files": table(cells, FILES, list(COLOURS), [(near[0], one) for one in bad]),
+        "pages": table(cells, pages, list(COLOURS)[1::2], [(one, bad[0]) for one in near[:2]]),
+    }
+    for name, text in parts.items():
+        put(page, name, text)
+    draw(cells, image)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Completes the runs, and writes tables and figure; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--figure", type=Path, default=IMAGE)
+    given, more = parser.parse_known_args(arguments)
+    if code := run(["sweep", str(STUDY), "-o", str(given.folder), "--no-plots", *more]):
+        return code
+    write(read(given.folder), given.page, given.figure)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -197,9 +197,22 @@ def test_packets_that_come_very_late_are_not_taken_for_others() -> None:
     Without cryptography that tells it, it was acknowledged for another, which nobody sent again:
     seven of these ten runs stood still.
     """
-    changes = {"place": "LEO bad", "repair": "ARQ", "use": "file, QUIC bbr", "runs": 10}
-    scenario = clift.Scenario.read(ROOT / "examples/which_transport.toml", changes)
-    runs = clift.run_many(scenario.cells()[0].replications(), progress=False)
+    text = """
+    runs = 10
+    scheme = "ARQ"
+    application = { type = "file", size = "3 MB" }
+    transport = { protocol = "quic", congestion = "bbr" }
+    link = { rtt = "40 ms", queue = "300 packets", wrap = true }
+    access = { rate = "100 Mbit/s", delay = "15 ms" }
+    [channel]
+    model = "gilbert-elliott"
+    rate = "50 Mbit/s"
+    lldu = "125 B"
+    decoding = "1 ms"
+    erasures = "2 %"
+    burst = 2
+    """
+    runs = clift.run_many(clift.Scenario.parse(text).replications(), progress=False)
     assert all(run.completion_s is not None and run.completion_s < 5 for run in runs)
 
 
