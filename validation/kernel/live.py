@@ -62,17 +62,17 @@ class Cell(NamedTuple):
 def measure(cell: Cell) -> dict[str, object]:
     """Goodput of a cell in every host, kbit/s, and whether fates agree."""
     told: list[str] = []
-    today = crosscheck(cell.scenario("linux"), ("engine", "live"), told.append)
+    linux = crosscheck(cell.scenario("linux"), ("engine", "live"), told.append)
     row: dict[str, object] = {**cell._asdict()}
-    row["live"] = round(today["live"]["goodput_kbps"], 2)
-    row["linux"] = round(today["engine"]["goodput_kbps"], 2)
-    row["fates"] = today["live"]["fates"]["agree"]
+    row["live"] = round(linux["live"]["goodput_kbps"], 2)
+    row["linux"] = round(linux["engine"]["goodput_kbps"], 2)
+    row["fates"] = linux["live"]["fates"]["agree"]
     row["counts"] = not any("does not count" in line for line in told)
     row["papers"] = row["ns2"] = ""
     if cell.congestion != "bbr":
-        then = crosscheck(cell.scenario("papers"), ("engine", "ns2"))
-        row["papers"] = round(then["engine"]["goodput_kbps"], 2)
-        row["ns2"] = round(then["ns2"]["goodput_kbps"], 2)
+        papers = crosscheck(cell.scenario("papers"), ("engine", "ns2"))
+        row["papers"] = round(papers["engine"]["goodput_kbps"], 2)
+        row["ns2"] = round(papers["ns2"]["goodput_kbps"], 2)
     return row
 
 
