@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from clift.cli.main import run
@@ -13,7 +12,8 @@ from clift.cli.main import run
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 import build  # noqa: E402
-import finding  # noqa: E402
+import which_scheme  # noqa: E402
+import which_transport  # noqa: E402
 
 README = (ROOT / "README.md").read_text()
 
@@ -43,15 +43,41 @@ def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 120
 
 
-def test_the_figure_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> None:
-    folder = tmp_path / "rates"
-    few = ["--runs", "1", "--set", "duration=5 s", "--no-plots", "--quiet"]
-    assert run(["run", str(ROOT / "examples/rates.toml"), "-o", str(folder), *few]) == 0
-    finding.draw(pq.read_table(folder / "runs.parquet").to_pylist(), tmp_path / "x.svg")
-    drawn, kept = (tmp_path / "x.svg").read_text(), (ROOT / "docs/images/finding.svg").read_text()
-    for title in ("ns-2, New Reno", "Linux, CUBIC", "goodput (% of the rate)"):
-        assert title in drawn
-        assert title in kept
+def test_the_map_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> None:
+    folder = tmp_path / "map"
+    few = ["--set", "rate=0.3 Mbit/s", "--runs", "8", "--compare", "scheme"]
+    command = ["sweep", str(ROOT / "examples/map.toml"), "-o", str(folder), *few]
+    assert run([*command, "--no-plots", "--quiet"]) == 0
+    axes, verdicts = which_scheme.read(folder)
+    assert len(verdicts) == 25
+    best = {key[0]: one["best"] for key, one in verdicts.items() if key[1] == "2 %, 2"}
+    assert (best["ns-2, New Reno"], best["Linux, New Reno"]) == ("HARQ(10/15)", "ARQ")
+    which_scheme.draw(axes, verdicts, tmp_path / "x.svg")
+    drawn, kept = (tmp_path / "x.svg").read_text(), (ROOT / "docs/images/map.svg").read_text()
+    for text in ("ns-2, New Reno", "Linux, BBR", "ARQ is best", "equal within 5 %"):
+        assert text in drawn
+        assert text in kept
+
+
+def test_the_page_on_transports_is_made_by_one_command(tmp_path: Path) -> None:
+    page, figure = tmp_path / "page.md", tmp_path / "x.svg"
+    page.write_text((ROOT / "docs/which-transport.md").read_text())
+    few = ["--set", "place=GEO, 1 BDP", "--set", "reception=bad, bursts of 20", "--runs", "6"]
+    to = ["--page", str(page), "--figure", str(figure)]
+    assert which_transport.main([str(tmp_path / "which"), *to, *few, "--quiet"]) == 0
+    cells = which_transport.read(tmp_path / "which")
+    assert len(cells) == 48
+    [better, worse] = ("ARQ", "none")
+    median = {
+        repair: which_transport.shown(cells["GEO, 1 BDP", "bad, bursts of 20", repair, use])
+        for use in ["file, TCP CUBIC"]
+        for repair in (better, worse)
+    }
+    assert f"| TCP CUBIC | {better} | {median[better]} |" in page.read_text()
+    assert f"| TCP CUBIC | {worse} | {median[worse]} |" in page.read_text()
+    claim = "TCP CUBIC is faster over ARQ than without repair"
+    assert f"| {claim} | GEO 20 |  | 0 of 1 |" in page.read_text()
+    assert "time for 3 MB" in figure.read_text()
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
