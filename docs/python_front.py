@@ -240,7 +240,7 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
     arguments = _listed(schema, words["simulate"]["arguments"])
     named = {one.name for one in arguments}
     bare = _bare(schema, named)
-    sections = sorted(schema["properties"].keys() - named - {"return"})
+    sections = sorted(schema["properties"].keys() - named - {"return", "source"})
     channel = _listed(schema, words["channel"]["arguments"])
     parts = schema["$defs"]["Linux"]["properties"].items()
     return (

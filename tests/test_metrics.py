@@ -394,6 +394,7 @@ def test_a_flow_says_what_limits_it(
         assert window[0] <= of["share_window_limited"] <= window[1]
 
 
+@pytest.mark.filterwarnings("ignore:.*link.packing")
 def test_padding_and_capacity_of_a_link() -> None:
     """A packet of 1500 bytes takes two LLDUs of 1228, one a ms."""
     phy = clift.PhyTrace(np.arange(20_000) * MS, np.full(20_000, MS), lldu_bytes=1228)

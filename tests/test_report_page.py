@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import clift
+from clift.campaign.folder import with_sums
 from clift.cli.main import run
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -61,7 +62,8 @@ def changed(folder: Path, **values: Any) -> None:
     """Puts other values into the record; None takes a key out."""
     record = json.loads((folder / "record.json").read_text()) | values
     kept = {key: value for key, value in record.items() if value is not None}
-    (folder / "record.json").write_text(json.dumps(kept))
+    kept["files"] = [name for name in kept["files"] if (folder / name).exists()]
+    (folder / "record.json").write_text(with_sums(kept, folder))
 
 
 def refused(words: list[object], capsys: pytest.CaptureFixture[str]) -> str:
@@ -176,14 +178,15 @@ def test_a_table_without_a_column_is_named(
 ) -> None:
     path = copy / f"{name}.parquet"
     pq.write_table(pq.read_table(path).drop_columns([column]), path)
+    changed(copy)
     assert f"{name}.parquet has no column {column}" in refused(["report", copy], capsys)
 
 
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("", "not valid JSON"),
-        ("[]", "not a results folder of `clift run -o`"),
+        ("", "record.json: not valid"),
+        ("[]", "record.json: not an object"),
         ("{}", "not a results folder of `clift run -o`"),
         ('{"cells": []}', "it has no cells"),
         ('{"cells": [{"labels": 3, "runs": 1}]}', "not a results folder"),
@@ -213,6 +216,7 @@ def test_tables_of_another_study_are_refused(
     place = table.column_names.index("scheme")
     other = pa.array(["FEC(10/12)"] * table.num_rows)
     pq.write_table(table.set_column(place, "scheme", other), copy / "summary.parquet")
+    changed(copy)
     assert "that the record lacks" in refused(["report", copy], capsys)
 
 
@@ -479,9 +483,9 @@ def shapes(folder: Path) -> Iterator[str]:
     """Changes a study into others that a page is made of, and names them."""
     changed(folder, complete=False, runs_done=20)
     yield "incomplete"
-    changed(folder, axes=None, compared=None, verdicts=None, in_effect=None)
     for name in ("series", "delays", "sequence"):
         (folder / f"{name}.parquet").unlink()
+    changed(folder, axes=None, compared=None, verdicts=None, in_effect=None)
     yield "of an earlier version"
     (folder / "one.toml").write_text('duration = "20 s"\n[ntn]\n')
     words = ["-o", str(folder), "--no-plots", "--quiet", "--force"]

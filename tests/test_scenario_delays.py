@@ -9,6 +9,9 @@ import pytest
 import clift
 from clift.campaign import run_campaign
 
+# Packets of 1500 bytes leave 6 % of their LLDUs empty, which a note says.
+pytestmark = pytest.mark.filterwarnings("ignore:.*link.packing")
+
 # The path gets shorter and longer while packets are under way.
 DELAYS = "time_s,delay_ms\n0,80\n2,50\n4,75.5\n6,30\n"
 TRACE = 'trace = { file = "phy.csv" }\nscheme = "ARQ"\nlink = { rtt = "40 ms", wrap = true }\n'

@@ -116,7 +116,7 @@ def test_captures_give_delay_and_loss(capsys: pytest.CaptureFixture[str]) -> Non
     # The first is unknown: the receiver's capture begins with the second.
     assert np.array_equal(phy.t_ns, np.arange(199) * 10_000_000)
     assert np.array_equal(phy.d_ns, np.where(lost, 0, 30_000_000)[1:])
-    assert phy.lldu_bytes == 128
+    assert phy.lldu_bytes == 1500
     phy.write("link.csv")
     assert run(["trace", "info", "link.csv", "--json"]) == 0
     (said,) = json.loads(capsys.readouterr().out)

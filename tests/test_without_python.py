@@ -12,9 +12,7 @@ import clift
 ROOT = Path(__file__).parents[1]
 # QUIC is no part of the core: programs add it by name.
 FILES = sorted(
-    path
-    for path in (ROOT / "examples").glob("*.toml")
-    if '"quic"' not in path.read_text()
+    path for path in (ROOT / "examples").glob("*.toml") if '"quic"' not in path.read_text()
 )
 
 

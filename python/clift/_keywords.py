@@ -116,7 +116,6 @@ class Keywords(TypedDict, total=False):
     printed: Any
     runs: Any
     scheme: Any
-    source: Any
     trace: Any
     vary: Any
 

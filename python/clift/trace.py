@@ -264,9 +264,10 @@ class PhyTrace(Fixed):
             >>> folder = tempfile.TemporaryDirectory()
             >>> path = pathlib.Path(folder.name, "y.csv")
             >>> phy.write(path)
-            >>> print(path.read_text())
+            >>> print(path.read_text(), end="")
             # clift-trace: 1
             # lldu_bytes: 33
+            # checksum: 70c50c4c 8d666f1c ac0b8483
             t_ns,d_ns
             0,36000
             1000,0

@@ -18,7 +18,7 @@ pub const CLIFT_FORWARD: u32 = 0;
 pub const CLIFT_BACKWARD: u32 = 1;
 
 /// The hops from the senders to the receivers, as the way back of a host that describes both ways
-/// by forward paths. With the same seed they draw anew, so that the two ways do not share erasures.
+/// by forward paths. With the same seed they draw other erasures, so that the two ways do not share erasures.
 pub const CLIFT_REVERSE: u32 = 2;
 
 /// A scenario with changes of its keys; made by `clift_scenario_open` or `clift_scenario_parse`,
@@ -103,7 +103,7 @@ impl clift_scenario {
         }
     }
 
-    /// The setup of a direction; CLIFT_REVERSE has a seed of its own.
+    /// The setup of a direction; CLIFT_REVERSE has its own seed.
     fn directed(&self, seed: Option<u64>, direction: u32) -> Fallible<Setup> {
         let setup = self.setup(seed)?;
         match direction {

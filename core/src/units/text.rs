@@ -96,8 +96,9 @@ impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = self.as_nanos();
         // Sub-millisecond times in whole microseconds stay in them.
+        let is_whole = |unit: u64| nanos.is_multiple_of(unit);
         let in_ms =
-            nanos % 1_000_000 > 0 && (nanos > 1_000_000 || nanos > 1_000 && nanos % 1_000 > 0);
+            !is_whole(1_000_000) && (nanos > 1_000_000 || nanos > 1_000 && !is_whole(1_000));
         if in_ms {
             let decimals = format!("{:06}", nanos % 1_000_000);
             return write!(f, "{}.{} ms", nanos / 1_000_000, decimals.trim_end_matches('0'));

@@ -525,7 +525,7 @@ def needed(
 
     Example:
         >>> needed([Difference(1.0, 0.1, None, None, 0.3, spread=0.1)], 8, 1)
-        43
+        37
     """
     normal = NormalDist()
     reach = normal.inv_cdf(1 - LEVEL / 2 / max(1, tests) ** 2) + normal.inv_cdf(_POWER)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 # Inches: width of a column and of a two-column page in IEEE and ACM style; height of a panel.
 COLUMN, PAGE = 3.5, 7.16
 _PANEL = 1.75
+_LONGEST_LABEL = 24
 # Formats, and their metadata for the creation time: omitted, so that equal studies give equal
 # bytes.
 _DATES = {"svg": "Date", "pdf": "CreationDate"}
@@ -337,9 +338,14 @@ def _figure(
         _fill(axes, drawn[place], len(drawn) > 1)
         if labels is not None:
             every = max(1, ceil(len(labels) / 40))
-            is_wide = columns * sum(map(len, labels[::every])) * 0.07 > width
+            # A long name must not take the place of the plot.
+            shown = [
+                one if len(one) <= _LONGEST_LABEL else f"{one[: _LONGEST_LABEL - 1]}…"
+                for one in labels[::every]
+            ]
+            is_wide = columns * sum(map(len, shown)) * 0.07 > width
             slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if is_wide else {}
-            axes.set_xticks(range(0, len(labels), every), labels[::every], **slant)
+            axes.set_xticks(range(0, len(labels), every), shown, **slant)
             axes.set_xlim(-0.5, len(labels) - 0.5)
         if place + columns >= len(drawn):
             axes.set_xlabel(x)

@@ -29,8 +29,8 @@ _LOPSIDED = 1.25
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.0.share_used"],
     False: [
-        *("share_sent_again", "timeouts", "links.0.share_used", "links.0.packet_delay_ms.p95"),
-        *("links.0.capacity_kbps", "share_reached"),
+        *("links.0.capacity_kbps", "share_reached", "share_sent_again", "timeouts"),
+        *("links.0.share_used", "links.0.packet_delay_ms.p95"),
     ],
 }
 _CAPACITY = "links.0.capacity_kbps"
