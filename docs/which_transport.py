@@ -201,7 +201,7 @@ def judged(cells: dict[Key, Values], claim: Claim) -> dict[tuple[str, str], str]
 
 
 def conclusions(cells: dict[Key, Values]) -> str:
-    """Formats where each claim holds and where the opposite does; elsewhere the runs cannot decide."""
+    """Formats where each claim holds and where the opposite does; the rest is open."""
     lines = ["| claim | holds | the opposite holds | neither |", "|---" * 4 + "|"]
     for claim in CLAIMS:
         verdicts = judged(cells, claim)

@@ -776,6 +776,7 @@ mod tests {
         let mut files = crate::trace::InMemory::default();
         #[cfg(feature = "parquet")]
         {
+            crate::trace::parquet::enable();
             let mut file = Vec::new();
             crate::trace::parquet::write(&trace(), &mut file).unwrap();
             files.insert("x.parquet", file);
