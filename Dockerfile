@@ -6,10 +6,10 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
         ca-certificates curl g++ git make pkg-config python3 python3-venv \
         ns2 libns3-dev tcl-dev libtclcl1-dev libotcl1-dev cmake iproute2 iputils-ping tshark && \
     rm -rf /var/lib/apt/lists/*
+ENV CARGO_HOME=/opt/cargo RUSTUP_HOME=/opt/rustup PATH=/opt/cargo/bin:$PATH
 # Debian's Rust is older than the 1.88 that CLIFT needs.
 RUN curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal \
         --component rustfmt --component clippy
-ENV PATH=/root/.cargo/bin:$PATH
 WORKDIR /clift
 COPY . .
 RUN make .venv/tools
