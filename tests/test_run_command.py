@@ -268,8 +268,16 @@ def test_schema_is_json() -> None:
     assert json.loads(clift("schema").stdout)["title"] == "CLIFT scenario"
 
 
+# tests/test_docs.py runs these two in a reduced form.
+LARGE = ("map", "which_transport")
+
+
 @pytest.mark.parametrize(
-    "example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.stem
+    "example",
+    [
+        pytest.param(one, id=one.stem, marks=[pytest.mark.long] if one.stem in LARGE else [])
+        for one in sorted((ROOT / "examples").glob("*.toml"))
+    ],
 )
 def test_the_scenario_examples_run(example: Path) -> None:
     done = clift("run", example, "--runs", 1, "--json")
