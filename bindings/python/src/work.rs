@@ -96,6 +96,29 @@ pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce(&Budget<'_>) -> T + Send + 'static,
 ) -> PyResult<(T, bool)> {
+    let slot = Arc::new(Mutex::new(None));
+    let made = Arc::clone(&slot);
+    let short = watch(
+        py,
+        Box::new(move |budget| {
+            let result = panic::catch_unwind(AssertUnwindSafe(|| job(budget)));
+            if let Ok(mut made) = made.lock() {
+                *made = Some(result);
+            }
+        }),
+    )?;
+    match slot.lock().ok().and_then(|mut made| made.take()) {
+        Some(Ok(made)) => Ok((made, short)),
+        Some(Err(panicked)) => panic::resume_unwind(panicked),
+        None => unreachable!("a job that has ended leaves its result"),
+    }
+}
+
+/// Work of any result: one type, so that the thread and its channel are compiled once.
+type Job = Box<dyn FnOnce(&Budget<'_>) + Send>;
+
+/// Does the work on a thread; returns whether memory was refused.
+fn watch(py: Python<'_>, job: Job) -> PyResult<bool> {
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, done) = mpsc::sync_channel(1);
     let flag = Arc::clone(&stop);
@@ -110,15 +133,15 @@ pub(crate) fn watched<T: Send + 'static>(
             }
         };
         let budget = Budget::new(most, Some(&go_on)).telling(&tell);
-        let made = raised::on_thread(|| {
-            let made = panic::catch_unwind(AssertUnwindSafe(|| job(&budget)));
-            (made, raised::take())
+        let raised = raised::on_thread(|| {
+            job(&budget);
+            raised::take()
         });
         // Nobody listens any more to what was stopped.
-        let _ = sender.send((made, budget.is_short()));
+        let _ = sender.send((raised, budget.is_short()));
     });
     thread.map_err(|error| memory_error(format!("no thread can be started: {error}")))?;
-    let ended = py.detach(move || {
+    let (raised, short) = py.detach(move || {
         loop {
             let ended = done.recv_timeout(LOOK);
             if heard.lock().is_ok_and(|said| !said.is_empty()) {
@@ -135,13 +158,6 @@ pub(crate) fn watched<T: Send + 'static>(
                 return Err(raised);
             }
         }
-    });
-    let ((made, raised), short) = ended?;
-    if let Some(raised) = raised {
-        return Err(raised);
-    }
-    match made {
-        Ok(made) => Ok((made, short)),
-        Err(panicked) => panic::resume_unwind(panicked),
-    }
+    })?;
+    raised.map_or(Ok(short), Err)
 }
