@@ -34,14 +34,14 @@ reproduce: $(VENV)/built ## every table and figure of the five papers in full, i
 
 test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run every test
 
-test-rust: $(VENV)/built ## Rust tests only
-	cargo test --profile local --locked --quiet --workspace --tests
+test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each property (64)
+	PROPTEST_CASES=$(or $(PROPTEST_CASES),64) cargo test --profile local --locked --quiet --workspace --tests
 
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
 
 validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
-	cargo test --profile local --locked --workspace --tests -- --ignored --nocapture
+	PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture
 	cargo test --profile local --locked --workspace --doc
 	cargo test --locked --manifest-path quic/tls/Cargo.toml
 	$(BIN)/python -m pytest -q -m long

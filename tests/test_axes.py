@@ -89,6 +89,7 @@ def test_a_dry_run_lists_the_axes(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_million_cells_are_counted_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "many.toml"
     path.write_text(f"{LIVE}[vary]\nseed = {{ from = 1, to = 1000, step = 1 }}\n"

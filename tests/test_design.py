@@ -578,6 +578,7 @@ def test_objectives_and_limits_mean_what_they_say() -> None:
     assert constraint("timeouts<3").limit == 3
 
 
+@pytest.mark.long
 def test_the_guide_holds_from_top_to_bottom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,6 +43,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 120
 
 
+@pytest.mark.long
 def test_the_map_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> None:
     folder = tmp_path / "map"
     few = ["--set", "rate=0.3 Mbit/s", "--runs", "8", "--compare", "scheme"]
@@ -59,6 +60,7 @@ def test_the_map_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> None:
         assert text in kept
 
 
+@pytest.mark.long
 def test_the_page_on_transports_is_made_by_one_command(tmp_path: Path) -> None:
     page, figure = tmp_path / "page.md", tmp_path / "x.svg"
     page.write_text((ROOT / "docs/which-transport.md").read_text())

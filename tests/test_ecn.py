@@ -25,6 +25,11 @@ leg = {{ rate = "{rate}", delay = "{delay}", queue = "500 packets", aqm = "{aqm}
 """
 
 
+def short(aqm: str, transport: str) -> clift.Scenario:
+    """Returns a scenario whose capture tshark reads in a second."""
+    return clift.Scenario.parse(text(aqm, transport).replace("20 s", "4 s"))
+
+
 def summary(scenario: str) -> dict[str, Any]:
     return dict(clift.simulate(clift.Scenario.parse(scenario)).summary())
 
@@ -119,7 +124,7 @@ def flags(path: Path, *more: str) -> Counter[tuple[str, ...]]:
 @needs_tshark
 def test_captures_show_marks_echoes_and_reductions(tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
-    run = clift.simulate(clift.Scenario.parse(text("codel", 'congestion = "cubic"\necn = true')))
+    run = clift.simulate(short("codel", 'congestion = "cubic"\necn = true'))
     run.capture(path)
     flow = run.summary()["flows"][0]
     syn = flags(path, "-Y", "tcp.flags.syn == 1 && frame.interface_name == sender")
@@ -153,7 +158,7 @@ def test_captures_show_marks_echoes_and_reductions(tmp_path: Path) -> None:
 def test_captures_of_prague_count_marks(tmp_path: Path) -> None:
     """RFC 9768: AE, CWR and ECE of each ACK are the number of marked packets, from 5 on."""
     path = tmp_path / "x.pcapng"
-    run = clift.simulate(clift.Scenario.parse(text("dualpi2", 'congestion = "prague"')))
+    run = clift.simulate(short("dualpi2", 'congestion = "prague"'))
     run.capture(path)
     syn = flags(path, "-Y", "tcp.flags.syn == 1 && frame.interface_name == sender")
     assert syn == {("sender", "1", "1", "1", "1", "1"): 1, ("sender", "2", "1", "0", "1", "1"): 1}

@@ -150,7 +150,7 @@ def test_a_trace_of_losses_that_ends_too_early_ends_the_run():
     assert clift.simulate(link, duration_s=10, wrap=True).goodput_kbps > 100
 
 
-@pytest.mark.parametrize("sack", [False, True])
+@pytest.mark.parametrize("sack", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_bounds_of_ns2_hold_in_short_runs(sack):
     """`make validate` has all cells, 10 runs of 2000 s each."""
     bounds = validation()

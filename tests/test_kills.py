@@ -21,9 +21,10 @@ def test_killed_studies_leave_the_undisturbed_tables(ways: tuple[str, ...], tmp_
     assert sum(outcome.kills.values()) + outcome.late == len(ways)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "commands",
-    ["run", pytest.param("sweep,design,report,paper run,advise", marks=pytest.mark.long)],
+    ["run", "sweep,design,report,paper run,advise"],
 )
 def test_commands_killed_in_any_phase_leave_the_undisturbed_files(
     commands: str, tmp_path: Path

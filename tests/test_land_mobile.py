@@ -146,6 +146,7 @@ def test_parameters_that_contradict_each_other_are_refused() -> None:
         LandMobile(code="turbo-264-1/3", threshold=0.5)
 
 
+@pytest.mark.long
 def test_a_picture_shows_the_channel(tmp_path: Path) -> None:
     path, picture = tmp_path / "x.parquet", tmp_path / "x.png"
     words = ["--environment", "village", "--duration", "2 s", "--plot", str(picture)]

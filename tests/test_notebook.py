@@ -14,6 +14,7 @@ FILE = Path(__file__).parent.parent / "examples" / "notebook.ipynb"
 
 
 @pytest.mark.filterwarnings("default")
+@pytest.mark.long
 def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
     notebook = nbformat.read(FILE, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "kept without its outputs"

@@ -268,14 +268,20 @@ def test_schema_is_json() -> None:
     assert json.loads(clift("schema").stdout)["title"] == "CLIFT scenario"
 
 
-# tests/test_docs.py runs these two in a reduced form.
+# tests/test_without_python.py runs those without QUIC, tests/test_docs.py runs these two in a
+# reduced form.
 LARGE = ("map", "which_transport")
+
+
+def marks(example: Path) -> list[pytest.MarkDecorator]:
+    runs_elsewhere = example.stem in LARGE or '"quic"' not in example.read_text()
+    return [pytest.mark.long] if runs_elsewhere else []
 
 
 @pytest.mark.parametrize(
     "example",
     [
-        pytest.param(one, id=one.stem, marks=[pytest.mark.long] if one.stem in LARGE else [])
+        pytest.param(one, id=one.stem, marks=marks(one))
         for one in sorted((ROOT / "examples").glob("*.toml"))
     ],
 )

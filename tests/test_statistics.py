@@ -253,7 +253,12 @@ def equal(draw: np.random.Generator, alternatives: int, runs: int, skewed: bool)
 
 
 @pytest.mark.parametrize(
-    ("alternatives", "runs", "skewed"), [(2, 5, False), (2, 20, True), (3, 5, False)]
+    ("alternatives", "runs", "skewed"),
+    [
+        (2, 5, False),
+        pytest.param(2, 20, True, marks=pytest.mark.long),
+        pytest.param(3, 5, False, marks=pytest.mark.long),
+    ],
 )
 def test_of_equal_alternatives_none_is_best(alternatives: int, runs: int, skewed: bool) -> None:
     draw = np.random.default_rng(11)

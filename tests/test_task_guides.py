@@ -30,7 +30,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("guide", ["choose-a-scheme", "reproduce-a-paper", "report", "studies"])
+@pytest.mark.parametrize(
+    "guide",
+    [
+        "choose-a-scheme",
+        "studies",
+        pytest.param("reproduce-a-paper", marks=pytest.mark.long),
+        pytest.param("report", marks=pytest.mark.long),
+    ],
+)
 def test_a_guide_holds_from_top_to_bottom(
     guide: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

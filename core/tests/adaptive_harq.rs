@@ -55,8 +55,6 @@ impl Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
-
     #[test]
     fn every_packet_meets_the_fate_that_the_reference_gives_it(case in case(), look in 0u64..3_000) {
         let reference = case.reference();

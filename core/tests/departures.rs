@@ -17,8 +17,6 @@ use proptest::prelude::*;
 type BoxedLink = Box<dyn InstrumentedLink + Send>;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn of_a_link_over_a_link_trace(
         mut case in link_strategies::case(), rule in link_strategies::resequencing(), bits in 1u64..2_000_000_000,

@@ -158,8 +158,6 @@ fn drive<L: InstrumentedLink>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn every_packet_meets_the_fate_that_the_reference_gives_it(
         case in case(), step in prop_oneof![Just(0i64), 1i64..100], pause in 0i64..8_000

@@ -13,8 +13,6 @@ use clift::units::{BitRate, Bytes, Instant};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn every_packet_meets_the_fate_that_the_reference_gives_it(case in case(), later in 0i64..500) {
         let expected = link_reference::run(&case.trace, &case.config, &case.arrivals, &case.sizes);

@@ -23,8 +23,6 @@ use proptest::prelude::*;
 const LLDU: u32 = 33;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn with_data_always_waiting_it_gives_what_tmt_gives(
         case in tmt::case(), rtt in 0..400u64, flush in 0..200u64, more in 0..3usize,

@@ -84,8 +84,6 @@ fn at(now: i64) -> Instant {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
-
     #[test]
     fn a_second_implementation_agrees_to_the_nanosecond(case in case()) {
         let expected = ntn_reference::run(&case);

@@ -12,8 +12,6 @@ use clift::units::{Bytes, Instant};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn it_does_what_an_obvious_buffer_does(
         case in case(), carried in prop::collection::vec(carried(), 40), rule in rule(), step in 0i64..90

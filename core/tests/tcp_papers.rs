@@ -107,12 +107,12 @@ fn counts(run: &Run) -> [u64; 5] {
     ]
 }
 
-/// Goodput over independent loss, window limited to BDP + buffer: 24 cells each, two of ten seeds.
+/// Goodput over independent loss, window limited to BDP + buffer: 24 cells each, one of ten seeds.
 #[test]
 fn random_losses() {
     for row in Row::all(include_str!("data/ns2_matrix.csv")) {
         let (seed, loss) = (row.number("seed"), row.real("loss"));
-        if seed <= 2 {
+        if seed == 1 {
             row.check(
                 &row.run(|at| if lost(seed, at, loss) { Fate::Lost } else { Fate::Delivered }),
                 10,
@@ -202,7 +202,7 @@ fn cubic_by_the_table() {
     let cubic = |row: &Row<'_>| row.congestion() == CongestionAlgorithm::CUBIC;
     for row in Row::all(include_str!("data/ns2_matrix.csv")).filter(cubic) {
         let (seed, loss) = (row.number("seed"), row.real("loss"));
-        if seed > 3 {
+        if seed > 1 {
             continue;
         }
         let fate = |at| if lost(seed, at, loss) { Fate::Lost } else { Fate::Delivered };

@@ -94,8 +94,6 @@ fn network() -> impl Strategy<Value = Network> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     /// Every byte arrives once and in order, and both ends agree on what happened.
     #[test]
     fn a_file_arrives_whole(

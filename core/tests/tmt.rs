@@ -11,8 +11,6 @@ use clift::units::Duration;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_500))]
-
     #[test]
     fn every_scheme_gives_what_the_reference_gives(case in case()) {
         let link = case.link();
@@ -61,8 +59,6 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
     /// Slots of different size, byte by byte.
     #[test]
     fn arq_and_fec_over_sizes_give_what_bytes_one_by_one_give(

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn noise_has_unit_power_and_the_autocorrelation_between_base_samples() {
-        let samples = samples(1_000_000);
+        let samples = samples(300_000);
         let wavelengths = samples.len() as f64 / PER_WAVELENGTH as f64;
         for lag in [0, 1, 5, 12, 16, 23, 32, 100] {
             let products = samples.iter().zip(&samples[lag..]).map(|(a, b)| a.0 * b.0 + a.1 * b.1);
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn quadratures_are_normal() {
-        let mut parts: Vec<f64> = samples(2_000_000)
+        let mut parts: Vec<f64> = samples(400_000)
             .iter()
             .step_by(PER_WAVELENGTH)
             .flat_map(|&(re, im)| [re, im])

@@ -162,8 +162,6 @@ impl TestConnection {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     /// The window stays between one segment and its limit, thresholds are at least two, pacing
     /// rates are positive, and the same events give the same results.
     #[test]

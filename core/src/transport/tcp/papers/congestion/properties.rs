@@ -139,8 +139,6 @@ impl TestConnection {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     /// At least one segment, never beyond the limit, the same again for the same operations.
     #[test]
     fn windows_stay_within_their_limits(

@@ -259,8 +259,6 @@ fn place(offsets: &[(u64, u64)], first: u64, next: u64) -> Vec<(u64, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
     #[test]
     fn agrees_with_a_walk_over_the_window(
         operations in proptest::collection::vec(operation(), 1..120),
