@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from bench import engine, links, memory, scoreboard, tmt, transfers, transports
+from bench import engine, instructions, links, memory, scoreboard, tmt, transfers, transports
 
 if __name__ == "__main__":
     tmt.report()
     print()
     engine.report()
+    print()
+    instructions.report()
     print()
     transfers.report()
     print()

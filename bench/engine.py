@@ -55,7 +55,7 @@ CASES = (
 
 def report() -> None:
     """Prints time a packet, ratio and memory for each case."""
-    ours = _build_ours()
+    ours = build_ours()
     ns2 = shutil.which("ns")
     ns3 = _build_ns3()
     print("engine, CUBIC over a wired link (start-up taken off; ratio: times as fast as);")
@@ -108,7 +108,8 @@ def _row(case: str, name: str, measured: Measured, packets: int, own_per_packet:
     )
 
 
-def _build_ours() -> str:
+def build_ours() -> str:
+    """Builds the example `bulk`; returns its path."""
     command = ["cargo", "build", "--release", "--quiet", "--example", "bulk", "-p", "clift"]
     subprocess.run(command, cwd=ROOT, check=True)
     return str(ROOT / "target" / "release" / "examples" / "bulk")
