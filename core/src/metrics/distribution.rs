@@ -1,16 +1,14 @@
 //! Distributions of delays: exact for few samples, within a thousandth for many.
 
-use hdrhistogram::Histogram;
-
 use crate::units::Duration;
 
-/// Number of samples from which a histogram of three significant digits replaces the exact samples,
-/// so that memory does not grow with the run.
+/// Number of samples from which counts per cell replace the exact samples, so that memory does not
+/// grow with the run.
 const EXACT: usize = 1 << 16;
-/// Samples that are buffered before they are added to the histogram.
+/// Samples that are buffered before they are counted.
 const CHUNK: usize = 1 << 10;
-/// Why recording does not fail.
-const GROWS: &str = "a histogram that resizes itself takes any u64";
+/// Leading bits in which samples of one cell agree: a cell is at most a thousandth wide.
+const BITS: u32 = 11;
 
 /// Collects durations and computes their quantiles.
 ///
@@ -32,10 +30,10 @@ pub struct Distribution {
     folded: Option<Box<Folded>>,
 }
 
-/// Samples in a histogram.
+/// Samples by cell: a histogram of three significant digits (Tene, HdrHistogram).
 #[derive(Clone, Debug)]
 struct Folded {
-    histogram: Histogram<u64>,
+    counts: Vec<u64>,
     totals: Totals,
 }
 
@@ -131,8 +129,8 @@ impl Distribution {
             }
             _ => {
                 let mut all = self.clone();
-                let histogram = &all.fold().histogram;
-                qs.map(|q| histogram.value_at_quantile(q).clamp(totals.min, totals.max))
+                let folded = all.fold();
+                qs.map(|q| folded.quantile(q))
             }
         };
         Some(found.map(Duration::from_nanos))
@@ -158,27 +156,64 @@ impl Distribution {
     }
 
     fn fold(&mut self) -> &Folded {
-        let folded = self.folded.get_or_insert_with(|| {
-            // The type supports three significant digits, so this does not fail.
-            let histogram = Histogram::new(3).expect("three significant digits");
-            Box::new(Folded { histogram, totals: Totals::NONE })
-        });
-        for nanos in self.recent.drain(..) {
-            folded.histogram.record(nanos).expect(GROWS);
+        let empty = || Box::new(Folded { counts: Vec::new(), totals: Totals::NONE });
+        let folded = self.folded.get_or_insert_with(empty);
+        for &nanos in &self.recent {
+            let cell = cell(nanos);
+            if cell >= folded.counts.len() {
+                folded.counts.resize(cell + 1, 0);
+            }
+            folded.counts[cell] += 1;
             folded.totals.record(nanos);
         }
+        self.recent.clear();
         folded
     }
 }
 
 impl Folded {
     fn add(&mut self, other: &Self) {
-        self.histogram.add(&other.histogram).expect(GROWS);
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+            *sum += count;
+        }
         self.totals.count += other.totals.count;
         self.totals.sum += other.totals.sum;
         self.totals.min = self.totals.min.min(other.totals.min);
         self.totals.max = self.totals.max.max(other.totals.max);
     }
+
+    /// The `q`-quantile by nearest rank: the highest value of its cell.
+    fn quantile(&self, q: f64) -> u64 {
+        let Totals { count, min, max, .. } = self.totals;
+        let rank = (libm::ceil(q * count as f64) as u64).max(1);
+        let mut below = 0;
+        let cell = self.counts.iter().position(|count| {
+            below += count;
+            below >= rank
+        });
+        match cell {
+            Some(cell) if q > 0.0 => highest(cell).clamp(min, max),
+            _ => min,
+        }
+    }
+}
+
+/// The cell of a sample: cells are numbered in ascending order, 1024 for each power of two above
+/// 2048, below one for each value.
+#[inline]
+fn cell(nanos: u64) -> usize {
+    let shift = (u64::BITS - BITS).saturating_sub(nanos.leading_zeros());
+    ((shift as usize) << (BITS - 1)) + (nanos >> shift) as usize
+}
+
+/// The highest value of a cell.
+fn highest(cell: usize) -> u64 {
+    let shift = (cell >> (BITS - 1)).saturating_sub(1);
+    let lowest = ((cell - (shift << (BITS - 1))) as u64) << shift;
+    lowest | ((1 << shift) - 1)
 }
 
 impl Totals {
@@ -194,7 +229,31 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::Histogram;
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Compared with HdrHistogram, over samples of any magnitude.
+        #[test]
+        fn quantiles_are_those_of_a_histogram_of_three_significant_digits(
+            samples in prop::collection::vec((any::<u64>(), 0u32..64), 1..200),
+            q in 0.0f64..=1.0,
+        ) {
+            let (mut d, mut histogram) = (Distribution::default(), Histogram::<u64>::new(3).unwrap());
+            for (bits, shift) in samples {
+                d.record(Duration::from_nanos(bits >> shift));
+                histogram.record(bits >> shift).unwrap();
+            }
+            let folded = d.fold();
+            let Totals { min, max, .. } = folded.totals;
+            for q in [q, 0.0, 1.0] {
+                let expected = histogram.value_at_quantile(q).clamp(min, max);
+                prop_assert_eq!(folded.quantile(q), expected);
+            }
+        }
+    }
 
     #[test]
     fn few_samples_give_exact_quantiles() {
