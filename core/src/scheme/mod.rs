@@ -111,7 +111,7 @@ impl Scheme {
         timing: Timing,
         budget: &Budget<'_>,
     ) -> Result<LinkTrace, Refusal> {
-        let (slots, erased) = (phy.len(), phy.d().iter().filter(|&&d| d == 0).count());
+        let (slots, erased) = (phy.len(), phy.erased());
         let columns = if phy.sizes().column().is_some() { 3 } else { 2 };
         let bytes = 8 * columns * (slots + erased) as u64;
         budget.take(bytes, format_args!("{slots} slots and what {self} makes of them"))?;

@@ -28,7 +28,7 @@ pub struct PhyTrace {
     d: Column,
     lldu: Sizes,
     header: Header,
-    medians: Arc<Medians>,
+    facts: Arc<Facts>,
 }
 
 /// Traces are equal if their slots and headers are equal.
@@ -41,9 +41,10 @@ impl PartialEq for PhyTrace {
 
 /// Values that need a pass over the trace, computed on first use; clones share them.
 #[derive(Debug, Default)]
-struct Medians {
+struct Facts {
     nominal: OnceLock<Duration>,
     gap: OnceLock<Duration>,
+    erased: OnceLock<usize>,
 }
 
 /// Metadata that a trace file may contain.
@@ -267,7 +268,7 @@ impl PhyTrace {
             return Err(TraceError::Rtt);
         }
         header.loading.check()?;
-        Ok(Self { t, d, lldu, header, medians: Arc::default() })
+        Ok(Self { t, d, lldu, header, facts: Arc::default() })
     }
 
     /// Transmission times in nanoseconds.
@@ -312,10 +313,15 @@ impl PhyTrace {
         self.t.len()
     }
 
+    /// Number of erased slots.
+    pub(crate) fn erased(&self) -> usize {
+        *self.facts.erased.get_or_init(|| self.d.iter().filter(|&&d| d == 0).count())
+    }
+
     /// `d_nom`: the header's decoding time, else the lower median of the non-zero `d`, else 1 ns
     /// (DESIGN section 4).
     pub fn nominal_decoding(&self) -> Duration {
-        *self.medians.nominal.get_or_init(|| {
+        *self.facts.nominal.get_or_init(|| {
             self.header.decode.unwrap_or_else(|| {
                 let median = lower_median(|| self.d.iter().copied().filter(|&d| d > 0));
                 Duration::from_nanos(median.unwrap_or(1) as u64)
@@ -347,7 +353,7 @@ impl PhyTrace {
 
     /// The lower median of the gaps between consecutive slots; 0 for a single slot.
     pub fn median_gap(&self) -> Duration {
-        *self.medians.gap.get_or_init(|| {
+        *self.facts.gap.get_or_init(|| {
             // `t` is increasing from at least 0, so nothing wraps; an overflow check would prevent
             // vectorisation.
             let gaps = || self.t.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));

@@ -9,8 +9,7 @@ pub(crate) fn apply(phy: &PhyTrace, timing: Timing) -> LinkTrace {
     parts.slots_used = parts.slots;
     let nominal = nominal_ns(phy);
     // Counted first, so that a trace full of erasures takes no more than it needs.
-    let erased = phy.d().iter().filter(|&&d| d == 0).count();
-    parts.lost = Vec::with_capacity(erased);
+    parts.lost = Vec::with_capacity(phy.erased());
     parts.lost.extend(
         phy.d().iter().zip(0u32..).filter(|&(&d, _)| d == 0).map(|(_, index)| (index, nominal)),
     );
