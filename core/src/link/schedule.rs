@@ -36,7 +36,7 @@ impl<T: Timed> Schedule<T> {
     #[inline]
     pub(crate) fn push(&mut self, entry: T) -> bool {
         let is_first = match self.ring.back() {
-            Some(last) if last.key() > entry.key() => self.overtake(&entry),
+            Some(last) if is_after(last, &entry) => self.overtake(&entry),
             Some(_) => false,
             None => self.overtaken.peek().is_none_or(|late| entry.key() < late.0.key()),
         };
@@ -46,7 +46,7 @@ impl<T: Timed> Schedule<T> {
 
     /// Moves entries due after `entry` to the heap; returns whether none is due before it.
     fn overtake(&mut self, entry: &T) -> bool {
-        while self.ring.back().is_some_and(|last| last.key() > entry.key()) {
+        while self.ring.back().is_some_and(|last| is_after(last, entry)) {
             self.overtaken.extend(self.ring.pop_back().map(Late));
         }
         self.first().is_none_or(|first| entry.key() < first.key())
@@ -90,6 +90,14 @@ impl<T: Timed> Schedule<T> {
             _ => self.overtaken.pop().map(|late| late.0),
         }
     }
+}
+
+/// True if `entry` is due after `other`. Times nearly always differ: the ranks are compared only at
+/// equal times.
+#[inline]
+fn is_after<T: Timed>(entry: &T, other: &T) -> bool {
+    let ((at, rank), (other_at, other_rank)) = (entry.key(), other.key());
+    at > other_at || (at == other_at && rank > other_rank)
 }
 
 /// An entry with reversed order, for a max-heap.

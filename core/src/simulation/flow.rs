@@ -122,7 +122,8 @@ impl FlowState {
     pub(super) fn note_limit(&mut self, now: Instant, sockets: &[Socket]) {
         if self.completed.is_none() {
             // If the main connection waits for data, the first one keeps it waiting.
-            let limit = |connection: usize| self.own(sockets)[2 * connection].endpoint.limit();
+            let first = self.sockets.start as usize;
+            let limit = |connection: usize| sockets[first + 2 * connection].endpoint.limit();
             let limit = match limit(self.main) {
                 Limit::Application if self.main > 0 => limit(0),
                 limit => limit,

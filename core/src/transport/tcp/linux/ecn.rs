@@ -240,12 +240,11 @@ impl ReceiverEcn {
         if self.echoes { EcnFlags::ECE } else { EcnFlags::default() }
     }
 
-    /// The ACK to send before any other: the byte it acknowledges.
+    /// The ACK to send before any other: the byte it acknowledges, its flags and its ECN field.
     #[inline]
-    pub(super) fn take_first(&mut self, segment: &mut Segment) -> Option<u64> {
+    pub(super) fn take_first(&mut self) -> Option<(u64, EcnFlags, Ecn)> {
         let (ack, flags) = self.first.take()?;
-        (segment.flags, segment.ecn) = (flags, self.mode.field_of_control());
-        Some(ack)
+        Some((ack, flags, self.mode.field_of_control()))
     }
 
     /// Sets the flags of an ACK or a SYN-ACK.
@@ -295,16 +294,14 @@ mod tests {
         let (mut segment, now) = (Segment::default(), AckDemand { now: true, hurry: false });
         assert_eq!(ecn.on_new(Ecn::Ect0, 10, false), AckDemand::default());
         assert_eq!(ecn.on_new(Ecn::Ce, 20, true), now);
-        assert_eq!(ecn.take_first(&mut segment), Some(10));
-        assert!(!segment.flags.has(EcnFlags::ECE));
+        assert_eq!(ecn.take_first(), Some((10, EcnFlags::default(), Ecn::Ect0)));
         ecn.stamp(&mut segment);
         assert!(segment.flags.has(EcnFlags::ECE));
         assert_eq!(ecn.on_new(Ecn::Ce, 30, true), AckDemand::default());
         assert_eq!(ecn.on_new(Ecn::Ect0, 40, true), now);
-        assert_eq!(ecn.take_first(&mut segment), Some(30));
-        assert!(segment.flags.has(EcnFlags::ECE));
+        assert_eq!(ecn.take_first(), Some((30, EcnFlags::ECE, Ecn::Ect0)));
         assert_eq!(ecn.on_new(Ecn::Ce, 50, false), now);
-        assert_eq!(ecn.take_first(&mut segment), None, "no ACK waited");
+        assert_eq!(ecn.take_first(), None, "no ACK waited");
     }
 
     /// RFC 3168, section 6.1.3: ECN-Echo on every ACK until the sender reports its reduction.

@@ -57,7 +57,7 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        let is_newest = (sent, number) > self.latest;
+        let is_newest = is_later((sent, number), self.latest);
         if is_newest {
             self.latest = (sent, number);
         }
@@ -78,7 +78,7 @@ impl Rack {
     /// True if the segment was sent before a delivered one.
     #[inline]
     pub(super) fn is_overtaken(&self, sent: Instant, number: u64) -> bool {
-        (sent, number) < self.latest
+        is_later(self.latest, (sent, number))
     }
 
     /// When a segment sent at `sent` counts as lost, if it is overtaken.
@@ -141,6 +141,13 @@ impl Rack {
     pub(super) fn on_undone_by_dsack(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST);
     }
+}
+
+/// True if the one transmission was made after the other; of the same time the higher segment is
+/// the later one.
+#[inline]
+fn is_later(one: (Instant, u64), other: (Instant, u64)) -> bool {
+    one.0 > other.0 || (one.0 == other.0 && one.1 > other.1)
 }
 
 #[cfg(test)]

@@ -141,6 +141,7 @@ impl LinuxReceiver {
     }
 
     /// Takes a round-trip sample from the first segment after the SYN-ACK.
+    #[inline]
     fn time_handshake(&mut self, now: Instant) {
         if let Some(answered) = self.answered.take() {
             self.rtt.sample(now.saturating_since(answered), 0, 0);
@@ -150,6 +151,7 @@ impl LinuxReceiver {
 
     /// RFC 7323 section 4.3 (2). A duplicate below the window is not acceptable and does not update
     /// the echo.
+    #[inline]
     fn update_echo(&mut self, segment: &Segment) {
         let in_window = segment.seq + u64::from(segment.len) >= self.last_ack;
         if in_window && segment.seq <= self.last_ack && segment.ts_val >= self.echo {
@@ -183,6 +185,7 @@ impl LinuxReceiver {
 
     /// Handles new data; byte `before` was expected before them. The application then reads all
     /// in-order data at once.
+    #[inline]
     fn grow_buffer(&mut self, now: Instant, before: u64) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
@@ -205,6 +208,7 @@ impl LinuxReceiver {
     /// SACK is not compressed. In order, PSH triggers an ACK too, except in interactive mode: the
     /// application reads all data, and an ACK follows (`tcp_measure_rcv_mss` in `tcp_input.c`,
     /// `__tcp_cleanup_rbuf` in `tcp.c`).
+    #[inline]
     fn is_urgent(&mut self, now: Instant, had_gap: bool, push: bool) -> bool {
         let unacknowledged = self.arrivals.next() - self.last_ack;
         if unacknowledged > u64::from(self.mss) || self.delayed.is_quick() {
@@ -217,6 +221,7 @@ impl LinuxReceiver {
     }
 
     /// The window to announce with an acknowledgement of byte `next`.
+    #[inline]
     fn announce(&mut self, next: u64) -> u32 {
         let window = announced(self.window, self.edge, next);
         let Some(told) = &mut self.growth else { return window };
@@ -225,6 +230,7 @@ impl LinuxReceiver {
         window.min(u32::try_from(*told - next).unwrap_or(u32::MAX))
     }
 
+    #[inline]
     fn acknowledge(&mut self, now: Instant, urgent: bool) {
         if urgent || self.delayed.start(now, self.rtt.smoothed()) {
             self.due = PendingReply::Ack;
@@ -233,6 +239,7 @@ impl LinuxReceiver {
 }
 
 impl Half for LinuxReceiver {
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.syn {
             return self.handle_syn(now, segment);
@@ -282,11 +289,19 @@ impl Half for LinuxReceiver {
         }
     }
 
+    #[inline(always)]
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        let mut first = Segment::default();
-        if let Some(ack) = self.ecn.take_first(&mut first) {
-            let (ts_ecr, window, wire) = (self.echo, self.announce(ack), self.ack_size);
-            *segment = Segment { ack, ts_val: now, ts_ecr, window, wire, ..first };
+        if let Some((ack, flags, ecn)) = self.ecn.take_first() {
+            *segment = Segment {
+                ack,
+                ts_val: now,
+                ts_ecr: self.echo,
+                window: self.announce(ack),
+                wire: self.ack_size,
+                flags,
+                ecn,
+                ..Segment::default()
+            };
             self.arrivals.counters.acks_sent += 1;
             return true;
         }
@@ -325,6 +340,7 @@ impl Half for LinuxReceiver {
         true
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Option<Instant> {
         match (self.delayed.deadline(), self.compression.deadline()) {
             (Some(delayed), Some(compressed)) => Some(delayed.min(compressed)),

@@ -68,7 +68,7 @@ impl Arrivals {
     }
 
     /// Takes in a data segment; returns whether any of it was new.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn take_in(&mut self, segment: &Segment) -> bool {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         self.counters.segments_received += 1;
@@ -109,6 +109,7 @@ impl Arrivals {
         }
     }
 
+    #[inline]
     fn count_order(&mut self, segment: &Segment, end: u64) {
         if end > self.highest {
             self.highest = end;
@@ -120,16 +121,17 @@ impl Arrivals {
         }
     }
 
+    #[inline(always)]
     fn accept(&mut self, start: u64, end: u64) -> bool {
         if end <= self.next {
             return false;
         }
         if start <= self.next {
-            let before = self.next;
-            self.next = if self.held.is_empty() { end } else { self.held.advance(end) };
-            self.held_bytes = self.held_bytes.saturating_sub(self.next - end);
-            self.counters.bytes_in_order += self.next - before;
-            self.forget_blocks_below();
+            self.counters.bytes_in_order += end - self.next;
+            self.next = end;
+            if !self.held.is_empty() {
+                self.join_held();
+            }
             return true;
         }
         let (block, new) = self.held.insert(start, end);
@@ -141,8 +143,13 @@ impl Arrivals {
         new
     }
 
-    fn forget_blocks_below(&mut self) {
-        let next = self.next;
+    /// Takes in what is held up to the next gap.
+    fn join_held(&mut self) {
+        let next = self.held.advance(self.next);
+        let joined = next - self.next;
+        self.held_bytes = self.held_bytes.saturating_sub(joined);
+        self.counters.bytes_in_order += joined;
+        self.next = next;
         self.retain_recent(|block| block.end > next);
     }
 

@@ -77,32 +77,38 @@ impl Flight {
     }
 
     /// The lowest segment not acknowledged.
+    #[inline]
     pub(crate) fn first(&self) -> u64 {
         self.first
     }
 
     /// The segment to be sent next for the first time.
+    #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
     /// The lowest byte not acknowledged (SND.UNA).
+    #[inline]
     pub(crate) fn una(&self) -> u64 {
         self.una
     }
 
     /// The first byte never sent (SND.NXT).
+    #[inline]
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
     /// Segments believed to be on their way: not acknowledged, not SACKed, and either sent again
     /// or not declared lost.
+    #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
         self.next - self.first - self.sacked_count - self.lost_count
     }
 
     /// Whether every byte sent is acknowledged.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.first == self.next
     }
@@ -123,6 +129,7 @@ impl Flight {
     }
 
     /// Bytes `start..end` of a segment in flight.
+    #[inline]
     pub(crate) fn bounds(&self, number: u64) -> (u64, u64) {
         let end = if number + 1 == self.next { self.nxt } else { self.slot(number + 1).start };
         (self.slot(number).start, end)
@@ -139,7 +146,7 @@ impl Flight {
     }
 
     /// Adds a segment of `len` bytes, sent `now` for the first time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, now: Instant, len: u32) {
         if self.next - self.first == self.slots.len() as u64 {
             self.grow();
@@ -158,10 +165,10 @@ impl Flight {
     }
 
     /// Takes the lowest segment out if `ack` covers it whole; `ack` is at most SND.NXT.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop_acknowledged(&mut self, ack: u64) -> Option<Acknowledged> {
-        if self.first == self.next {
-            return None;
+        if ack <= self.una {
+            return None; // nothing in flight, or not the lowest segment
         }
         let (number, end) = (self.first, self.bounds(self.first).1);
         if end > ack {
