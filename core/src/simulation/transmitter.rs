@@ -37,7 +37,7 @@ impl Transmitter {
 
     /// Begins to send a packet at `starts`, when it is free; `data`: it carries some. When it is at
     /// the far end; `None` if it is lost on the way.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn send(&mut self, starts: Instant, size: Bytes, data: bool) -> Option<Instant> {
         self.free_at = starts + self.time_to_send(size);
         match self.loss.next(data) {

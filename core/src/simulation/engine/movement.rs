@@ -91,7 +91,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // called for every packet on every hop
     fn enter_node(&mut self, number: u32, id: u32, flow: u32, now: Instant) {
         let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {

@@ -49,6 +49,7 @@ impl AckTimer {
     }
 
     /// Handles new data; `timeout` is the retransmission timeout of this end.
+    #[inline]
     pub(super) fn on_data(&mut self, now: Instant, timeout: Duration) {
         let Some(shortest) = self.shortest else { return };
         let now = self.ticks.floor(now);
@@ -105,12 +106,14 @@ impl AckTimer {
     }
 
     /// True if ACKs are sent at once now.
+    #[inline]
     pub(super) fn is_quick(&self) -> bool {
         self.shortest.is_none() || (self.quick > 0 && !self.answers)
     }
 
     /// Delays the ACK: sets the timer, unless one is running. Returns true if the ACK must be sent
     /// at once because that timer is about to expire.
+    #[inline]
     pub(super) fn start(&mut self, now: Instant, smoothed: Option<Duration>) -> bool {
         let wait = self.wait.unwrap_or(LONGEST);
         // At most the round-trip time, but always at least 40 ms.
@@ -133,6 +136,7 @@ impl AckTimer {
     }
 
     /// An ACK leaves.
+    #[inline]
     pub(super) fn on_ack_sent(&mut self) {
         self.deadline = None;
         if self.quick == 1 {

@@ -54,6 +54,7 @@ impl ReceiveBuffer {
     }
 
     /// The window while `held` bytes wait behind a gap.
+    #[inline]
     pub(super) fn window(&self, held: u64) -> u64 {
         self.window.min(self.limit.saturating_sub(held))
     }
@@ -66,6 +67,7 @@ impl ReceiveBuffer {
     /// Handles a full segment that echoes a timestamp of this end, whose clock counts milliseconds
     /// (`tcp_rcv_rtt_measure_ts`). A shorter round trip replaces the estimate at once
     /// (`tcp_rcv_rtt_update`).
+    #[inline]
     pub(super) fn on_echo(&mut self, now: Instant, echo: Instant) {
         if echo == self.last_echo {
             return;
@@ -78,6 +80,7 @@ impl ReceiveBuffer {
 
     /// Handles a new segment, with which `used` bytes wait for the application or behind a gap.
     /// Returns true if the window grows.
+    #[inline]
     pub(super) fn grows(&mut self, used: u64) -> bool {
         let room = self.limit.saturating_sub(used + self.window);
         self.window += room.min(2 * self.segment);
@@ -93,6 +96,7 @@ impl ReceiveBuffer {
 
     /// The application has read everything below byte `next`. Once per round trip the buffer grows
     /// for a sender that doubles its rate (`tcp_rcv_space_adjust`).
+    #[inline]
     pub(super) fn on_taken(&mut self, now: Instant, next: u64, ahead: u64) {
         let (from, since) = self.round;
         let rtt = Duration::from_nanos(self.rtt8 / 8);

@@ -69,7 +69,7 @@ impl RttEstimator {
     }
 
     /// Adds a sample while segments `first..next` are in flight. Ends any back-off.
-    #[inline]
+    #[inline(always)] // called for every ACK: a call costs as much as what it does
     pub(super) fn sample(&mut self, rtt: Duration, first: u64, next: u64) {
         let rtt = (rtt.as_nanos() as i64).max(1);
         if self.srtt8 == 0 {

@@ -100,6 +100,7 @@ impl AckOutcome {
         !self.advanced && !self.old && !self.dsack && !self.opens
     }
 
+    #[inline]
     fn widen(range: &mut Option<(Instant, Instant)>, sent: Instant) {
         *range = Some((range.map_or(sent, |(first, _)| first), sent));
     }

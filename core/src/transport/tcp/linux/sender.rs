@@ -385,6 +385,7 @@ impl LinuxSender {
     }
 
     /// Sends the next segment, if any: a probe, a retransmission or new data.
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn send_next(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if self.recovery.probe().is_due() {
             if !self.board.flight().is_empty() {
@@ -435,7 +436,7 @@ impl LinuxSender {
         self.ecn.stamp_syn(segment);
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_new(&mut self, now: Instant, len: u32, segment: &mut Segment) {
         let was_empty = self.board.flight().is_empty();
         if was_empty {
@@ -459,6 +460,7 @@ impl LinuxSender {
     }
 
     /// True if the next burst waits for an ACK because it would be short and the ACK is near.
+    #[inline]
     fn is_deferred(&mut self, now: Instant) -> bool {
         let Some(buffers) = &mut self.defers else { return false };
         let left = buffers.left(self.board.flight().nxt());
@@ -514,6 +516,7 @@ impl LinuxSender {
     }
 
     /// Retransmits a lost segment.
+    #[cold]
     fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
         let sends = self.board.flight().sends(number);
         self.board.on_retransmitted(now, number);
@@ -528,6 +531,7 @@ impl LinuxSender {
     }
 
     /// Sends a tail loss probe: a new segment, or the last segment again (RFC 8985 section 7.3).
+    #[cold]
     fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
         match (self.recovery.probe(), self.next_new()) {
             (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
@@ -560,7 +564,7 @@ impl LinuxSender {
         self.update_pace();
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(
         &mut self,
         now: Instant,
@@ -602,6 +606,7 @@ impl LinuxSender {
     }
 
     /// True if data or retransmissions wait for the window.
+    #[inline]
     fn has_something(&self) -> bool {
         (self.recovery.is_repairing() && self.board.flight().lost_count() > 0)
             || self.next_new().is_some()
@@ -718,6 +723,7 @@ impl Half for LinuxSender {
         }
     }
 
+    #[inline]
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         match self.connection {
             Handshake::Established if std::mem::take(&mut self.answer_due) => {
@@ -737,6 +743,7 @@ impl Half for LinuxSender {
         }
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Option<Instant> {
         match (self.timer.deadline(), self.pacer.deadline()) {
             (Some(timer), Some(paced)) => Some(timer.min(paced)),

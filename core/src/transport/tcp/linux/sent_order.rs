@@ -61,6 +61,7 @@ impl SentOrder {
     }
 
     /// Adds segment `next`, sent for the first time; `first` is the lowest in flight.
+    #[inline]
     pub(super) fn push(&mut self, first: u64, next: u64, transmission: Transmission) {
         if next - first >= self.nodes.len() as u64 {
             self.grow(first, next);
@@ -159,6 +160,7 @@ impl SentOrder {
         }
     }
 
+    #[inline]
     fn append(&mut self, number: u64) {
         let newest = self.newest;
         let node = self.node_mut(number);

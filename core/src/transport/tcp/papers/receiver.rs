@@ -100,6 +100,7 @@ impl PapersReceiver {
 }
 
 impl Half for PapersReceiver {
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.syn {
             self.update_echo(segment);
@@ -121,6 +122,7 @@ impl Half for PapersReceiver {
         }
     }
 
+    #[inline(always)]
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if !std::mem::take(&mut self.ack_due) {
             return false;

@@ -68,7 +68,7 @@ impl RttEstimator {
         self.take_in((reading(answered) - reading(sent)) as i64);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_in(&mut self, ticks: i64) {
         let rtt = ticks.max(1);
         if self.srtt8 == 0 {

@@ -134,6 +134,7 @@ impl FackScoreboard {
     }
 
     /// The segment to send again next, if any.
+    #[inline]
     pub(super) fn next_retransmission(&mut self, flight: &Flight) -> Option<u64> {
         self.cursor = self.cursor.and_then(|at| flight.next_lost(at));
         self.cursor

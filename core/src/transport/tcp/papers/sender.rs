@@ -214,6 +214,7 @@ impl PapersSender {
     }
 
     /// A segment sent before, to be sent again.
+    #[cold]
     fn retransmit(&mut self, now: Instant, number: u64, segment: &mut Segment) {
         let (start, end) = self.flight.bounds(number);
         let sends = self.flight.sends(number);
@@ -244,7 +245,7 @@ impl PapersSender {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(
         &mut self,
         now: Instant,
@@ -396,6 +397,7 @@ impl Half for PapersSender {
         self.pacing.on_event(self.flight.outstanding());
     }
 
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd()) {
             return false;

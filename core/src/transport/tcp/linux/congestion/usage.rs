@@ -49,6 +49,7 @@ impl WindowUsage {
 
     /// The sender stops sending, after a transmission or because the window is full
     /// (`tcp_cwnd_validate`).
+    #[inline]
     pub(super) fn on_stop(&mut self, level: SenderState, window: &mut Window, initial: u32) {
         let outstanding = level.next - level.first;
         if level.first >= self.round_end
