@@ -61,7 +61,7 @@ def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number:
     reason = virtual.hindrance(name)
     if reason is not None:
         pytest.skip(reason)
-    cell = inside.SETS[cells]()[number]
+    cell = inside.chosen(cells, number)
     release, measured = inside.measure_in(name, cells, number)
     assert release.startswith(name.split("-")[-1])
     assert measured.lateness_ms < 0.05
@@ -130,7 +130,7 @@ def test_pages_take_as_long_as_on_a_kernel():
 
 
 def test_the_first_packet_that_differs_is_found() -> None:
-    cell = inside.SETS["drawn"]()[131]
+    cell = inside.chosen("drawn", 131)
     ours_sent = parts.engine(cell)
     assert ours_sent.sent[0] == parts.Sent(0, 0, 1448)
     assert parts.parting(ours_sent, ours_sent) is None
@@ -142,7 +142,7 @@ def test_the_first_packet_that_differs_is_found() -> None:
 
 @pytest.mark.skipif(virtual.hindrance("7.2") is not None, reason=str(virtual.hindrance("7.2")))
 def test_a_kernel_sends_its_first_flights_as_ours_does() -> None:
-    cell = inside.SETS["drawn"]()[131]
+    cell = inside.chosen("drawn", 131)
     found = parts.parting(parts.engine(cell), parts.kernel("7.2", "drawn", 131))
     assert found is not None
     assert found > 60

@@ -70,6 +70,7 @@ KEPT = {
     "virtual": Kept("drawn-virtual.csv", "drawn", "7.2"),
     "controls": Kept("controls.csv", "controls", "bbr3-6.12"),
     "named": Kept("named.csv", "named", "7.2"),
+    "unseen": Kept("unseen.csv", "unseen", "7.2"),
 }
 """Measurements by name."""
 

@@ -61,9 +61,7 @@ class Cell(NamedTuple):
 
 
 CELLS = [
-    Cell(*one)
-    for seeds in (SEEDS, UNSEEN)
-    for one in itertools.product(SCHEMES, CONTROLS, seeds)
+    Cell(*one) for seeds in (SEEDS, UNSEEN) for one in itertools.product(SCHEMES, CONTROLS, seeds)
 ]
 
 

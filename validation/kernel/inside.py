@@ -16,9 +16,20 @@ from validation.kernel.controls import controls
 from validation.kernel.drawn import DrawnCell, drawn
 from validation.kernel.flow import Measured, measure
 from validation.kernel.named import named
+from validation.kernel.unseen import unseen
 
-SETS = {"drawn": drawn, "controls": controls, "named": named}
+SETS = {"drawn": drawn, "controls": controls, "named": named, "unseen": unseen}
 """Cells by the name of their set."""
+
+
+def chosen(cells: str, number: int) -> DrawnCell:
+    """The cell of that number in a set.
+
+    >>> chosen("unseen", 158).label
+    '158: hybla, 0.567 Mbit/s, 30 ms, queue 2, 2158 kB'
+    """
+    (cell,) = (it for it in SETS[cells]() if it.number == number)
+    return cell
 
 
 def measure_in(kernel: str, cells: str, number: int) -> tuple[str, Measured]:
@@ -45,8 +56,7 @@ def measure_in(kernel: str, cells: str, number: int) -> tuple[str, Measured]:
 
 def main(cells: str, number: int) -> None:
     """Measures a cell in this kernel and prints what it did, without the samples."""
-    cell: DrawnCell = SETS[cells]()[number]
-    measured = dataclasses.replace(measure(cell), samples=[])
+    measured = dataclasses.replace(measure(chosen(cells, number)), samples=[])
     print(json.dumps(dataclasses.asdict(measured) | {"release": platform.release()}))
 
 

@@ -25,7 +25,7 @@ from validation.kernel.beside import KEPT
 from validation.kernel.drawn import DrawnCell
 from validation.kernel.flow import measure
 from validation.kernel.forwarder import Forwarded, forward, wires
-from validation.kernel.inside import SETS
+from validation.kernel.inside import chosen
 from validation.kernel.ours import setup
 
 # The application writes a little after the handshake, and all times are from its first packet.
@@ -164,7 +164,7 @@ def main() -> int:
     """Parses the command line and does it."""
     if sys.argv[1:2] == ["inside"]:
         _, _, cells, number, out = sys.argv
-        _inside(SETS[cells]()[int(number)], Path(out))
+        _inside(chosen(cells, int(number)), Path(out))
         return 0
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("kept", choices=[name for name, kept in KEPT.items() if kept.kernel])
@@ -177,7 +177,7 @@ def main() -> int:
         print(f"skipped: {reason}")
         return 0
     for number in arguments.cells:
-        cell = SETS[kept.cells]()[number]
+        cell = chosen(kept.cells, number)
         ours, theirs = engine(cell), kernel(kept.kernel, kept.cells, number)
         found = parting(ours, theirs)
         if found is None:
