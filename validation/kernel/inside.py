@@ -16,9 +16,15 @@ from validation.kernel.controls import controls
 from validation.kernel.drawn import DrawnCell, drawn
 from validation.kernel.flow import Measured, measure
 from validation.kernel.named import named
-from validation.kernel.unseen import unseen
+from validation.kernel.unseen import bbr_files, unseen
 
-SETS = {"drawn": drawn, "controls": controls, "named": named, "unseen": unseen}
+SETS = {
+    "drawn": drawn,
+    "controls": controls,
+    "named": named,
+    "unseen": unseen,
+    "bbr-files": bbr_files,
+}
 """Cells by the name of their set."""
 
 

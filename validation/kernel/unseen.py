@@ -49,3 +49,23 @@ def unseen() -> list[DrawnCell]:
             )
         )
     return cells
+
+
+def bbr_files() -> list[DrawnCell]:
+    """Files of 1 MB under BBR, a kind of cell that was far off once: drawn by another seed.
+
+    >>> bbr_files()[1].label
+    '251: bbr, 2 Mbit/s, 560 ms, queue 187, loss 0.01 in bursts of 1, 1000 kB'
+    """
+    draw = random.Random("files under BBR 1")
+    cells = []
+    for at in range(12):
+        rtt = (120, 560)[at % 2]
+        rate = draw.choice((2_000_000, 5_000_000, 20_000_000))
+        queue = max(2, round(draw.choice((0.2, 0.5, 1.0, 2.0)) * rate * rtt / 8000 / PACKET))
+        loss, burst = draw.choice(((0.0, 1), (0.01, 1), (0.01, 4)))
+        number = FIRST + COUNT + at
+        cells.append(
+            DrawnCell(number, "bbr", False, rate, rtt, queue, loss, burst, 1_000_000, SECONDS)
+        )
+    return cells
