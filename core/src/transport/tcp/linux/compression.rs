@@ -8,12 +8,15 @@ use crate::units::{Duration, Instant};
 const AT_ONCE: u32 = 3;
 /// Maximum number of compressed SACKs (`tcp_comp_sack_nr`).
 const MOST: u32 = 44;
-/// Compression delay: at most this, and at most a twentieth of the round-trip time.
+/// Compression delay: at most this, and at most this percentage of the round-trip time.
 const DELAY: Duration = Duration::from_millis(1);
-const SHARE: u64 = 20;
+const PERCENT: u64 = 33;
 /// Slack of the timer, which lets it expire together with other timers. On a quiet host it expires
 /// this late.
-const SLACK: Duration = Duration::from_micros(100);
+const SLACK: Duration = Duration::from_micros(10);
+/// With more SACK blocks than this, waiting SACKs leave before a block is lost from the ACK
+/// (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS: usize = 2;
 
 /// The compressed SACKs.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +48,16 @@ impl Compression {
             return false;
         }
         self.waiting += 1;
-        let share = smoothed.map_or(DELAY, |rtt| Duration::from_nanos(rtt.as_nanos() / SHARE));
+        let share =
+            smoothed.map_or(DELAY, |rtt| Duration::from_nanos(rtt.as_nanos() * PERCENT / 100));
         self.deadline.get_or_insert(now + share.min(DELAY) + SLACK);
         true
+    }
+
+    /// True if the waiting SACKs must leave before a segment is taken in that changes the SACK block
+    /// at `position`, or begins one after that many (`tcp_sack_new_ofo_skb`).
+    pub(super) fn must_leave(&self, position: usize) -> bool {
+        self.waiting > 0 && position >= BLOCKS
     }
 
     /// An ACK was sent, which covers all waiting SACKs.
@@ -85,9 +95,9 @@ mod tests {
         let held: Vec<_> =
             (0..6).map(|n| compression.holds(at(n * 100), 1000, Some(MS * 100))).collect();
         assert_eq!(held, [false, false, false, true, true, true]);
-        assert_eq!(compression.deadline(), Some(at(300 + 1100)));
-        assert!(!compression.expire(at(1399)));
-        assert!(compression.expire(at(1400)));
+        assert_eq!(compression.deadline(), Some(at(300 + 1010)));
+        assert!(!compression.expire(at(1309)));
+        assert!(compression.expire(at(1310)));
         compression.on_ack_sent();
         assert!(compression.holds(at(1500), 1000, Some(MS * 100)));
         compression.on_ack_sent();
@@ -95,10 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn on_short_round_trips_sacks_wait_for_a_twentieth() {
+    fn on_short_round_trips_sacks_wait_for_a_third() {
         let mut compression = Compression::new(true);
         (0..4).for_each(|_| _ = compression.holds(at(0), 1000, Some(MS * 2)));
-        assert_eq!(compression.deadline(), Some(at(200)));
+        assert_eq!(compression.deadline(), Some(at(670)));
         let mut off = Compression::new(false);
         assert!(!(0..100).any(|_| off.holds(at(0), 1000, Some(MS * 2))));
     }

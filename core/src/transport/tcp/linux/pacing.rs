@@ -35,8 +35,8 @@ pub(super) struct Departure {
     pub(super) len: u32,
     /// Number of segments sent so far, including this one and its burst.
     pub(super) count: u64,
-    /// Number of further segments of the same burst; `None` for a full burst.
-    pub(super) along: Option<u64>,
+    /// Number of further segments of the same burst.
+    pub(super) along: u64,
 }
 
 /// Pacing rate that follows the window. `outstanding` segments of `mss` bytes are sent and not
@@ -123,8 +123,7 @@ impl Pacer {
         if self.together.0 == now && self.together.1 > 0 {
             self.together.1 -= 1;
         } else {
-            let along = departure.along.unwrap_or(pace.quantum.saturating_sub(1));
-            self.together = (now, along);
+            self.together = (now, departure.along);
             self.credit = now.saturating_since(self.next);
             self.next = self.next.max(now);
         }
@@ -155,7 +154,8 @@ mod tests {
                 now = now + Duration::from_millis(10);
             }
             left.push(now.as_nanos() / 1_000_000);
-            pacer.on_sent(Departure { now, len: 1000, count, along: None });
+            let along = pace.quantum - 1;
+            pacer.on_sent(Departure { now, len: 1000, count, along });
         }
         left
     }

@@ -14,6 +14,8 @@ use crate::units::{Duration, Ecn, Instant};
 
 /// Bytes of the headers without options.
 const HEADERS: u32 = 40;
+/// SACK blocks that are remembered (`TCP_NUM_SACKS`); beside timestamps an ACK carries three.
+const REMEMBERED: usize = 4;
 /// Timestamps may decrease by this many milliseconds.
 const PAWS_WINDOW: u64 = 1;
 
@@ -59,6 +61,8 @@ pub(crate) struct LinuxReceiver {
     /// Last acknowledgement sent.
     last_ack: u64,
     duplicate: Option<SackBlock>,
+    /// An ACK made before the last segment was taken in, which it replaces.
+    early: Option<Box<Segment>>,
     due: PendingReply,
 }
 
@@ -72,7 +76,7 @@ impl LinuxReceiver {
             (true, false) => 4,
         };
         Self {
-            arrivals: Arrivals::new(config.mss().0, blocks),
+            arrivals: Arrivals::new(config.mss().0, if config.sack { REMEMBERED } else { 0 }),
             delayed: AckTimer::new(
                 config.ack_delay(),
                 config.options().quick_ack,
@@ -96,6 +100,7 @@ impl LinuxReceiver {
             echo: Instant::ZERO,
             last_ack: 0,
             duplicate: None,
+            early: None,
             due: PendingReply::Nothing,
         }
     }
@@ -230,6 +235,51 @@ impl LinuxReceiver {
         window.min(u32::try_from(*told - next).unwrap_or(u32::MAX))
     }
 
+    fn syn_ack(&mut self, now: Instant) -> Segment {
+        let mut reply = self.reply(now);
+        (reply.syn, reply.wire) = (true, self.syn_size);
+        self.ecn.stamp(&mut reply);
+        reply
+    }
+
+    /// An ACK with the blocks received so far; it replaces all ACKs that wait.
+    fn make_ack(&mut self, now: Instant) -> Segment {
+        let mut ack = self.reply(now);
+        self.ecn.stamp(&mut ack);
+        if let Some(duplicate) = self.duplicate.take() {
+            ack.dsack = true;
+            ack.sack.push(ack.ack, duplicate);
+        }
+        let room = self.blocks - ack.sack.len();
+        self.arrivals.report(room, &mut ack.sack);
+        ack.wire = match ack.sack.len() {
+            0 => self.ack_size,
+            blocks => self.ack_size + 4 + 8 * blocks as u32,
+        };
+        self.last_ack = ack.ack;
+        self.arrivals.counters.acks_sent += 1;
+        self.delayed.on_ack_sent();
+        self.compression.on_ack_sent();
+        ack
+    }
+
+    fn reply(&mut self, now: Instant) -> Segment {
+        let ack = self.arrivals.next();
+        let (ts_ecr, window) = (self.echo, self.announce(ack));
+        Segment { ack, ts_val: now, ts_ecr, window, ..Segment::default() }
+    }
+
+    /// Acknowledges a segment that was taken in, unless an earlier ACK just replaced its ACK.
+    fn answer(&mut self, now: Instant, had_gap: bool, push: bool, at_once: bool) {
+        if self.early.is_some() {
+            return;
+        }
+        let urgent = at_once || self.is_urgent(now, had_gap, push);
+        if urgent || self.arrivals.is_contiguous() {
+            self.acknowledge(now, urgent);
+        }
+    }
+
     #[inline]
     fn acknowledge(&mut self, now: Instant, urgent: bool) {
         if urgent || self.delayed.start(now, self.rtt.smoothed()) {
@@ -255,6 +305,16 @@ impl Half for LinuxReceiver {
         let reduced = self.ecn.hears_reduction(segment);
         self.update_echo(segment);
         let (had_gap, before) = (!self.arrivals.is_contiguous(), self.arrivals.next());
+        // A report that did not leave is forgotten (`tcp_data_queue`).
+        self.duplicate = None;
+        let beyond = segment.seq > before;
+        if beyond && self.compression.must_leave(self.arrivals.block_position(segment)) {
+            if self.arrivals.holds(segment) {
+                self.report_duplicate(segment);
+            }
+            self.early = Some(Box::new(self.make_ack(now)));
+            self.due = PendingReply::Ack;
+        }
         if self.arrivals.take_in(segment) {
             let taken = self.arrivals.next() - before;
             self.unread = if had_gap { taken } else { 0 };
@@ -271,14 +331,15 @@ impl Half for LinuxReceiver {
                 self.buffer.on_echo(now, segment.ts_ecr);
             }
             self.grow_buffer(now, before);
-            let at_once = asks.now || reduced;
-            let urgent = at_once || self.is_urgent(now, had_gap, segment.push);
-            if urgent || self.arrivals.is_contiguous() {
-                self.acknowledge(now, urgent);
-            }
-            return;
+            return self.answer(now, had_gap, segment.push, asks.now || reduced);
         }
-        self.report_duplicate(segment);
+        if self.early.is_none() {
+            self.report_duplicate(segment);
+        }
+        if beyond {
+            // Its ACK waits like others beyond a gap (`tcp_data_queue_ofo`).
+            return self.answer(now, had_gap, segment.push, reduced);
+        }
         self.delayed.on_duplicate();
         self.acknowledge(now, true);
     }
@@ -305,38 +366,14 @@ impl Half for LinuxReceiver {
             self.arrivals.counters.acks_sent += 1;
             return true;
         }
-        let due = std::mem::replace(&mut self.due, PendingReply::Nothing);
-        if due == PendingReply::Nothing {
-            return false;
-        }
-        let next = self.arrivals.next();
-        *segment = Segment {
-            ack: next,
-            ts_val: now,
-            ts_ecr: self.echo,
-            window: self.announce(next),
-            ..Segment::default()
+        *segment = match std::mem::replace(&mut self.due, PendingReply::Nothing) {
+            PendingReply::Nothing => return false,
+            PendingReply::SynAck => self.syn_ack(now),
+            PendingReply::Ack => match self.early.take() {
+                Some(early) => *early,
+                None => self.make_ack(now),
+            },
         };
-        segment.syn = due == PendingReply::SynAck;
-        self.ecn.stamp(segment);
-        if segment.syn {
-            segment.wire = self.syn_size;
-            return true;
-        }
-        if let Some(duplicate) = self.duplicate.take() {
-            segment.dsack = true;
-            segment.sack.push(next, duplicate);
-        }
-        let room = self.blocks - segment.sack.len();
-        self.arrivals.report(room, &mut segment.sack);
-        segment.wire = match segment.sack.len() {
-            0 => self.ack_size,
-            blocks => self.ack_size + 4 + 8 * blocks as u32,
-        };
-        self.last_ack = next;
-        self.arrivals.counters.acks_sent += 1;
-        self.delayed.on_ack_sent();
-        self.compression.on_ack_sent();
         true
     }
 

@@ -553,6 +553,19 @@ impl LinuxSender {
         self.write(now, first_sent, start, (end - start) as u32, sends, segment);
     }
 
+    /// Lost segments after the one at `seq` that were first sent in one burst with it: a kernel holds
+    /// them in one buffer, which leaves as a whole (`tcp_xmit_retransmit_queue`).
+    fn repaired_along(&self, seq: u64) -> u64 {
+        let flight = self.board.flight();
+        let number = flight.at_or_after(seq);
+        let is_along = |other: &u64| {
+            flight.next_lost(*other) == Some(*other)
+                && flight.first_sent(*other) == flight.first_sent(number)
+        };
+        let most = number + self.quantum();
+        (number + 1..most).take_while(is_along).count() as u64
+    }
+
     /// After an idle period longer than a timeout the window restarts small.
     fn end_idle(&mut self, now: Instant) {
         let idle = now.saturating_since(self.last_sent);
@@ -579,8 +592,8 @@ impl LinuxSender {
         if self.recovery.is_reducing() {
             self.congestion.on_sent_in_recovery();
         }
-        let along = (sends == 0).then_some(self.burst.left);
-        let count = self.counters.segments_sent + along.unwrap_or(0);
+        let along = if sends == 0 { self.burst.left } else { self.repaired_along(seq) };
+        let count = self.counters.segments_sent + along;
         self.pacer.on_sent(Departure { now, len, count, along });
         self.last_sent = now;
         *segment = Segment {

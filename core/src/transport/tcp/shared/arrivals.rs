@@ -20,16 +20,16 @@ pub(crate) struct Arrivals {
     /// Blocks held, the one that changed last first; the first `recent_len` count.
     recent: [SackBlock; BLOCKS],
     recent_len: usize,
-    /// How many of them an ACK carries.
-    reported: usize,
+    /// How many are remembered at most.
+    remembered: usize,
     /// One beyond the highest byte received.
     highest: u64,
     pub(crate) counters: ReceiverCounters,
 }
 
 impl Arrivals {
-    /// Nothing yet; an ACK carries up to `reported` SACK blocks, at most four.
-    pub(crate) fn new(mss: u32, reported: usize) -> Self {
+    /// Nothing yet; up to `remembered` SACK blocks are remembered, at most four.
+    pub(crate) fn new(mss: u32, remembered: usize) -> Self {
         Self {
             mss,
             next: 0,
@@ -37,7 +37,7 @@ impl Arrivals {
             held_bytes: 0,
             recent: [SackBlock::default(); BLOCKS],
             recent_len: 0,
-            reported: reported.min(BLOCKS),
+            remembered: remembered.min(BLOCKS),
             highest: 0,
             counters: ReceiverCounters::default(),
         }
@@ -95,10 +95,23 @@ impl Arrivals {
         known
     }
 
-    /// How many SACK blocks an ACK carries now.
+    /// Whether all of `segment` is held ahead of a gap.
+    pub(crate) fn holds(&self, segment: &Segment) -> bool {
+        self.held.holds(segment.seq, segment.seq + u64::from(segment.len))
+    }
+
+    /// Number of SACK blocks remembered.
     #[inline]
     pub(crate) fn block_count(&self) -> usize {
-        self.recent_len.min(self.reported)
+        self.recent_len
+    }
+
+    /// Position of the newest SACK block that `segment` overlaps or adjoins; the number of blocks
+    /// if there is none.
+    pub(crate) fn block_position(&self, segment: &Segment) -> usize {
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        let mut blocks = self.recent[..self.recent_len].iter();
+        blocks.position(|old| start <= old.end && old.start <= end).unwrap_or(self.recent_len)
     }
 
     /// Appends the newest SACK blocks, up to `count`.
@@ -156,7 +169,7 @@ impl Arrivals {
     /// `block` changed last; blocks that it has swallowed go.
     fn remember(&mut self, block: SackBlock) {
         self.retain_recent(|old| old.start < block.start || old.end > block.end);
-        self.recent_len = (self.recent_len + 1).min(self.reported);
+        self.recent_len = (self.recent_len + 1).min(self.remembered);
         if self.recent_len == 0 {
             return;
         }

@@ -44,6 +44,12 @@ impl Reassembly {
         (merged, new)
     }
 
+    /// Whether all of `start..end` is held.
+    pub(crate) fn holds(&self, start: u64, end: u64) -> bool {
+        let at = self.blocks.partition_point(|block| block.end < end);
+        self.blocks.get(at).is_some_and(|block| block.start <= start)
+    }
+
     /// Takes out every block that `next`, the next byte expected, has reached; returns the next
     /// byte expected then.
     pub(crate) fn advance(&mut self, mut next: u64) -> u64 {
@@ -90,6 +96,7 @@ mod tests {
                     continue;
                 }
                 let new = (start..end).any(|byte| !bytes.contains(&byte));
+                prop_assert_eq!(held.holds(start, end), !new);
                 bytes.extend(start..end);
                 let mut block = SackBlock { start, end };
                 while bytes.contains(&(block.start - 1)) { block.start -= 1; }

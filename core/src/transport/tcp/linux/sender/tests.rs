@@ -38,9 +38,16 @@ fn ack(sender: &mut LinuxSender, now: u64, ack: u64, blocks: &[(u64, u64)], echo
     sender.handle_segment(ms(now), &segment(ack, blocks, false, echo));
 }
 
+/// New Reno, whose segments leave as soon as the window allows one.
+fn by_segments() -> TcpConfig {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+    config.linux.get_or_insert_default().burst_deferral = false;
+    config
+}
+
 /// A handshake over 100 ms, then `window` segments in flight, sent at 100 ms.
 fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
-    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+    let mut config = by_segments();
     config.initial_window = Packets::new(window.into());
     change(&mut config);
     let mut sender = new(&config);

@@ -10,7 +10,7 @@ fn dsack(sender: &mut LinuxSender, now: u64, ack: u64, start: u64, end: u64, ech
 
 /// A handshake over 100 ms, then an application with this many segments, which may supply more.
 fn with_data(segments: u64) -> LinuxSender {
-    let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
+    let mut sender = new(&by_segments());
     sender.supply(segments * MSS);
     sender.poll_transmit(ms(0)).unwrap();
     let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
@@ -315,6 +315,20 @@ fn retransmissions_precede_segments_blocked_by_pacing() {
     ack(&mut sender, 500, 1, &[], 400);
     assert_eq!(sent(&mut sender, 500), [10]);
     assert_eq!(sent_by_pace(&mut sender, 600), Some(1));
+}
+
+/// Lost segments that are apart leave one by one, each when pacing allows it; those that left in one
+/// burst are retransmitted together (`tcp_xmit_retransmit_queue`).
+#[test]
+fn pacing_separates_retransmissions_that_are_apart() {
+    let paced = || with(10, |config| config.linux.get_or_insert_default().pacing = true);
+    let mut sender = paced();
+    ack(&mut sender, 200, 0, &[(1, 2), (3, 4), (5, 10)], 100);
+    assert_eq!(sent(&mut sender, 200), [0]);
+    assert_eq!(sent_by_pace(&mut sender, 300), Some(2));
+    let mut sender = paced();
+    ack(&mut sender, 200, 0, &[(2, 10)], 100);
+    assert_eq!(sent(&mut sender, 200), [0, 1]);
 }
 
 /// The segment that leaves when pacing allows, before `until`.
