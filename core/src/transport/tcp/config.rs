@@ -475,8 +475,8 @@ pub struct LinuxOptions {
 }
 
 impl Default for LinuxOptions {
-    /// The kernel's defaults: everything on except pacing. Bursts never wait and timers are exact,
-    /// because both depend on the kernel's host.
+    /// The kernel's defaults: everything on except pacing. Timers are exact, because ticks depend on
+    /// the clock of the kernel's host.
     fn default() -> Self {
         Self {
             handshake: true,
@@ -494,7 +494,7 @@ impl Default for LinuxOptions {
             slow_start_after_idle: true,
             pacing: false,
             window_growth: true,
-            burst_deferral: false,
+            burst_deferral: true,
             timer_ticks: false,
         }
     }
