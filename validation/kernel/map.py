@@ -73,8 +73,9 @@ def squares() -> list[Square]:
 
 
 def runs() -> Iterator[Live]:
-    """All runs: the first channel of every square, then the second."""
-    for channel, square, scheme in itertools.product(CHANNELS, squares(), SCHEMES):
+    """All runs: the first channel of every square, low rates first, then the second."""
+    ordered = sorted(squares(), key=lambda square: RATES.index(square.rate))
+    for channel, square, scheme in itertools.product(CHANNELS, ordered, SCHEMES):
         yield Live(square, scheme, channel)
 
 

@@ -125,6 +125,7 @@ CELLS = (
 )
 # Drawn before anything was compared: losses behind the proxy, for TCP itself or for the scheme.
 SEED = "proxies under loss 1"
+CHANNELS = range(1, 21)
 
 
 def lossy() -> list[Cell]:
@@ -146,11 +147,11 @@ def lossy() -> list[Cell]:
     return found
 
 
-def engine(cell: Cell) -> float:
-    """Completion in the engine, s."""
+def engine(cell: Cell, seed: int = 1) -> float:
+    """Completion in the engine over the channel of that seed, s."""
     import clift
 
-    found = clift.simulate(cell.engine()).completion_s
+    found = clift.simulate(cell.engine().replace(seed=seed)).completion_s
     assert found is not None
     return found
 
@@ -296,21 +297,23 @@ def main() -> int:
             return 0
     if given.measure:
         measure_all()
-    rows = kept()
     cells = {tuple(map(str, cell)): cell for cell in (*CELLS, *lossy())}
-    off = []
-    for row in rows:
-        took = engine(cells[tuple(row[name] for name in Cell._fields)])
-        ratio = took / float(row["live_s"]) - 1
-        off.append(abs(ratio))
-        print(
-            f"{row['congestion']:6} {row['scheme']:12} {row['erasures']:6} {row['file_kb']:>5} kB "
-            f"buffer {row['buffer_kb']:>5} kB  live {row['live_s']:>7} s  engine "
-            f"{took:7.3f} s  {ratio:+6.1%}  {'' if row['counts'] == 'True' else 'late'}"
-        )
+    off, outside = [], 0
+    for row in kept():
+        cell, took = cells[tuple(row[name] for name in Cell._fields)], float(row["live_s"])
+        words = f"{', '.join(map(str, cell))}: kernel {took:.3f} s, engine"
+        if cell in lossy():
+            # The relay connects later, so that its packets meet other losses.
+            drawn = sorted(engine(cell, seed) for seed in CHANNELS)
+            outside += not drawn[0] <= took <= drawn[-1]
+            print(f"{words} {drawn[0]:.3f} to {drawn[-1]:.3f} s, median {median(drawn):.3f} s")
+            continue
+        off.append(abs(engine(cell) / took - 1))
+        print(f"{words} {engine(cell):.3f} s {'' if row['counts'] == 'True' else 'late'}")
     within = sum(one <= BOUND for one in off)
     print(f"{within} of {len(off)} cells within {BOUND:.0%}, median {median(off):.1%}")
-    return int(within < 0.9 * len(off))
+    print(f"{outside} of {len(lossy())} cells with losses outside the engine's range")
+    return int(within < 0.9 * len(off) or outside > 1)
 
 
 if __name__ == "__main__":
