@@ -43,12 +43,13 @@ needs_ns3 = pytest.mark.skipif(
 
 @needs_ns2
 @pytest.mark.parametrize(
-    ("scheme", "congestion"),
-    [("ARQ", "newreno"), ("HARQ(10/15)", "cubic"), ("HARQ(10/15)", "hybla")],
+    ("scheme", "congestion", "flows"),
+    [("ARQ", "newreno", 3), ("HARQ(10/15)", "cubic", 1), ("HARQ(10/15)", "hybla", 1)],
 )
-def test_ns2_and_the_engine_agree(scheme: str, congestion: str, tmp_path: Path) -> None:
+def test_ns2_and_the_engine_agree(scheme: str, congestion: str, flows: int, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(LINK)
     changes = {"scheme": scheme, "transport.congestion": congestion, "duration": "200 s"}
+    changes["flows"] = str(flows)
     changes["transport.papers.cube_root"] = "table"  # as ns-2's CUBIC has it
     found = crosscheck(clift.Scenario.read(tmp_path / "x.toml", changes), ("engine", "ns2"))
     engine, ns2 = found["engine"], found["ns2"]
@@ -58,6 +59,8 @@ def test_ns2_and_the_engine_agree(scheme: str, congestion: str, tmp_path: Path) 
     assert ns2["parts"] is None
     for name in ("retransmissions", "timeouts", "goodput_kbps", "delay_ms"):
         assert ns2[name] == pytest.approx(engine[name], rel=1e-12), name
+    one = flows == 1
+    assert ns2["fairness"] == (None if one else pytest.approx(engine["fairness"], rel=1e-12))
 
 
 @needs_ns2
@@ -81,9 +84,11 @@ def test_ns2_is_compared_with_the_profile_that_models_its_tcp(tmp_path: Path) ->
 
 
 @needs_ns2
-def test_a_file_takes_as_long_in_ns2(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flows", [1, 2])
+def test_files_take_as_long_in_ns2(flows: int, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(LINK + '[application]\ntype = "file"\nsize = "300 kB"\n')
-    found = crosscheck(clift.Scenario.read(tmp_path / "x.toml"), ("engine", "ns2"))
+    scenario = clift.Scenario.read(tmp_path / "x.toml", {"flows": str(flows)})
+    found = crosscheck(scenario, ("engine", "ns2"))
     engine, ns2 = found["engine"]["completion_s"], found["ns2"]["completion_s"]
     assert ns2 == pytest.approx(engine, rel=0.1)
 
@@ -91,19 +96,20 @@ def test_a_file_takes_as_long_in_ns2(tmp_path: Path) -> None:
 @needs_ns3
 def test_ns3_gives_our_packets_the_same_fate(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(LINK)
-    found = crosscheck(clift.Scenario.read(tmp_path / "x.toml"), ("engine", "ns3"))
+    scenario = clift.Scenario.read(tmp_path / "x.toml", {"flows": "2"})
+    found = crosscheck(scenario, ("engine", "ns3"))
     assert found["ns3"]["fates"]["agree"]
     assert found["ns3"]["goodput_kbps"] > 20
+    assert 0.5 <= found["ns3"]["fairness"] <= 1
 
 
 def test_hosts_that_are_left_out_are_named(tmp_path: Path) -> None:
-    text = LINK.replace("seed = 4", "seed = 4\nflows = 2")
-    (tmp_path / "x.toml").write_text(text)
+    (tmp_path / "x.toml").write_text(LINK + '[[flow]]\n[[flow]]\nstart = "1 s"\n')
     done = command.clift("crosscheck", tmp_path / "x.toml", "--json")
     assert list(json.loads(done.stdout)["hosts"]) == ["engine"]
     told = done.stderr.splitlines()
     assert [line.split()[0] for line in told] == ["ns2", "ns3", "live"]
-    assert all("one flow" in line for line in told)
+    assert all("flows of one kind" in line for line in told)
 
 
 def test_more_segments_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

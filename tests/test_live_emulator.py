@@ -81,11 +81,13 @@ def test_a_round_trip_takes_as_long_as_the_links(tmp_path: Path) -> None:
 @live_only
 def test_fates_of_a_kernels_packets_are_those_of_the_link_alone(tmp_path: Path) -> None:
     command = ["--log", "log", "--report", "r.json", "--congestion", "reno"]
-    command += ["--serve", f"{TRAFFIC} serve counted", "--", *TRAFFIC.split(), "send", "counted"]
-    done = live(tmp_path, *command, "{peer}", "--seconds", "3", text=ARQ)
+    command += ["--serve", f"{TRAFFIC} serve counted --flows 2", "--", *TRAFFIC.split()]
+    command += ["send", "counted", "{peer}", "--seconds", "3", "--flows", "2"]
+    done = live(tmp_path, *command, text=ARQ)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert 1000 < found["goodput_kbps"] < 4000
+    goodputs = [flow["goodput_kbps"] for flow in json.loads(done.stdout)["flows"]]
+    assert len(goodputs) == 2
+    assert 1000 < sum(goodputs) < 4000
     setup = clift.Scenario.read(tmp_path / "x.toml").setup()
     for direction, name in enumerate(("log", "log.back")):
         rows = [line.split() for line in (tmp_path / name).read_text().splitlines()]

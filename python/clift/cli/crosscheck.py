@@ -52,6 +52,7 @@ def crosscheck(
 
 _COLUMNS = {
     "goodput_kbps": "goodput (kbit/s)",
+    "fairness": "fairness",
     "completion_s": "completion (s)",
     "retransmissions": "retransmissions",
     "timeouts": "timeouts",

@@ -1,6 +1,6 @@
 """One scenario in every available host: CLIFT's engine, ns-2, ns-3, this machine's kernel.
 
-Each host runs one TCP flow over the scenario's link, by a TCP of its own: the engine that of the
+Each host runs the scenario's TCP flows over its link, by a TCP of its own: the engine that of the
 scenario's profile, ns-2 its `Agent/TCP/Linux`, which profile `papers` models, ns-3 its own, the
 kernel Linux's, which profile `linux` models. The module checks that the link gives every packet the
 same fate as it does alone, and reports the first packet at which a host differs from the engine
@@ -49,9 +49,10 @@ class MissingHostError(Exception):
 
 @dataclass(frozen=True)
 class Flow:
-    """The one flow of a scenario as hosts need it.
+    """The flows of a scenario, all of one kind, as hosts need them.
 
     Attributes:
+        count: Number of flows, all of which start at 0.
         congestion: Congestion control, as in scenarios.
         packet: Bytes of a full IP packet.
         size: Bytes of the file; None for bulk data.
@@ -64,6 +65,7 @@ class Flow:
         sack: True if acknowledgements carry SACK blocks.
     """
 
+    count: int
     congestion: str
     packet: int
     size: int | None
@@ -82,20 +84,21 @@ class Flow:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Flow:
-        """The flow of a cell.
+        """The flows of a cell.
 
         Raises:
-            MissingHostError: If it is not one TCP flow without access legs.
+            MissingHostError: If they are not TCP flows of one kind without access legs.
         """
         config = scenario.config
         transport, application = config["transport"], config["application"]
         if transport["protocol"] != "tcp" or application["type"] not in ("bulk", "file"):
-            raise MissingHostError("hosts run one TCP flow with bulk data or a file")
-        if config["flow"] or (config["flows"] or 1) != 1 or config["access"]:
-            raise MissingHostError("hosts run one flow, without access legs")
+            raise MissingHostError("hosts run TCP flows with bulk data or a file")
+        if config["flow"] or config["access"]:
+            raise MissingHostError("hosts run flows of one kind (`flows`), without access legs")
         size = application.get("size")
         delayed = transport["delayed_ack"]
         return cls(
+            count=config["flows"] or 1,
             congestion=transport["congestion"],
             packet=_number(transport["packet"]),
             size=None if size is None else _number(size),
@@ -111,12 +114,28 @@ class Flow:
 
 @dataclass(frozen=True)
 class HostResult:
-    """Results of a host: its TCP, its metrics, the link's arrivals and fates if it logs them."""
+    """Results of a host.
+
+    Attributes:
+        tcp: Its TCP.
+        goodputs_kbps: Goodput of each flow.
+        numbers: Metrics of all flows together.
+        there: Arrivals and fates of the forward link, if the host logs them.
+        back: The same of the return link.
+    """
 
     tcp: str
+    goodputs_kbps: list[float]
     numbers: dict[str, float | None]
     there: Log | None = None
     back: Log | None = None
+
+    def row(self) -> dict[str, Any]:
+        """What `crosscheck` returns of it, without comparisons."""
+        total, squares = (sum(value**n for value in self.goodputs_kbps) for n in (1, 2))
+        count = len(self.goodputs_kbps)
+        fairness = total**2 / (count * squares) if count > 1 and squares else None
+        return {"tcp": self.tcp, "goodput_kbps": total, "fairness": fairness, **self.numbers}
 
 
 def crosscheck(
@@ -132,12 +151,14 @@ def crosscheck(
         tell: Called with a line for each omitted host and the reason.
 
     Returns:
-        For each host `tcp` (the TCP that it runs), `goodput_kbps`, `completion_s` (None unless a
-        file), `retransmissions`, `timeouts` and `delay_ms` (mean one-way delay of data packets over
-        the link); `fates` (`packets`, `agree`) where the host logs them, and `parts`: the first
-        packet at which it and the engine differ (`packet`, `at_s`, `why`), None if there is none.
-        If the scenario has profile `linux`, ns-2 runs what the scenario says with profile `papers`,
-        which models its TCP, and is compared with the engine's run of that, `engine_papers`.
+        For each host `tcp` (the TCP that it runs), `goodput_kbps` (the sum over the flows),
+        `fairness` of the flows' goodput (Jain's index; None for one flow), `completion_s` (of the
+        last flow; None unless files), `retransmissions`, `timeouts` and `delay_ms` (mean one-way
+        delay of data packets over the link); `fates` (`packets`, `agree`) where the host logs them,
+        and `parts`: the first packet at which it and the engine differ (`packet`, `at_s`, `why`),
+        None if there is none. If the scenario has profile `linux`, ns-2 runs what the scenario says
+        with profile `papers`, which models its TCP, and is compared with the engine's run of that,
+        `engine_papers`.
 
     Raises:
         ScenarioError: If the scenario has several cells, is wrong, or makes the engine send more
@@ -160,7 +181,7 @@ def crosscheck(
     engine = _engine(cell, tell)
     nothing = {"fates": None, "parts": None}
     if "engine" in hosts:
-        found["engine"] = {"tcp": engine.tcp, **engine.numbers, **nothing}
+        found["engine"] = engine.row() | nothing
     runners = {"ns2": _ns2, "ns3": _ns3, "live": _live}
     with tempfile.TemporaryDirectory() as folder:
         for name in (name for name in hosts if name in runners):
@@ -178,9 +199,9 @@ def crosscheck(
                 tell(f"{name} is left out: {error}")
                 continue
             if beside is not engine:
-                found["engine_papers"] = {"tcp": beside.tcp, **beside.numbers, **nothing}
+                found["engine_papers"] = beside.row() | nothing
             compared = {"fates": _fates(cell, ran), "parts": _parts(beside, ran)}
-            found[name] = {"tcp": ran.tcp, **ran.numbers, **compared}
+            found[name] = ran.row() | compared
     return found
 
 
@@ -223,13 +244,13 @@ def _engine(cell: Scenario, tell: Callable[[str], None]) -> HostResult:
     ]
     links: Any = summary["links"]
     numbers: dict[str, float | None] = {
-        name: summary[name] for name in ("goodput_kbps", "completion_s")
+        name: summary[name] for name in ("completion_s", "retransmissions", "timeouts")
     }
-    numbers |= {name: summary[name] for name in ("retransmissions", "timeouts")}
     numbers["delay_ms"] = _delay(links)
+    goodputs: list[float] = [flow["goodput_kbps"] for flow in summary["flows"]]
     transport = cell.config["transport"]
     tcp = f"CLIFT, profile {_profile(transport)}" if transport["protocol"] == "tcp" else "none"
-    return HostResult(tcp, numbers, Log(arrivals, []))
+    return HostResult(tcp, goodputs, numbers, Log(arrivals, []))
 
 
 def _profile(transport: dict[str, Any]) -> str:
@@ -245,30 +266,33 @@ set ns [new Simulator]
 set sender [$ns node]
 set receiver [$ns node]
 $ns clift-link $sender $receiver {{{scenario}}} -log log {options}
-set tcp [new Agent/TCP/Linux]
-$tcp set timestamps_ {timestamps}
-$tcp set window_ {window}
-$tcp set packetSize_ {payload}
-$tcp set syn_ false
-$tcp set useHeaders_ false
-{initial}
-set sink [new {sink}]
-{delayed}
-$sink set ts_echo_rfc1323_ {timestamps}
-$ns attach-agent $sender $tcp
-$ns attach-agent $receiver $sink
-$ns connect $tcp $sink
-$ns at 0 "$tcp select_ca {variant}"
-$ns at 0 "$tcp set packetSize_ {packet}"
-set ftp [new Application/FTP]
-$ftp attach-agent $tcp
-$ns at 0 "$ftp {start}"
+for {{set flow 0}} {{$flow < {count}}} {{incr flow}} {{
+    set tcp [new Agent/TCP/Linux]
+    lappend tcps $tcp
+    $tcp set timestamps_ {timestamps}
+    $tcp set window_ {window}
+    $tcp set packetSize_ {payload}
+    $tcp set syn_ false
+    $tcp set useHeaders_ false
+    {initial}
+    set sink [new {sink}]
+    {delayed}
+    $sink set ts_echo_rfc1323_ {timestamps}
+    $ns attach-agent $sender $tcp
+    $ns attach-agent $receiver $sink
+    $ns connect $tcp $sink
+    $ns at 0 "$tcp select_ca {variant}"
+    $ns at 0 "$tcp set packetSize_ {packet}"
+    set ftp [new Application/FTP]
+    $ftp attach-agent $tcp
+    $ns at 0 "$ftp {start}"
+}}
 proc finish {{}} {{
-    global ns tcp sender receiver
+    global ns tcps sender receiver
     foreach {{from to}} [list $sender $receiver $receiver $sender] {{
         [[$ns link $from $to] set link_] flush
     }}
-    puts "result [$tcp set nrexmitpack_] [$tcp set nrexmit_]"
+    foreach tcp $tcps {{ puts "result [$tcp set nrexmitpack_] [$tcp set nrexmit_]" }}
     exit 0
 }}
 $ns at {until} finish
@@ -290,6 +314,7 @@ def _ns2(cell: Scenario, flow: Flow, _: HostResult, __: Callable[[str], None]) -
     path, changes = _source(cell)
     keys = " ".join(f"{{{text}}}" for change in changes for text in change)
     script = _SCRIPT.format(
+        count=flow.count,
         plugin=plugin,
         scenario=path,
         options=f"-set {{{keys}}}",
@@ -322,18 +347,21 @@ def _ns2(cell: Scenario, flow: Flow, _: HostResult, __: Callable[[str], None]) -
                 f"ns failed: {(done.stderr or done.stdout).strip().splitlines()[:1]}"
             )
         there, back = Log.read(folder / "log"), Log.read(folder / "log.back")
-    again, timeouts = (float(value) for value in results[0][1:])
-    completion = None if packets is None else _completion(there, packets)
-    seconds = completion or flow.duration_s
-    size = flow.size or _in_order(there) * payload
+    goodputs, completions = [], []
+    for arrived in _arrived(there, flow.count):
+        complete = packets is not None and len(arrived) >= packets
+        completions.append(max(arrived.values()) / 1e9 if complete else None)
+        in_order = next(number for number in itertools.count() if number not in arrived)
+        size = flow.size if flow.size and complete else in_order * payload
+        goodputs.append(size * 8e-3 / (completions[-1] or flow.duration_s))
     numbers = {
-        "goodput_kbps": size * 8e-3 / seconds,
-        "completion_s": completion,
-        "retransmissions": int(again),
-        "timeouts": int(timeouts),
+        "completion_s": _last(completions),
+        "retransmissions": sum(int(again) for _, again, _ in results),
+        "timeouts": sum(int(timeouts) for _, _, timeouts in results),
         "delay_ms": _mean(there),
     }
-    return HostResult(f"ns-2, Agent/TCP/Linux {_NS2[flow.congestion]}", numbers, there, back)
+    tcp = f"ns-2, Agent/TCP/Linux {_NS2[flow.congestion]}"
+    return HostResult(tcp, goodputs, numbers, there, back)
 
 
 def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None]) -> HostResult:
@@ -345,6 +373,7 @@ def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None
     if flow.congestion not in known:
         raise MissingHostError(f"ns-3 has no {flow.congestion}")
     options = {
+        "flows": flow.count,
         "congestion": flow.congestion,
         "duration": flow.duration_s,
         "bytes": flow.size or 0,
@@ -363,10 +392,10 @@ def _ns3(cell: Scenario, flow: Flow, engine: HostResult, _: Callable[[str], None
         raise MissingHostError(f"ns-3 failed: {done.stderr.strip()[:200]}")
     printed = json.loads(done.stdout)
     log = _ns3_fates(engine, link)
-    numbers = {name: printed.get(name) for name in ("goodput_kbps", "completion_s")}
-    numbers |= {name: printed.get(name) for name in ("retransmissions", "timeouts")}
+    names = ("completion_s", "retransmissions", "timeouts")
+    numbers = {name: printed.get(name) for name in names}
     numbers["delay_ms"] = printed.get("packet_delay_ms")
-    return HostResult(f"ns-{program.parent.name}'s own", numbers, log)
+    return HostResult(f"ns-{program.parent.name}'s own", printed["goodputs_kbps"], numbers, log)
 
 
 def _ns3_fates(engine: HostResult, link: list[str]) -> Log:
@@ -400,7 +429,7 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
     names = {"newreno": "reno"}
     congestion = names.get(flow.congestion, flow.congestion)
     traffic = [sys.executable, "-m", "clift.hosts.traffic"]
-    how = ["{peer}", "--congestion", congestion]
+    how = ["{peer}", "--congestion", congestion, "--flows", str(flow.count)]
     how += ["--bytes", str(flow.size)] if flow.size else ["--seconds", f"{flow.duration_s}"]
     tell(f"live: takes {'as long as the file' if flow.size else f'{flow.duration_s:g} s'}")
     with tempfile.TemporaryDirectory() as name:
@@ -412,17 +441,24 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
         # The channel must last a little longer than the flow.
         longer = cell.replace(duration_s=flow.duration_s + 5)
         try:
-            run = run_live(longer, shell, [*traffic, "serve", str(counted)], congestion, log)
+            serve = [*traffic, "serve", str(counted), "--flows", str(flow.count)]
+            run = run_live(longer, shell, serve, congestion, log)
         except ScenarioError as error:
             raise MissingHostError(str(error)) from None
         if run.code != 0:
             raise MissingHostError(f"the sender ended with exit code {run.code}")
         for fault in run.faults():
             tell(f"live: this run does not count: {fault}")
-        numbers = json.loads(output.read_text())
+        sent = json.loads(output.read_text())
         there, back = Log.read(log), Log.read(log.with_name("log.back"))
-    numbers = {"completion_s": None} | numbers | {"delay_ms": _mean(there)}
-    return HostResult(f"Linux {platform.release()}", numbers, there, back)
+    numbers = {
+        "completion_s": _last([one.get("completion_s") for one in sent["flows"]]),
+        "retransmissions": sum(one["retransmissions"] for one in sent["flows"]),
+        "timeouts": sent["timeouts"],
+        "delay_ms": _mean(there),
+    }
+    goodputs = [one["goodput_kbps"] for one in sent["flows"]]
+    return HostResult(f"Linux {platform.release()}", goodputs, numbers, there, back)
 
 
 # --- comparing ---
@@ -463,21 +499,20 @@ def _why(number: int, mine: Arrival, other: Arrival) -> str:
     return f"it sends {later:+.3f} ms later than the engine ({how})"
 
 
-def _completion(log: Log, packets: int) -> float | None:
-    """Time in s at which this number of segments had been delivered."""
-    arrived: dict[int, int] = {}
+def _arrived(log: Log, flows: int) -> list[dict[int, int]]:
+    """For each flow the number of each segment that was delivered, and when first, ns."""
+    arrived: list[dict[int, int]] = [{} for _ in range(flows)]
     for kind, number, at in log.events:
         packet = log.arrivals[number]
         if kind == "delivered" and packet.end > packet.first:
-            arrived.setdefault(packet.first, at)
-    return max(arrived.values()) / 1e9 if len(arrived) >= packets else None
+            arrived[packet.flow].setdefault(packet.first, at)
+    return arrived
 
 
-def _in_order(log: Log) -> int:
-    """Segments that had been delivered without a gap before them."""
-    packets = (log.arrivals[number] for kind, number, _ in log.events if kind == "delivered")
-    arrived = {packet.first for packet in packets if packet.end > packet.first}
-    return next(number for number in itertools.count() if number not in arrived)
+def _last(completions: list[float | None]) -> float | None:
+    """The completion of all flows; None if one did not complete."""
+    there = [at for at in completions if at is not None]
+    return max(there) if len(there) == len(completions) else None
 
 
 def _delay(links: list[dict[str, Any]]) -> float | None:

@@ -1,11 +1,11 @@
-"""Traffic of this machine's kernel for live links: one TCP connection and its results.
+"""Traffic of this machine's kernel for live links: TCP connections and their results.
 
     python -m clift.hosts.traffic serve RESULT
     python -m clift.hosts.traffic send RESULT ADDRESS --seconds 60
 
 RESULT is a file of both hosts, so that the receiver's counts need not cross the link. `send` prints
 one line of JSON: the data that the receiving application got, and the counters of the sending
-host's kernel.
+host's kernel. Both take `--flows N`, the number of connections, which begin together.
 """
 
 from __future__ import annotations
@@ -15,63 +15,93 @@ import json
 import socket
 import struct
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 PORT = 5001
 _TCP_INFO = 11
 _RETRANSMISSIONS = 100  # its offset in `struct tcp_info`
 _PATIENCE_S = 10
-_HEAD = 32  # bytes of the instant that a connection begins with
+_HEAD = 32  # bytes of the instant and the number that a connection begins with
 _CHUNK = bytes(64 * 1024)
 # A window of 1000 packets and more; the kernel keeps as much again for itself.
 _SEND_BUFFER = 8 << 20
 
 
-def serve(result: Path) -> None:
-    """Takes one connection, counts what comes in time, and writes bytes and the last instant.
+def serve(result: Path, flows: int) -> None:
+    """Takes connections, counts what comes in time, and writes bytes and last instant of each.
 
-    The connection begins with an instant of the clock that both hosts share: what comes later does
-    not count. Zero: everything does.
+    A connection begins with an instant of the clock that both hosts share, and its number: what
+    comes later does not count. Zero: everything does.
     """
-    with socket.create_server(("", PORT)) as server:
-        connection, _ = server.accept()
-        with connection:
-            end = float(_exactly(connection, _HEAD)) or None
-            total, last = 0, time.monotonic()
-            # A sender aborts the connection at the end of its time.
-            with suppress(ConnectionResetError, TimeoutError):
-                while True:
-                    connection.settimeout(None if end is None else max(end - last, 1e-3))
-                    data = connection.recv(1 << 20)
-                    now = time.monotonic()
-                    if not data or (end is not None and now > end):
-                        break
-                    total, last = total + len(data), now
-            partial = result.with_suffix(".partial")
-            partial.write_text(json.dumps([total, last]))
-            partial.replace(result)
+    with (
+        socket.create_server(("", PORT), backlog=flows) as server,
+        ThreadPoolExecutor(flows) as threads,
+    ):
+        counting = [threads.submit(_count, server.accept()[0]) for _ in range(flows)]
+        counts = dict(one.result() for one in counting)
+    partial = result.with_suffix(".partial")
+    partial.write_text(json.dumps([counts[number] for number in range(flows)]))
+    partial.replace(result)
+
+
+def _count(connection: socket.socket) -> tuple[int, tuple[int, float]]:
+    """Number of a connection, its bytes, and when the last of them came."""
+    with connection:
+        end, number = _exactly(connection, _HEAD).split()
+        until = float(end) or None
+        total, last = 0, time.monotonic()
+        # A sender aborts the connection at the end of its time.
+        with suppress(ConnectionResetError, TimeoutError):
+            while True:
+                connection.settimeout(None if until is None else max(until - last, 1e-3))
+                data = connection.recv(1 << 20)
+                now = time.monotonic()
+                if not data or (until is not None and now > until):
+                    break
+                total, last = total + len(data), now
+    return int(number), (total, last)
 
 
 def send(
-    result: Path, address: str, seconds: float, size: int, congestion: str | None
-) -> dict[str, float]:
+    result: Path, address: str, seconds: float, size: int, congestion: str | None, flows: int
+) -> dict[str, Any]:
     """Sends for a time or a number of bytes and returns the results.
 
     Returns:
-        `goodput_kbps` as the receiving application counts it over the time (from the connection's
-        first packet for a file), `completion_s` of a file, `retransmissions`, `timeouts`.
+        `timeouts` of this host's kernel, and for each of `flows` its `goodput_kbps` as the
+        receiving application counts it over the time (from the connection's first packet for a
+        file), `completion_s` of a file, `retransmissions`.
     """
     before = _timeouts()
     began = time.monotonic()
+
+    def one(number: int) -> int:
+        return _send(number, address, began + seconds, size, congestion)
+
+    with ThreadPoolExecutor(flows) as threads:
+        again = list(threads.map(one, range(flows)))
+    timeouts = _timeouts() - before
+    found = []
+    for retransmissions, (total, last) in zip(again, _counted(result), strict=True):
+        took = last - began if size else seconds
+        numbers = {"goodput_kbps": total * 8 / 1e3 / took, "retransmissions": retransmissions}
+        found.append(numbers | ({"completion_s": took} if size else {}))
+    return {"flows": found, "timeouts": timeouts}
+
+
+def _send(number: int, address: str, end: float, size: int, congestion: str | None) -> int:
+    """Sends over one connection, and returns the kernel's count of retransmissions."""
     with socket.socket() as connection:
         if congestion:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         connection.connect((address, PORT))
-        left, end = size, began + seconds
+        left = size
         # In one segment with the first data: one more packet would meet other draws of the link.
-        head = f"{0 if size else end:<{_HEAD}.6f}".encode()
+        head = f"{0 if size else end:.6f} {number}".ljust(_HEAD).encode()
         connection.sendall(head, socket.MSG_MORE)
         while left > 0 or (not size and time.monotonic() < end):
             if size:
@@ -88,28 +118,22 @@ def send(
             while connection.recv(1):
                 pass
         info = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)
-        timeouts = _timeouts() - before
         if not size:
             # Data in the send buffer must not be sent any more.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     (again,) = struct.unpack_from("I", info, _RETRANSMISSIONS)
-    total, last = _counted(result)
-    took = last - began if size else seconds
-    found = {"goodput_kbps": total * 8 / 1e3 / took}
-    if size:
-        found["completion_s"] = took
-    return found | {"retransmissions": again, "timeouts": timeouts}
+    return int(again)
 
 
-def _counted(result: Path) -> tuple[int, float]:
-    """Bytes and last instant, once the receiving host has written them."""
+def _counted(result: Path) -> list[tuple[int, float]]:
+    """Bytes and last instant of each connection, once the receiving host has written them."""
     deadline = time.monotonic() + _PATIENCE_S
     while not result.exists():
         if time.monotonic() > deadline:
             raise OSError("the receiving host wrote no result")
         time.sleep(0.01)
-    total, last = json.loads(result.read_text())
-    return total, last
+    found: list[tuple[int, float]] = json.loads(result.read_text())
+    return found
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:
@@ -136,18 +160,19 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m clift.hosts.traffic")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("serve").add_argument("result", type=Path)
-    sending = commands.add_parser("send")
-    sending.add_argument("result", type=Path)
+    serving, sending = commands.add_parser("serve"), commands.add_parser("send")
+    for command in (serving, sending):
+        command.add_argument("result", type=Path)
+        command.add_argument("--flows", type=int, default=1)
     sending.add_argument("address")
     sending.add_argument("--seconds", type=float, default=10)
     sending.add_argument("--bytes", type=int, default=0)
     sending.add_argument("--congestion")
     given = parser.parse_args()
     if given.command == "serve":
-        serve(given.result)
+        serve(given.result, given.flows)
         return
-    options = (given.address, given.seconds, given.bytes, given.congestion)
+    options = (given.address, given.seconds, given.bytes, given.congestion, given.flows)
     print(json.dumps(send(given.result, *options)))  # noqa: T201
 
 

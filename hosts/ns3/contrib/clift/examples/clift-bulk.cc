@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// One bulk TCP flow over the links of a scenario file, and what became of it:
+// Bulk TCP flows over the links of a scenario file, and what became of them:
 //
 //   clift-bulk --scenario=geo.toml --congestion=cubic --duration=100 --json
 //
@@ -24,13 +24,14 @@
 #include <limits>
 #include <map>
 #include <sstream>
+#include <vector>
 
 using namespace ns3;
 
 namespace
 {
 
-/// What happened to the flow.
+/// What happened to the flows.
 struct Counts
 {
     uint64_t sent{0};            //!< Segments with data.
@@ -40,24 +41,35 @@ struct Counts
     uint64_t lost{0};            //!< Packets that the link lost.
     uint64_t dropped{0};         //!< Packets that found its queue full.
     double delay{0};             //!< Sum of times within the link, in s.
-    uint64_t received{0};        //!< Bytes that the receiver's application has.
-    uint64_t wanted{0};          //!< Bytes of the transfer; 0: no end.
-    double completion{-1};       //!< When it had them all, in s.
-    SequenceNumber32 next{1};    //!< Behind what was sent so far.
+    uint64_t wanted{0};          //!< Bytes of each transfer; 0: no end.
+    uint32_t open{0};            //!< Flows that are not complete.
 };
 
-Counts g_counts; //!< Of the flow.
+/// What happened to one flow.
+struct Flow
+{
+    uint64_t received{0};     //!< Bytes that the receiver's application has.
+    double completion{-1};    //!< When it had them all, in s.
+    SequenceNumber32 next{1}; //!< Behind what was sent so far.
+};
+
+Counts g_counts;           //!< Of all flows.
+std::vector<Flow> g_flows; //!< Of each flow.
 
 void
-CountSegment(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
+CountSegment(uint32_t flow,
+             Ptr<const Packet> packet,
+             const TcpHeader& header,
+             Ptr<const TcpSocketBase>)
 {
     if (packet->GetSize() == 0)
     {
         return;
     }
     ++g_counts.sent;
-    g_counts.retransmissions += header.GetSequenceNumber() < g_counts.next;
-    g_counts.next = std::max(g_counts.next, header.GetSequenceNumber() + packet->GetSize());
+    SequenceNumber32& next = g_flows[flow].next;
+    g_counts.retransmissions += header.GetSequenceNumber() < next;
+    next = std::max(next, header.GetSequenceNumber() + packet->GetSize());
 }
 
 void
@@ -67,13 +79,17 @@ CountTimeout(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t stat
 }
 
 void
-CountReceived(Ptr<const Packet> packet, const Address&)
+CountReceived(uint32_t number, Ptr<const Packet> packet, const Address&)
 {
-    g_counts.received += packet->GetSize();
-    if (g_counts.wanted > 0 && g_counts.received >= g_counts.wanted && g_counts.completion < 0)
+    Flow& flow = g_flows[number];
+    flow.received += packet->GetSize();
+    if (g_counts.wanted > 0 && flow.received >= g_counts.wanted && flow.completion < 0)
     {
-        g_counts.completion = Simulator::Now().GetSeconds();
-        Simulator::Stop();
+        flow.completion = Simulator::Now().GetSeconds();
+        if (--g_counts.open == 0)
+        {
+            Simulator::Stop();
+        }
     }
 }
 
@@ -97,10 +113,10 @@ CountDropped(Ptr<const Packet>)
 }
 
 void
-Watch(Ptr<BulkSendApplication> source)
+Watch(uint32_t flow, Ptr<BulkSendApplication> source)
 {
     auto socket = DynamicCast<TcpSocketBase>(source->GetSocket());
-    socket->TraceConnectWithoutContext("Tx", MakeCallback(&CountSegment));
+    socket->TraceConnectWithoutContext("Tx", MakeBoundCallback(&CountSegment, flow));
     socket->TraceConnectWithoutContext("CongState", MakeCallback(&CountTimeout));
 }
 
@@ -168,6 +184,7 @@ main(int argc, char* argv[])
     std::string seed;
     std::string congestion = "cubic";
     double duration = 100;
+    uint32_t flows = 1;
     uint32_t packetBytes = 1500;
     uint32_t initialWindow = 10;
     uint32_t windowPackets = 0;
@@ -193,7 +210,8 @@ main(int argc, char* argv[])
                  "newreno (ns-3's TcpLinuxReno), cubic, hybla, westwood, bbr, or a type of ns-3's",
                  congestion);
     cmd.AddValue("duration", "simulated time in seconds", duration);
-    cmd.AddValue("bytes", "size of the transfer; 0: it has no end", g_counts.wanted);
+    cmd.AddValue("flows", "number of flows, all from time 0", flows);
+    cmd.AddValue("bytes", "size of each transfer; 0: it has no end", g_counts.wanted);
     cmd.AddValue("packet", "bytes of a full IP packet", packetBytes);
     cmd.AddValue("initialWindow", "initial window in packets", initialWindow);
     cmd.AddValue("window", "both sockets' buffers in packets; 0: 16 MiB", windowPackets);
@@ -236,6 +254,10 @@ main(int argc, char* argv[])
     if (!(duration > 0) || duration > 1e9)
     {
         return Wrong("duration: give seconds, more than 0 and at most 1e9");
+    }
+    if (flows < 1 || flows > 10000)
+    {
+        return Wrong("flows: give 1 to 10000");
     }
     if (packetBytes < 100 || packetBytes > 65535)
     {
@@ -311,30 +333,54 @@ main(int argc, char* argv[])
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
 
-    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(1), 9));
-    source.SetAttribute("MaxBytes", UintegerValue(g_counts.wanted));
-    ApplicationContainer sources = source.Install(nodes.Get(0));
-    sources.Start(Seconds(0));
-    PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 9));
-    ApplicationContainer sinks = sink.Install(nodes.Get(1));
-    sinks.Start(Seconds(0));
-    sinks.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&CountReceived));
-    Simulator::Schedule(NanoSeconds(1), &Watch, DynamicCast<BulkSendApplication>(sources.Get(0)));
+    g_flows.resize(flows);
+    g_counts.open = flows;
+    for (uint32_t flow = 0; flow < flows; ++flow)
+    {
+        const auto port = static_cast<uint16_t>(9 + flow);
+        InetSocketAddress to(interfaces.GetAddress(1), port);
+        BulkSendHelper source("ns3::TcpSocketFactory", to);
+        source.SetAttribute("MaxBytes", UintegerValue(g_counts.wanted));
+        ApplicationContainer sources = source.Install(nodes.Get(0));
+        sources.Start(Seconds(0));
+        InetSocketAddress any(Ipv4Address::GetAny(), port);
+        PacketSinkHelper sink("ns3::TcpSocketFactory", any);
+        ApplicationContainer sinks = sink.Install(nodes.Get(1));
+        sinks.Start(Seconds(0));
+        sinks.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&CountReceived, flow));
+        auto sender = DynamicCast<BulkSendApplication>(sources.Get(0));
+        Simulator::Schedule(NanoSeconds(1), &Watch, flow, sender);
+    }
 
     Simulator::Stop(Seconds(duration));
     Simulator::Run();
 
     const Counts& counts = g_counts;
-    const double seconds = counts.completion > 0 ? counts.completion : duration;
-    const std::string goodput = Number(counts.received * 8e-3 / seconds, true);
+    double last = 0;
+    double total = 0;
+    uint64_t received = 0;
+    std::string goodputs;
+    for (const Flow& flow : g_flows)
+    {
+        const double kbps =
+            flow.received * 8e-3 / (flow.completion > 0 ? flow.completion : duration);
+        last = std::max(last, flow.completion);
+        total += kbps;
+        received += flow.received;
+        goodputs += (goodputs.empty() ? "" : ", ") + Number(kbps, true);
+    }
+    const bool complete = counts.open == 0;
+    const double seconds = complete ? last : duration;
+    const std::string goodput = Number(total, true);
     const std::string delayMs =
         Number(counts.delay * 1e3 / counts.delivered, !scenario.empty() && counts.delivered > 0);
-    const std::string completion = Number(counts.completion, counts.completion > 0);
+    const std::string completion = Number(last, complete);
     if (json)
     {
         std::cout << "{\"host\": \"ns-3\", \"version\": " << Quoted(NS3_VERSION_TEXT)
                   << ", \"congestion\": " << Quoted(variant) << ", \"duration_s\": " << seconds
-                  << ", \"goodput_kbps\": " << goodput << ", \"bytes\": " << counts.received
+                  << ", \"goodput_kbps\": " << goodput << ", \"goodputs_kbps\": [" << goodputs
+                  << "], \"bytes\": " << received
                   << ", \"completion_s\": " << completion << ", \"segments\": " << counts.sent
                   << ", \"retransmissions\": " << counts.retransmissions
                   << ", \"timeouts\": " << counts.timeouts << ", \"packet_delay_ms\": " << delayMs
@@ -343,7 +389,7 @@ main(int argc, char* argv[])
     }
     else
     {
-        std::cout << "goodput " << goodput << " kbit/s, " << counts.received << " bytes in "
+        std::cout << "goodput " << goodput << " kbit/s, " << received << " bytes in "
                   << seconds << " s\n"
                   << counts.sent << " segments, " << counts.retransmissions
                   << " of them sent again, " << counts.timeouts << " timeouts\n"
