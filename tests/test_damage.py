@@ -6,32 +6,17 @@ import random
 from pathlib import Path
 
 import pytest
+import small_study
 
 import clift
 from clift.campaign.saved import verify
 from clift.cli.main import run
 
-TEXT = """
-duration = "5 s"
-runs = 3
-[application]
-type = "file"
-size = "10 kB"
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-[link]
-live = true
-[vary]
-scheme = ["ARQ", "none"]
-"""
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     path = tmp_path / "out"
-    (tmp_path / "study.toml").write_text(TEXT)
+    (tmp_path / "study.toml").write_text(small_study.text(3, "10 kB"))
     assert repeat(path) == 0
     return path
 

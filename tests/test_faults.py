@@ -12,27 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import small_study
 
 from clift.campaign import files, parts
 from clift.campaign.store import Store
 from clift.campaign.work import Worker
 from clift.cli.main import run
-
-TEXT = """
-duration = "2 s"
-runs = 2
-[application]
-type = "file"
-size = "3 kB"
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-[link]
-live = true
-[vary]
-scheme = ["ARQ", "none"]
-"""
 
 
 class PowerLossError(BaseException):
@@ -140,7 +125,7 @@ def faulty(root: Path, fails: int, power_loss: bool = False) -> Iterator[FaultyD
 def study(root: Path) -> int:
     """The study, with a batch a run, so that its calls are the same each time."""
     path = root.parent.parent / "study.toml"  # the record names it
-    path.write_text(TEXT)
+    path.write_text(small_study.text(2, "3 kB"))
     command = ["sweep", str(path), "-o", str(root / "out")]
     return run([*command, "--no-plots", "--quiet", "--threads", "1"])
 

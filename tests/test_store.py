@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import small_study
 
 import clift
 from clift.campaign import parts, work
@@ -22,27 +23,11 @@ from clift.campaign.store import Store, open_store
 from clift.campaign.work import Worker
 from clift.cli.main import run
 
-TEXT = """
-duration = "10 s"
-runs = 6
-[application]
-type = "file"
-size = "20 kB"
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-[link]
-live = true
-[vary]
-scheme = ["ARQ", "none"]
-"""
-
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     path = tmp_path / "study.toml"
-    path.write_text(TEXT)
+    path.write_text(small_study.text(6, "20 kB"))
     return path
 
 

@@ -55,7 +55,8 @@ scheme = ["ARQ", "HARQ(10/12)", "none"]
 """
 TABLES = ("record.json", "runs.parquet", "summary.parquet", "series.parquet", "delays.parquet")
 WAYS = ("KILL", "TERM", "INT", "INT twice", "full disk", "two, KILL", "two, INT")
-_PATIENCE_S = 120
+# Commands take seconds; on a machine with other work many times that.
+_PATIENCE_S = 900
 # Words of each command; `{out}` is the folder that it fills, `{where}` that of its input.
 _SMALL = "--quiet --threads 1"
 COMMANDS = {
