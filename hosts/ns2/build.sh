@@ -43,7 +43,7 @@ for folder in . common link queue trace tcp routing mcast mac lib mobile classif
 	folders="$folders -isystem $source/$folder"
 done
 # -fpermissive: its headers are older than the language.
-g++ -std=gnu++11 -O2 -Wall -Wextra -fpermissive -fPIC -shared -fvisibility=hidden \
+g++ -std=gnu++11 -O2 ${CXXFLAGS:-} -Wall -Wextra -fpermissive -fPIC -shared -fvisibility=hidden \
 	-DUSE_INTERP_RESULT -DHAVE_SNPRINTF -DCPP_NAMESPACE=std -DHAVE_INT64 -DSTDC_HEADERS \
 	-I "$made" -I target/c -isystem /usr/include/tclcl -isystem /usr/include/tcl8.6 $folders \
 	hosts/ns2/clift.cc target/c/libclift.a -Wl,--version-script="$made/clift.map" -Wl,--gc-sections -lpthread -ldl -lm \
