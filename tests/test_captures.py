@@ -240,7 +240,10 @@ def test_a_failed_write_gives_one_line(
 @pytest.mark.skipif(bool(hindrances()), reason="skipped: no live links here")
 def test_a_live_run_is_captured(tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
-    scenario = clift.Scenario.parse('[[path]]\nleg = { delay = "5 ms" }')
+    scenario = clift.Scenario.parse(
+        'scheme = "ARQ"\nseed = 2\nlink = { rtt = "10 ms", live = true }\n'
+        'channel = { model = "bernoulli", erasures = "20 %", rate = "1 Mbit/s", lldu = "100 B" }'
+    )
     script = "import socket, sys, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
     script += "for n in range(50): s.sendto(bytes([n]) * 50, (sys.argv[1], 9)); time.sleep(.002)\n"
     script += "time.sleep(.1)"
@@ -251,5 +254,8 @@ def test_a_live_run_is_captured(tmp_path: Path) -> None:
     phy = clift.import_captures(path, path, nat=True, from_address="192.0.2.1")
     assert len(phy) == 50
     assert phy.d_ns.min() >= 5_000_000
+    comments = re.findall(rb"units 1; units sent again (\d+); repair units 0", path.read_bytes())
+    # Each packet has its comment once, at the sender; a fifth of the units is erased.
+    assert 5 < sum(map(int, comments)) < 40
     with pytest.raises(ScenarioError, match="captures are written as pcapng"):
         run_live(scenario, ["true"], capture=tmp_path / "x.pcap")

@@ -15,7 +15,7 @@ use clift::link::{
 use clift::scheme::{Arq, Harq2, Scheme, Timing};
 use clift::scheme::{LinkConfig, LiveConfig, LiveOptions};
 use clift::seed::Seed;
-use clift::trace::{Header, Packing, PhyTrace};
+use clift::trace::{Header, Packing, PhyTrace, Sizes};
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
 
@@ -25,8 +25,10 @@ const LLDU: u32 = 33;
 proptest! {
     #[test]
     fn with_data_always_waiting_it_gives_what_tmt_gives(
-        case in tmt::case(), rtt in 0..400u64, flush in 0..200u64, more in 0..3usize,
+        mut case in tmt::case(), sizes in tmt::sizes(17), rtt in 0..400u64, flush in 0..200u64,
+        more in 0..3usize,
     ) {
+        case.sizes = sizes;
         let timing = timing(&case, rtt);
         let expected = case.scheme.apply(&case.phy(), timing);
         let flush = Some(Duration::from_nanos(flush));
@@ -60,8 +62,10 @@ proptest! {
 
     #[test]
     fn saturated_packets_go_as_over_the_link_trace(
-        case in tmt::case(), rtt in 0..400u64, sizes in prop::collection::vec(1..300u32, 1..60),
+        mut case in tmt::case(), lldus in tmt::sizes(1), rtt in 0..400u64,
+        sizes in prop::collection::vec(1..300u32, 1..60),
     ) {
+        case.sizes = lldus;
         let timing = timing(&case, rtt);
         let trace = Arc::new(case.scheme.apply(&case.phy(), timing));
         let open = TraceLink::new(trace, TraceLinkConfig::default()).unwrap();
@@ -150,9 +154,10 @@ proptest! {
 
     #[test]
     fn without_a_scheme_it_is_the_link_trace_under_any_traffic(
-        mut case in traffic(), shared in any::<bool>(), step in 0..200i64,
+        mut case in traffic(), sizes in tmt::sizes(1), shared in any::<bool>(), step in 0..200i64,
     ) {
         case.tmt.scheme = Scheme::None;
+        case.tmt.sizes = sizes;
         let trace = Arc::new(case.tmt.scheme.apply(&case.phy(), timing(&case.tmt, case.rtt)));
         let packing = shared.then_some(Packing::Bytes);
         let fragmentation = Fragmentation { packing, ..Fragmentation::default() };
@@ -163,7 +168,69 @@ proptest! {
         prop_assert_eq!(&live.fates, &open.fates);
         prop_assert_eq!(&live.events, &open.events);
         prop_assert_eq!(live.counters.longest_queue, open.counters.longest_queue);
+        let close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * one.abs();
+        // With a packet pending, each is polled until another instant.
+        if live.counters.pending() == 0 {
+            let usages = (live.usage, open.usage);
+            prop_assert!(close(live.usage.slots, open.usage.slots), "{:?}", usages);
+            prop_assert!(close(live.usage.used, open.usage.used), "{:?}", usages);
+        }
     }
+
+    #[test]
+    fn over_slots_of_any_size_it_does_not_matter_how_often_one_polls(
+        mut case in traffic(), sizes in tmt::sizes(1), shared in any::<bool>(), step in 0..200i64,
+    ) {
+        case.tmt.sizes = sizes;
+        let packing = shared.then_some(Packing::Bytes);
+        let fragmentation = Fragmentation { packing, ..Fragmentation::default() };
+        let config = LinkConfig { fragmentation, ..case.link_config() };
+        let rarely = drive(build(config.clone(), case.end), &case.packets, 0);
+        let often = drive(build(config, case.end), &case.packets, step);
+        prop_assert_eq!(&rarely.events, &often.events);
+        prop_assert_eq!(&rarely.sent, &often.sent);
+        prop_assert_eq!(rarely.counters, often.counters);
+        // Every slot carries one unit, and only slots do.
+        prop_assert!(rarely.sent.is_sorted_by(|a, b| a.at < b.at));
+        prop_assert!(rarely.usage.used <= rarely.usage.slots + 1e-9);
+    }
+}
+
+/// 100 bytes are erased in slot 0; known at 25, they go in slots of 60 (erased) and 40 bytes, and the
+/// 60 again. Each packet is a unit, or a part of one.
+#[test]
+fn a_unit_that_does_not_fit_goes_in_pieces() {
+    let t: Vec<i64> = (0..12).map(|slot| slot * 10).collect();
+    let d = (0..12).map(|slot| if [0, 3].contains(&slot) { 0 } else { 4 }).collect::<Vec<i64>>();
+    let sizes =
+        Sizes::each(vec![100, 100, 100, 60, 50, 50, 50, 90, 50, 50, 50, 50].into()).unwrap();
+    let run = |scheme: &str| {
+        let phy = PhyTrace::new(t.clone().into(), d.clone().into(), sizes.clone()).unwrap();
+        let feedback = Some(Duration::from_nanos(25));
+        let timing = Timing { rtt: Duration::ZERO, feedback };
+        let config = LiveConfig::new(phy, scheme.parse().unwrap(), timing);
+        drive(build(LinkConfig::new(Arc::new(config)), None), &[(0, 90), (35, 80)], 0)
+    };
+    let outcome = run("ARQ");
+    // New, two pieces at 30 and 40; the second packet takes 50 and 60, the lost piece is heard of
+    // at 55 and goes at 60 (50 of 60 bytes) and 70; the rest of the second packet at 80.
+    let sent: Vec<_> = outcome.sent.iter().map(summed_up).collect();
+    let again = |at, times| (at, 1, 0, times);
+    let expected = [
+        (0, 0, 0, 0),
+        again(30, 1),
+        again(40, 1),
+        (50, 0, 1, 0),
+        again(60, 2),
+        again(70, 2),
+        (80, 0, 2, 0),
+    ];
+    assert_eq!(sent, expected);
+    assert_eq!(outcome.fates, [Fate::Delivered(74), Fate::Delivered(84)]);
+    assert_eq!(outcome.counters.lldus_taken, 3);
+    // It is given up with its first piece that is, a decoding time (4) after slot 3.
+    let outcome = run("ARQ(max 1)");
+    assert_eq!(outcome.fates[0], Fate::Lost(34));
 }
 
 /// (2, 4) blocks of FEC over slots 10 ns apart, decoded after 4, RTT/2 of 100; slot 2 is erased.

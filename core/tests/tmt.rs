@@ -107,6 +107,7 @@ fn a_harq_round_by_hand() {
     let case = Case {
         scheme: harq(0, Persistency::Unlimited),
         slots: slots(&[4, 0, 0, 4, 4, 4, 4]),
+        sizes: vec![33],
         decode: None,
         feedback: 25,
     };
@@ -153,6 +154,7 @@ fn the_kth_arrival_is_in_time_not_in_slots() {
         }),
         // Slot 0 arrives at 100, the repairs in slots 2 and 3 at 23 and 34.
         slots: vec![(0, 100), (10, 0), (20, 3), (30, 4)],
+        sizes: vec![33],
         decode: None,
         feedback: 10,
     };

@@ -2,7 +2,7 @@
 
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, StreamRange};
 use clift::scenario::{Scenario, Store};
-use clift::simulation::{self, Event, Observer, Setup, Way};
+use clift::simulation::{self, Event, Observer, Passed, Setup, Way};
 use clift::trace::Folder;
 use clift::units::{Bytes, Instant};
 
@@ -128,6 +128,50 @@ fn packets_meet_the_fate_that_they_meet_in_the_engine() {
         let late: Vec<_> = engine.gone.iter().filter(|seq| !host.gone.contains(seq)).collect();
         assert!(late.len() <= 10, "{name}: {late:?}");
         assert!(host.gone.iter().all(|seq| engine.gone.contains(seq)), "{name}");
+    }
+}
+
+#[test]
+fn a_way_counts_the_units_of_each_packet() {
+    for (name, link) in LINKS {
+        let setup = setup(link);
+        let mut way = Way::new(&setup.forward, setup.seed, 0).unwrap();
+        way.count_units(&setup.forward);
+        let mut found: Vec<Passed> = Vec::new();
+        for number in 0..400 {
+            let now = Instant::from_nanos(number * 9_000_000);
+            while let Some(due) = way.poll_timeout().filter(|&due| due <= now) {
+                found.extend(std::iter::from_fn(|| way.poll_passed(due)));
+            }
+            let _ = way.enqueue(now, Packet::new(PacketId(number), Bytes(1000)));
+        }
+        while let Some(due) = way.poll_timeout() {
+            found.extend(std::iter::from_fn(|| way.poll_passed(due)));
+        }
+        let again: u64 = found.iter().filter_map(|passed| passed.units.again).sum();
+        let has_links = !["legs", "managed legs"].contains(&name);
+        assert!(found.iter().all(|passed| (passed.units.data > 0) == has_links), "{name}");
+        let lost = |passed: &&Passed| matches!(passed.event, LinkEvent::Lost(_));
+        let mut lost_at: Vec<_> = found.iter().filter(lost).map(|passed| passed.hop).collect();
+        lost_at.sort_unstable();
+        lost_at.dedup();
+        match name {
+            "live" => {
+                let details = way.hops().next().unwrap().details();
+                let sent_again = details.iter().find(|one| one.0 == "units_sent_again").unwrap();
+                assert_eq!((again, again > 100), (sent_again.1, true));
+            }
+            "arq" | "path" => assert!(again > 50, "{name}: {again}"),
+            "none" | "fec" | "legs" => assert_eq!(again, 0, "{name}"),
+            _ => {}
+        }
+        let expected: &[usize] = match name {
+            "path" => &[0, 1],
+            "legs" => &[0, 1],
+            "arq" => &[],
+            _ => continue,
+        };
+        assert_eq!(lost_at, expected, "{name}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::simulation::Discarded;
+use crate::simulation::{Discarded, Units};
 
 /// Fate of a captured packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -21,17 +21,6 @@ pub enum Fate {
     QueueFull(u32),
     /// Too large for the hop with this number.
     TooLarge(u32),
-}
-
-/// Units that links sent for a packet until its fate was known.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Units {
-    /// Data LLDUs used.
-    pub data: u64,
-    /// Units with a part of it that were sent again; `None`: the link keeps no account of units.
-    pub again: Option<u64>,
-    /// Repair units that protect the packet, among others.
-    pub repair: Option<u64>,
 }
 
 /// The comment of a packet.

@@ -3,20 +3,18 @@
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
 use thiserror::Error;
 
 use super::SNAP;
-use super::comment::{Fate, Units};
+use super::comment::Fate;
 use super::frame::{Flow, Frame};
 use super::timeline::{Seen, Ticket, Timeline};
-use crate::link::clock::SlotClock;
-use crate::link::{Transit, Transmission, TransmissionKind};
-use crate::simulation::{Hop, Observer, Outcome, RunError, Setup, Step, run};
-use crate::trace::{FileError, LinkTrace, WriteError, write_file};
+use crate::link::{Transit, Transmission};
+use crate::simulation::{Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Units, run};
+use crate::trace::{FileError, WriteError, write_file};
 use crate::transport::End;
-use crate::units::{Duration, Instant};
+use crate::units::Instant;
 
 /// Options of a capture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -151,8 +149,8 @@ pub struct Recorder<'a, W> {
     /// The packets in flight, by number.
     flights: Vec<Option<Flight>>,
     hops: Vec<Way>,
-    /// The units of packets that are on a link.
-    accounts: Vec<Account>,
+    /// The units of packets, by hop.
+    counts: Vec<UnitCounts>,
 }
 
 /// A packet in flight.
@@ -171,51 +169,12 @@ struct Flight {
 }
 
 /// A hop, as needed for captures.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Way {
     /// Its number on its path, from 1.
     number: u32,
     /// True if packets are captured when their transmission over it starts.
     seen: bool,
-    units: Kept,
-}
-
-/// Source of the number of units that a hop sent for a packet.
-#[derive(Clone, Debug, Default)]
-enum Kept {
-    /// None: a leg has no units.
-    #[default]
-    Nowhere,
-    /// The link, which reports each unit.
-    ByLink,
-    /// The link trace and its clock.
-    InTrace(Arc<LinkTrace>, SlotClock),
-}
-
-impl Kept {
-    fn of(hop: &Hop) -> Self {
-        let Hop::Link(link) = hop else { return Self::Nowhere };
-        let Some(trace) = link.medium.get::<LinkTrace>() else { return Self::ByLink };
-        let parts = trace.parts();
-        let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
-        let period = link.wrap.then_some(Duration::from_nanos(period));
-        match SlotClock::new(parts.span.0, link.start_offset, period) {
-            Ok(clock) => Self::InTrace(trace, clock),
-            Err(_) => Self::Nowhere,
-        }
-    }
-}
-
-/// Retransmissions of the LLDUs of a packet, the first of which was sent at `departed`.
-fn sent_again(trace: &LinkTrace, clock: &SlotClock, departed: Instant, lldus: u32) -> u64 {
-    let t = &trace.parts().t[..];
-    if t.is_empty() {
-        return 0;
-    }
-    let at = clock.trace_time(departed.as_nanos() as i64);
-    let first = t.partition_point(|&t| t < at);
-    let again = |place: usize| u64::from(trace.transmissions(place % t.len()).saturating_sub(1));
-    (first..first + lldus as usize).map(again).sum()
 }
 
 impl<'a, W: Write> Recorder<'a, W> {
@@ -241,7 +200,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             snap,
             flows: (0..).zip(connections).map(flow).collect(),
             flights: Vec::new(),
-            accounts: hops.iter().map(|_| Account::default()).collect(),
+            counts: setup.forward.iter().chain(&setup.backward).map(UnitCounts::of).collect(),
             hops,
         }
     }
@@ -269,24 +228,14 @@ impl<'a, W: Write> Recorder<'a, W> {
 
     fn way(&self, hop: usize) -> Way {
         // The number of a source's own leg is not needed: it is always the first or the last hop.
-        self.hops.get(hop).cloned().unwrap_or_default()
+        self.hops.get(hop).copied().unwrap_or_default()
     }
 
     /// Handles a packet that passed a link or was given up by it.
     fn over_link(&mut self, id: u32, hop: usize, transit: &Transit, sent: &[Transmission]) {
         let way = self.way(hop);
-        let mut units = Units { data: u64::from(transit.lldus), ..Units::default() };
-        match (&way.units, self.accounts.get_mut(hop)) {
-            (Kept::ByLink, Some(account)) => {
-                account.note(sent);
-                let (again, repair) = account.take(transit.order);
-                (units.again, units.repair) = (Some(again), Some(repair));
-            }
-            (Kept::InTrace(trace, clock), _) => {
-                units.again = Some(sent_again(trace, clock, transit.departed, transit.lldus));
-            }
-            _ => {}
-        }
+        let counts = self.counts.get_mut(hop);
+        let units = counts.map(|counts| counts.count(transit, sent)).unwrap_or_default();
         let Some(Some(flight)) = self.flights.get_mut(id as usize) else { return };
         flight.units = flight.units.and(units);
         if way.seen {
@@ -296,30 +245,11 @@ impl<'a, W: Write> Recorder<'a, W> {
     }
 }
 
-impl Units {
-    fn and(self, other: Self) -> Self {
-        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        };
-        Self {
-            data: self.data + other.data,
-            again: sum(self.again, other.again),
-            repair: sum(self.repair, other.repair),
-        }
-    }
-}
-
 /// Packets are captured at the first link of a path, or at its first leg if it has no link.
 fn ways(hops: &[Hop]) -> Vec<Way> {
     let is_link = |hop: &Hop| matches!(hop, Hop::Link(_));
     let seen = hops.iter().position(is_link).unwrap_or(0);
-    let way = |(place, hop): (usize, &Hop)| Way {
-        number: place as u32 + 1,
-        seen: place == seen,
-        units: Kept::of(hop),
-    };
-    hops.iter().enumerate().map(way).collect()
+    (0..hops.len()).map(|place| Way { number: place as u32 + 1, seen: place == seen }).collect()
 }
 
 impl Flight {
@@ -416,53 +346,5 @@ impl<W: Write> Observer for Recorder<'_, W> {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }
-    }
-}
-
-/// Retransmitted units and repair units, by the packet that they carry or protect.
-#[derive(Debug, Default)]
-struct Account {
-    /// Packets from the order `base` on; the first is in flight, and `true` marks those whose fate
-    /// is known.
-    packets: std::collections::VecDeque<(u64, u64, bool)>,
-    base: u64,
-}
-
-impl Account {
-    fn note(&mut self, sent: &[Transmission]) {
-        for unit in sent {
-            let (first, last) = unit.packets;
-            if unit.kind == TransmissionKind::New || last < self.base {
-                continue;
-            }
-            for order in first.max(self.base)..=last {
-                let Some((again, repair, _)) = self.place(order) else { continue };
-                match unit.kind {
-                    TransmissionKind::Again => *again += 1,
-                    TransmissionKind::Repair => *repair += 1,
-                    TransmissionKind::New => {}
-                }
-            }
-        }
-    }
-
-    /// Units sent for the packet of this order, which left the link.
-    fn take(&mut self, order: u64) -> (u64, u64) {
-        let Some((again, repair, gone)) = self.place(order) else { return (0, 0) };
-        *gone = true;
-        let found = (*again, *repair);
-        while self.packets.front().is_some_and(|(_, _, gone)| *gone) {
-            self.packets.pop_front();
-            self.base += 1;
-        }
-        found
-    }
-
-    fn place(&mut self, order: u64) -> Option<&mut (u64, u64, bool)> {
-        let place = usize::try_from(order.checked_sub(self.base)?).ok()?;
-        if place >= self.packets.len() {
-            self.packets.resize(place + 1, (0, 0, false));
-        }
-        self.packets.get_mut(place)
     }
 }

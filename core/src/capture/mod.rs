@@ -18,7 +18,7 @@ mod pcapng;
 mod place;
 mod timeline;
 
-pub use comment::{Fate, Units};
+pub use comment::Fate;
 pub use engine::{CaptureError, Options, Recorder, Summary, check_name, record};
 pub use log::record_log;
 pub use place::Place;

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, Write};
 
-use super::comment::{Comment, Fate, Units};
+use super::comment::{Comment, Fate};
 use super::pcapng::{self, Heading};
 use super::place::{Place, mark};
+use crate::simulation::Units;
 use crate::transport::End;
 
 /// A capture that is being written. A packet is announced when it is sent ([`Timeline::begin`]) and
@@ -14,7 +15,8 @@ use crate::transport::End;
 /// are written, so that memory is bounded by the packets in flight and those sent meanwhile.
 ///
 /// ```
-/// use clift::capture::{Fate, Seen, Timeline, Units};
+/// use clift::capture::{Fate, Seen, Timeline};
+/// use clift::simulation::Units;
 /// use clift::transport::End;
 /// let mut timeline = Timeline::new(Vec::new(), 0, 80)?;
 /// let ticket = timeline.begin(1_000);

@@ -78,20 +78,15 @@ impl LlduAllocator {
         let ahead = self.last_bytes(sizes, self.taken_after(until).min(taken));
         let began = self.clock.began(t, until);
         let passed = self.clock.passed(t, until);
-        (ahead, self.before(sizes, began) - self.before(sizes, began - passed))
+        let before = |count| sizes.repeated(count, self.trace.len());
+        (ahead, before(began) - before(began - passed))
     }
 
     /// Bytes of the `count` LLDUs allocated last; those of a packet are contiguous.
     pub(super) fn last_bytes(&self, sizes: &Sizes, count: u64) -> u64 {
         let end = self.clock.number(self.taken, self.trace.len());
-        self.before(sizes, end) - self.before(sizes, end - count)
-    }
-
-    /// Bytes of the first `count` LLDUs over all cycles.
-    fn before(&self, sizes: &Sizes, count: u64) -> u64 {
-        let lldus = self.trace.len() as u64;
-        let cycles = count.checked_div(lldus).unwrap_or(0);
-        cycles * sizes.before(lldus as usize) + sizes.before((count - cycles * lldus) as usize)
+        let before = |count| sizes.repeated(count, self.trace.len());
+        before(end) - before(end - count)
     }
 
     /// Allocates `bytes` of LLDUs of `payload` bytes: from the end of the last packet if its LLDU

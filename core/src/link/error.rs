@@ -38,9 +38,9 @@ pub enum LinkError {
     /// An additional LLDU per packet, although packets share LLDUs.
     #[error("extra_lldu needs whole LLDUs per packet; remove it, or give packing = \"packet\"")]
     SharedExtra,
-    /// Slots of different sizes under a live scheme.
+    /// Slots of different sizes under a live scheme that counts in units.
     #[error(
-        "slots from {least} to {most} bytes: a live link needs slots of one size; remove `live` to use a precomputed link trace, which supports different sizes; or write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
+        "slots from {least} to {most} bytes: a live link with a registered scheme needs slots of one size; remove `live` to use a precomputed link trace, which supports different sizes; or write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
     )]
     LiveSizes {
         /// Bytes of the smallest slot.

@@ -16,13 +16,16 @@ pub struct Line {
     pub(crate) nominal: i64,
     /// Half the round-trip time, ns.
     pub(crate) one_way: i64,
+    /// Bytes of each LLDU that do not carry packets.
+    pub(crate) header: u32,
 }
 
 /// Counters of a live link, besides packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Slots used.
+    /// Slots used, and their bytes.
     pub(crate) sent: u64,
+    pub(crate) bytes: u64,
     /// Data units sent again.
     pub(crate) sent_again: u64,
     /// Repair units sent.
@@ -58,8 +61,8 @@ impl Line {
     #[inline]
     pub fn send_new(&mut self, slot: Slot) -> Unit {
         let number = self.counts.sent - self.counts.sent_again - self.counts.repair;
-        let unit = Unit { number, packet: self.packets.take(slot.t) };
-        self.counts.sent += 1;
+        let payload = u64::from(slot.bytes.saturating_sub(self.header));
+        let unit = Unit { number, packet: self.packets.take(slot.t, payload) };
         self.note(slot, TransmissionKind::New, number, 0, (unit.packet, unit.packet));
         unit
     }
@@ -67,7 +70,6 @@ impl Line {
     /// Retransmits a data unit that was sent `times` times before.
     #[inline]
     pub fn send_again(&mut self, slot: Slot, unit: Unit, times: u32) {
-        self.counts.sent += 1;
         self.counts.sent_again += 1;
         self.note(slot, TransmissionKind::Again, unit.number, times, (unit.packet, unit.packet));
     }
@@ -76,7 +78,6 @@ impl Line {
     /// to the second of `packets`; `round` is 0 for units that were not requested.
     #[inline]
     pub fn send_repair(&mut self, slot: Slot, block: u64, round: u32, packets: (u64, u64)) {
-        self.counts.sent += 1;
         self.counts.repair += 1;
         self.note(slot, TransmissionKind::Repair, block, round, packets);
     }
@@ -103,6 +104,8 @@ impl Line {
         attempt: u32,
         packets: (u64, u64),
     ) {
+        self.counts.sent += 1;
+        self.counts.bytes += u64::from(slot.bytes);
         let (table, one_way) = (&self.packets, self.one_way);
         self.log.note(|| {
             let packets = table.packets_of(packets);

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use crate::link::line::{Counts, Line};
-use crate::link::packets::Packets;
+use crate::link::packets::{Amounts, Packets};
 use crate::link::slots::{PhySlots, Slot};
 use crate::link::{
     Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkError,
@@ -57,6 +57,8 @@ pub(crate) struct LiveLink<S> {
     line: Line,
     slots: PhySlots,
     fragmentation: Fragmentation,
+    amounts: Amounts,
+    /// Bytes of an LLDU that carry packets, of the largest one if they differ.
     payload: NonZeroU32,
     lldu: Bytes,
     /// All slots before this time have been processed; a slot at this time may still be free.
@@ -73,7 +75,8 @@ impl<S: LiveScheme> LiveLink<S> {
     /// A link over `phy` that runs `scheme`, empty at time zero.
     ///
     /// # Errors
-    /// If the headers leave no room, or a trace of a single slot is wrapped.
+    /// If the headers leave no room, a trace of a single slot is wrapped, or packets should take an
+    /// additional LLDU, of which nobody knows the size.
     pub(crate) fn new(
         scheme: S,
         phy: PhyTrace,
@@ -84,22 +87,30 @@ impl<S: LiveScheme> LiveLink<S> {
         let end = usage.duration.map_or(HORIZON, nanos);
         let loading = phy.header().loading;
         let fragmentation = usage.fragmentation.over(loading)?;
-        let payload = fragmentation.payload(phy.lldu())?;
-        let shared = fragmentation.packing == Some(Packing::Bytes);
-        let unit = shared.then(|| u64::from(payload.get()));
+        fragmentation.payload(phy.sizes().least())?;
+        let amounts = match (fragmentation.packing, phy.sizes().column()) {
+            (Some(Packing::Bytes), _) => Amounts::Shared,
+            (_, Some(_)) if fragmentation.extra_lldu => {
+                return Err(LinkError::OnlyTraces("extra_lldu over LLDUs of different sizes"));
+            }
+            (_, Some(_)) => Amounts::Bytes,
+            _ => Amounts::Units,
+        };
         Ok(Self {
             scheme,
             line: Line {
-                packets: Packets::new(usage.queue, one_way, unit),
+                packets: Packets::new(usage.queue, one_way, amounts),
                 counts: Counts::default(),
                 log: UnitLog::default(),
                 nominal: span(phy.nominal_decoding()),
                 one_way,
+                header: fragmentation.lldu_header.0,
             },
+            payload: fragmentation.payload(phy.lldu())?,
             fragmentation,
-            payload,
+            amounts,
             loading,
-            late: i64::from(shared),
+            late: i64::from(amounts == Amounts::Shared),
             lldu: phy.lldu(),
             slots: PhySlots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
@@ -206,9 +217,9 @@ impl<S: LiveScheme> Link for LiveLink<S> {
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
         let entered = nanos(now);
         self.advance_to_arrival(entered);
-        let amount = match self.fragmentation.packing {
-            Some(Packing::Bytes) => self.fragmentation.bytes(packet.size),
-            _ => self.fragmentation.lldus(self.payload, packet.size),
+        let amount = match self.amounts {
+            Amounts::Units => self.fragmentation.lldus(self.payload, packet.size),
+            Amounts::Bytes | Amounts::Shared => self.fragmentation.bytes(packet.size),
         };
         let queued = self.queued(packet.size);
         if !self.line.packets.offer(now, packet, amount, queued) {
@@ -251,17 +262,25 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
         self.line.packets.counters()
     }
 
-    /// Exact. Repair transmissions are divided evenly among the data units.
+    /// Exact. Repair transmissions are divided evenly among the data units. If LLDUs differ in
+    /// size, bytes are counted, as slots of the largest size.
     fn usage(&self, until: Instant) -> Usage {
-        let used = self.line.counts.sent as f64;
+        let (counts, until) = (&self.line.counts, nanos(until));
+        let (slots, used) = match self.slots.differ() {
+            true => {
+                let slots = |bytes: u64| bytes as f64 / f64::from(self.lldu.0);
+                (slots(self.slots.bytes_passed(until)), slots(counts.bytes))
+            }
+            false => (self.slots.passed(until) as f64, counts.sent as f64),
+        };
         let data = self.line.packets.counters().lldus_taken;
         Usage {
-            slots: self.slots.passed(nanos(until)) as f64,
+            slots,
             used,
             beside: 0.0,
             per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
             slot: self.lldu,
-            pads: self.fragmentation.packing != Some(Packing::Bytes),
+            pads: self.amounts == Amounts::Units,
         }
     }
 

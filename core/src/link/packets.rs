@@ -25,6 +25,7 @@ pub(crate) struct Packets {
     base: u64,
     /// Order of the first packet that is not completely sent.
     next: u64,
+    amounts: Amounts,
     /// Content of the units, if packets share them.
     shared: Option<Shared>,
     due: DueQueue,
@@ -39,12 +40,12 @@ struct Open {
     size: Bytes,
     /// Size of the packet in the queue.
     queued: Bytes,
-    /// Units used; if packets share units, the units that this packet started.
+    /// Units used; if amounts are in bytes, the units that this packet started.
     units: u32,
-    /// Total and unsent amount, in units, or in bytes if packets share units.
+    /// Total and unsent amount.
     amount: u64,
     unsent: u64,
-    /// Units with an open fate; if packets share units, of those sent.
+    /// Units with an open fate; if amounts are in bytes, of those sent.
     unresolved: u32,
     lost: bool,
     entered: Instant,
@@ -54,11 +55,20 @@ struct Open {
     carries: Option<StreamRange>,
 }
 
+/// How much of a packet is to be sent, and how much of it a unit carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Amounts {
+    /// Units of one packet each, all of one size.
+    Units,
+    /// Bytes, of one packet a unit: slots differ in size.
+    Bytes,
+    /// Bytes, of all waiting packets that fit into a unit.
+    Shared,
+}
+
 /// Content of shared units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Shared {
-    /// Bytes of a unit.
-    payload: u64,
     /// All units from the number `base` on.
     units: VecDeque<Load>,
     base: u64,
@@ -75,12 +85,13 @@ struct Load {
 const KEPT: usize = 1 << 16;
 
 impl Packets {
-    /// An empty queue. `payload`: bytes of a unit, if packets share units.
-    pub(crate) fn new(limit: QueueLimit, one_way: i64, payload: Option<u64>) -> Self {
+    /// An empty queue.
+    pub(crate) fn new(limit: QueueLimit, one_way: i64, amounts: Amounts) -> Self {
         Self {
             queue: DropTail::new(limit),
             one_way,
-            shared: payload.map(|payload| Shared { payload, units: VecDeque::new(), base: 0 }),
+            amounts,
+            shared: (amounts == Amounts::Shared).then(Shared::default),
             open: VecDeque::new(),
             base: 0,
             next: 0,
@@ -93,9 +104,8 @@ impl Packets {
 
     // --- the queue ---
 
-    /// Puts a packet into the queue. It needs `amount` units (bytes if packets share units) and
-    /// occupies
-    /// `queued` bytes of the queue. Returns `false` if it was dropped.
+    /// Puts a packet of `amount` into the queue, of which it occupies `queued` bytes. Returns
+    /// `false` if it was dropped.
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -108,11 +118,13 @@ impl Packets {
             self.counters.dropped += 1;
             return false;
         }
-        let units = match self.shared {
-            None => u32::try_from(amount).unwrap_or(u32::MAX),
-            Some(_) => 0,
+        let (units, amount) = match self.amounts {
+            Amounts::Units => {
+                let units = u32::try_from(amount).unwrap_or(u32::MAX);
+                (units, u64::from(units))
+            }
+            Amounts::Bytes | Amounts::Shared => (0, amount.max(1)),
         };
-        let amount = if self.shared.is_some() { amount.max(1) } else { u64::from(units) };
         self.queue.join(queued);
         self.open.push_back(Open {
             packet: packet.id,
@@ -157,16 +169,28 @@ impl Packets {
         Some((packet.packet, packet.entered))
     }
 
-    /// Takes the next unit for the slot at `t`; there must be one. Returns its name: the order of
-    /// its packet, or its own number if packets share it.
+    /// Takes the next unit for the slot at `t` with room for `payload` bytes; there must be one.
+    /// Returns its name: the order of its packet, or its own number if packets share it.
     #[inline]
-    pub(crate) fn take(&mut self, t: i64) -> u64 {
+    pub(crate) fn take(&mut self, t: i64, payload: u64) -> u64 {
         self.counters.lldus_taken += 1;
-        let Some(payload) = self.shared.as_ref().map(|shared| shared.payload) else {
-            let order = self.next;
-            self.send(t, 1);
-            return order;
+        let order = self.next;
+        match self.amounts {
+            Amounts::Units => self.send(t, 1),
+            Amounts::Bytes => {
+                let packet = &mut self.open[(order - self.base) as usize];
+                packet.units += 1;
+                packet.unresolved += 1;
+                self.send(t, payload)
+            }
+            Amounts::Shared => return self.share(t, payload),
         };
+        order
+    }
+
+    /// Fills a unit with waiting packets and returns its number.
+    #[inline]
+    fn share(&mut self, t: i64, payload: u64) -> u64 {
         let (first, mut last, mut left) = (self.next, self.next, payload);
         self.open[(first - self.base) as usize].units += 1;
         while left > 0 && self.wait() {

@@ -2,7 +2,7 @@
 
 use crate::link::LinkError;
 use crate::link::clock::{SlotClock, SlotPosition};
-use crate::trace::PhyTrace;
+use crate::trace::{PhyTrace, Sizes};
 use crate::units::Duration;
 
 /// Iterates over the slots of a PHY trace in order of time; skipping slots has no cost.
@@ -33,6 +33,16 @@ pub struct Slot {
     pub t: i64,
     /// Decoding time, ns; 0: erased.
     pub d: i64,
+    /// Size of its LLDU.
+    pub bytes: u32,
+}
+
+/// The columns of a PHY trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns<'a> {
+    t: &'a [i64],
+    d: &'a [i64],
+    sizes: &'a Sizes,
 }
 
 impl PhySlots {
@@ -56,18 +66,25 @@ impl PhySlots {
 
     /// The first available slot at or after run time `from` (not negative).
     pub(crate) fn first_from(&mut self, from: i64) -> Option<Slot> {
-        self.cursor.first_from((self.phy.t(), self.phy.d()), from)
+        let (cursor, columns) = self.split();
+        cursor.first_from(columns, from)
     }
 
-    /// The cursor with the columns `t` and `d`, for access to many slots.
+    /// The cursor with the columns, for access to many slots.
     #[inline]
-    pub(crate) fn split(&mut self) -> (&mut SlotCursor, (&[i64], &[i64])) {
-        (&mut self.cursor, (self.phy.t(), self.phy.d()))
+    pub(crate) fn split(&mut self) -> (&mut SlotCursor, Columns<'_>) {
+        let Self { phy, cursor, .. } = self;
+        (cursor, Columns { t: phy.t(), d: phy.d(), sizes: phy.sizes() })
     }
 
     /// Run time of the last slot, if the trace ends before the run.
     pub(crate) fn last(&self) -> Option<i64> {
         self.last
+    }
+
+    /// True if the slots differ in size.
+    pub(crate) fn differ(&self) -> bool {
+        self.phy.sizes().column().is_some()
     }
 
     /// The trace time at a run time.
@@ -84,19 +101,29 @@ impl PhySlots {
     pub(crate) fn passed(&self, until: i64) -> u64 {
         self.cursor.clock.passed(self.phy.t(), until.min(self.cursor.end))
     }
+
+    /// Bytes of these slots.
+    pub(crate) fn bytes_passed(&self, until: i64) -> u64 {
+        let (clock, t) = (&self.cursor.clock, self.phy.t());
+        let until = until.min(self.cursor.end);
+        let began = clock.began(t, until);
+        let before = |count| self.phy.sizes().repeated(count, t.len());
+        before(began) - before(began - clock.passed(t, until))
+    }
 }
 
 impl SlotCursor {
-    /// The first available slot of (`t`, `d`) at or after run time `from` (not negative).
+    /// The first available slot at or after run time `from` (not negative).
     #[inline]
-    pub(crate) fn first_from(&mut self, (t, d): (&[i64], &[i64]), from: i64) -> Option<Slot> {
+    pub(crate) fn first_from(&mut self, columns: Columns<'_>, from: i64) -> Option<Slot> {
         if from > self.end {
             return None;
         }
+        let Columns { t, d, sizes } = columns;
         self.found = self.clock.first_from(t, self.next, from)?;
         let SlotPosition { slot, base } = self.found;
         let start = t[slot] + base;
-        (start <= self.end).then(|| Slot { t: start, d: d[slot] })
+        (start <= self.end).then(|| Slot { t: start, d: d[slot], bytes: sizes.at(slot) })
     }
 
     /// Marks the slot found last as used, and those before it as passed.

@@ -24,7 +24,9 @@ use crate::units::{Duration, Probability};
 ///
 /// A slot is used only if something waits to be sent, in this order: repair of a
 /// finished block or of a NACKed unit, repair of the current block, new data. With data always
-/// waiting, it gives exactly the link trace that [`Scheme::apply`] gives.
+/// waiting, it gives exactly the link trace that [`Scheme::apply`] gives, also where slots differ in
+/// size: a packet takes as many units as hold it, ARQ cuts a unit that does not fit into a slot into
+/// pieces, and a code word counts in bytes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -142,7 +144,7 @@ impl Medium for LiveConfig {
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         link.check_overlap()?;
         let sizes = self.phy.sizes();
-        if sizes.column().is_some() {
+        if sizes.column().is_some() && matches!(self.scheme, Scheme::Own(_)) {
             let (least, most) = (sizes.least().0, sizes.most().0);
             return Err(LinkError::LiveSizes { least, most });
         }

@@ -3,16 +3,21 @@
 use crate::link::line::{Line, Unit};
 use crate::link::slots::Slot;
 
-/// The data and repair units of one code word. It is decoded when as many units have arrived as
-/// data were sent.
+/// The data and repair units of one code word. It is decoded when as many bytes have arrived as
+/// its data units have: as many units, if all are of one size.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Word {
     /// Data units sent.
     pub(super) data: usize,
     /// First and last of the packets that they are parts of.
     pub(super) packets: (u64, u64),
-    /// `t + d` of the units that arrived, in rising order.
-    arrivals: Vec<i64>,
+    /// Bytes of the data units, and of all units that arrived.
+    bytes: (u64, u64),
+    /// Size of its first unit, and whether another one differs.
+    size: u32,
+    differ: bool,
+    /// `t + d` and bytes of the units that arrived, in rising order.
+    arrivals: Vec<(i64, u32)>,
     /// The packets of the data units that were erased and are not rebuilt.
     erased: Vec<u64>,
 }
@@ -23,40 +28,41 @@ impl Word {
     pub(super) fn add_data(&mut self, slot: Slot, unit: Unit, line: &mut Line) {
         if self.data == 0 {
             self.packets.0 = unit.packet;
+            self.size = slot.bytes;
         }
         self.packets.1 = unit.packet;
         self.data += 1;
+        self.bytes.0 += u64::from(slot.bytes);
+        self.add_repair(slot);
         if slot.d > 0 {
-            self.arrives(slot.t + slot.d);
             line.arrived(unit.packet, slot.t + slot.d);
         } else {
             self.erased.push(unit.packet);
         }
     }
 
-    /// A repair unit of it was sent.
+    /// A unit of it was sent, without data.
     #[inline]
     pub(super) fn add_repair(&mut self, slot: Slot) {
-        if slot.d > 0 {
-            self.arrives(slot.t + slot.d);
+        self.differ |= slot.bytes != self.size;
+        if slot.d == 0 {
+            return;
         }
-    }
-
-    #[inline]
-    fn arrives(&mut self, at: i64) {
+        self.bytes.1 += u64::from(slot.bytes);
+        let at = slot.t + slot.d;
         // A later unit seldom overtakes an earlier one.
-        if self.arrivals.last().is_none_or(|&last| last <= at) {
-            self.arrivals.push(at);
+        if self.arrivals.last().is_none_or(|&(last, _)| last <= at) {
+            self.arrivals.push((at, slot.bytes));
         } else {
-            let place = self.arrivals.partition_point(|&other| other <= at);
-            self.arrivals.insert(place, at);
+            let place = self.arrivals.partition_point(|&(other, _)| other <= at);
+            self.arrivals.insert(place, (at, slot.bytes));
         }
     }
 
-    /// Units that it lacks to be decoded, once all its data were sent.
+    /// Bytes that it lacks to be decoded, once all its data were sent.
     #[inline]
-    pub(super) fn missing(&self) -> usize {
-        self.data.saturating_sub(self.arrivals.len())
+    pub(super) fn missing(&self) -> u64 {
+        self.bytes.0.saturating_sub(self.bytes.1)
     }
 
     /// When it is decoded, if nothing that is still to be sent overtakes; `None` if it is not, or
@@ -66,7 +72,15 @@ impl Word {
         if self.erased.is_empty() {
             return None;
         }
-        self.arrivals.get(self.data - 1).copied()
+        if !self.differ {
+            return self.arrivals.get(self.data - 1).map(|&(at, _)| at);
+        }
+        let mut arrived = 0;
+        let last = self.arrivals.iter().find(|&&(_, bytes)| {
+            arrived += u64::from(bytes);
+            arrived >= self.bytes.0
+        });
+        last.map(|&(at, _)| at)
     }
 
     /// Rebuilds what was erased, at the instant `at`.
@@ -86,7 +100,7 @@ impl Word {
             self.give_up(t, line);
         }
         self.arrivals.clear();
-        self.data = 0;
+        (self.data, self.bytes, self.differ) = (0, (0, 0), false);
     }
 
     fn give_up(&mut self, t: i64, line: &mut Line) {

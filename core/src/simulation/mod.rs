@@ -20,6 +20,7 @@ mod route;
 mod setup;
 mod socket;
 mod transmitter;
+mod units;
 mod way;
 
 pub use crate::metrics::Outcome;
@@ -27,4 +28,6 @@ pub use engine::{RunError, run};
 pub use network::{Demand, Detour, Edge, Network};
 pub use observer::{Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
-pub use way::Way;
+pub(crate) use units::UnitCounts;
+pub use units::Units;
+pub use way::{Passed, Way};

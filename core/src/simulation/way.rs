@@ -10,6 +10,7 @@ use crate::queue::Aqm;
 use crate::seed::Seed;
 use crate::simulation::leg_link::leg_link;
 use crate::simulation::setup::{Hop, Loss};
+use crate::simulation::units::{UnitCounts, Units};
 use crate::units::{Bytes, Ecn, Instant};
 
 /// Hops one behind the other, driven as one link: what comes out of one enters the next.
@@ -46,10 +47,24 @@ pub struct Way {
     /// Whether the only hop is driven as it is: it knows packets by the host's numbers.
     plain: bool,
     packets: Carried,
-    out: VecDeque<LinkEvent>,
+    out: VecDeque<Passed>,
+    /// The units of packets, by hop; empty unless they are counted.
+    counts: Vec<UnitCounts>,
     counters: LinkCounters,
     admitted: u64,
     streams: bool,
+}
+
+/// An event of a way, and what is known of the packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passed {
+    /// The event.
+    pub event: LinkEvent,
+    /// The hop that tells it, from 0.
+    pub hop: usize,
+    /// Units sent for the packet, if it is delivered or lost and they are counted
+    /// ([`Way::count_units`]).
+    pub units: Units,
 }
 
 impl Way {
@@ -74,6 +89,7 @@ impl Way {
             plain,
             packets: Carried::default(),
             out: VecDeque::new(),
+            counts: Vec::new(),
             counters: LinkCounters::default(),
             admitted: 0,
             streams: hops.iter().any(Hop::reads_streams),
@@ -89,6 +105,44 @@ impl Way {
     /// The hops as instruments.
     pub fn hops(&self) -> impl ExactSizeIterator<Item = &(dyn InstrumentedLink + Send)> {
         self.hops.iter().map(|hop| &**hop)
+    }
+
+    /// Counts the units of packets from now on; `hops` are those that the way was made of.
+    pub fn count_units(&mut self, hops: &[Hop]) {
+        self.counts = hops.iter().map(UnitCounts::of).collect();
+        self.hops.iter_mut().for_each(|hop| hop.log_units());
+    }
+
+    /// [`Link::poll`], with what is known of the packet.
+    pub fn poll_passed(&mut self, now: Instant) -> Option<Passed> {
+        if let (true, [only]) = (self.plain, &mut self.hops[..]) {
+            let event = only.poll(now)?;
+            return Some(Passed { event, hop: 0, units: self.units(0, &event) });
+        }
+        if self.out.is_empty() {
+            self.run(now);
+        }
+        let passed = self.out.pop_front()?;
+        match passed.event {
+            LinkEvent::Delivered(transit) => {
+                self.counters.delivered += 1;
+                self.counters.bytes_delivered += u64::from(transit.size.0);
+            }
+            LinkEvent::Lost(_) => self.counters.lost += 1,
+            LinkEvent::Departed { .. }
+            | LinkEvent::Marked { .. }
+            | LinkEvent::TraceEnded { .. } => {}
+        }
+        Some(passed)
+    }
+
+    /// Units that a hop sent for the packet of its event.
+    fn units(&mut self, hop: usize, event: &LinkEvent) -> Units {
+        let (LinkEvent::Delivered(transit) | LinkEvent::Lost(transit)) = event else {
+            return Units::default();
+        };
+        let Some(counts) = self.counts.get_mut(hop) else { return Units::default() };
+        counts.count(transit, &self.hops[hop].take_units())
     }
 
     /// Works off what happened up to `now` in every hop, so that instruments are as of then.
@@ -126,19 +180,26 @@ impl Way {
         due.filter_map(|(hop, link)| Some((link.poll_timeout()?, hop))).min_by_key(|(at, _)| *at)
     }
 
-    fn pass_on(&mut self, hop: usize, now: Instant, mut event: LinkEvent) {
+    fn pass_on(&mut self, mut hop: usize, now: Instant, mut event: LinkEvent) {
+        let units = self.units(hop, &event);
         match event {
             LinkEvent::Delivered(transit) if hop + 1 < self.hops.len() => {
+                self.packets.add(transit.packet, units);
+                hop += 1;
                 let packet = Packet { id: transit.packet, ..self.packets.of(transit.packet) };
-                if let Admission::Queued = self.hops[hop + 1].enqueue(now, packet) {
+                if let Admission::Queued = self.hops[hop].enqueue(now, packet) {
                     return;
                 }
                 event = LinkEvent::Lost(transit);
             }
+            LinkEvent::Delivered(transit) | LinkEvent::Lost(transit) => {
+                self.packets.add(transit.packet, units);
+            }
             LinkEvent::Departed { .. } if hop > 0 => return,
             _ => {}
         }
-        self.out.push_back(self.packets.named(event));
+        let (event, units) = self.packets.named(event);
+        self.out.push_back(Passed { event, hop, units });
     }
 }
 
@@ -152,7 +213,8 @@ impl Link for Way {
         let Some(first) = self.hops.first_mut() else {
             let transit = at_once(now, packet, self.admitted);
             self.admitted += 1;
-            self.out.push_back(LinkEvent::Delivered(transit));
+            let event = LinkEvent::Delivered(transit);
+            self.out.push_back(Passed { event, hop: 0, units: Units::default() });
             return Admission::Queued;
         };
         let id = self.packets.put(now, packet, self.admitted);
@@ -171,7 +233,7 @@ impl Link for Way {
         if let (true, [only]) = (self.plain, &self.hops[..]) {
             return only.poll_timeout();
         }
-        let told = self.out.front().map(LinkEvent::at);
+        let told = self.out.front().map(|passed| passed.event.at());
         earliest(told, self.next().map(|(at, _)| at))
     }
 
@@ -181,21 +243,7 @@ impl Link for Way {
         if let (true, [only]) = (self.plain, &mut self.hops[..]) {
             return only.poll(now);
         }
-        if self.out.is_empty() {
-            self.run(now);
-        }
-        let event = self.out.pop_front()?;
-        match event {
-            LinkEvent::Delivered(transit) => {
-                self.counters.delivered += 1;
-                self.counters.bytes_delivered += u64::from(transit.size.0);
-            }
-            LinkEvent::Lost(_) => self.counters.lost += 1,
-            LinkEvent::Departed { .. }
-            | LinkEvent::Marked { .. }
-            | LinkEvent::TraceEnded { .. } => {}
-        }
-        Some(event)
+        self.poll_passed(now).map(|passed| passed.event)
     }
 
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
@@ -232,13 +280,14 @@ pub(super) fn at_once(now: Instant, packet: Packet, order: u64) -> Transit {
 /// The packets on a way, by the number that its hops know them by.
 #[derive(Debug, Default)]
 struct Carried {
-    packets: Vec<(Packet, Instant, u64)>,
+    /// Each with the time at which it entered, its order, and its units so far.
+    packets: Vec<(Packet, Instant, u64, Units)>,
     unused: Vec<u64>,
 }
 
 impl Carried {
     fn put(&mut self, entered: Instant, packet: Packet, order: u64) -> PacketId {
-        let place = (packet, entered, order);
+        let place = (packet, entered, order, Units::default());
         match self.unused.pop() {
             Some(id) => {
                 self.packets[id as usize] = place;
@@ -251,11 +300,17 @@ impl Carried {
         }
     }
 
-    /// An event by the host's name for the packet. A delivery and a loss end its way.
-    fn named(&mut self, event: LinkEvent) -> LinkEvent {
-        match event {
-            LinkEvent::Delivered(transit) => LinkEvent::Delivered(self.take(transit)),
-            LinkEvent::Lost(transit) => LinkEvent::Lost(self.take(transit)),
+    /// An event by the host's name for the packet. A delivery and a loss end its way, with its units.
+    fn named(&mut self, event: LinkEvent) -> (LinkEvent, Units) {
+        let event = match event {
+            LinkEvent::Delivered(transit) => {
+                let (transit, units) = self.take(transit);
+                return (LinkEvent::Delivered(transit), units);
+            }
+            LinkEvent::Lost(transit) => {
+                let (transit, units) = self.take(transit);
+                return (LinkEvent::Lost(transit), units);
+            }
             LinkEvent::Departed { packet, at } => {
                 LinkEvent::Departed { packet: self.name(packet), at }
             }
@@ -263,7 +318,14 @@ impl Carried {
             LinkEvent::TraceEnded { packet, at } => {
                 LinkEvent::TraceEnded { packet: self.name(packet), at }
             }
-        }
+        };
+        (event, Units::default())
+    }
+
+    /// A hop sent these units for a packet.
+    fn add(&mut self, id: PacketId, units: Units) {
+        let sum = &mut self.packets[id.0 as usize].3;
+        *sum = sum.and(units);
     }
 
     fn name(&self, id: PacketId) -> PacketId {
@@ -282,10 +344,10 @@ impl Carried {
     }
 
     /// The end of a packet's way, by the host's name for it.
-    fn take(&mut self, transit: Transit) -> Transit {
-        let (packet, entered, order) = self.packets[transit.packet.0 as usize];
+    fn take(&mut self, transit: Transit) -> (Transit, Units) {
+        let (packet, entered, order, units) = self.packets[transit.packet.0 as usize];
         self.free(transit.packet);
-        Transit { packet: packet.id, size: packet.size, entered, order, ..transit }
+        (Transit { packet: packet.id, size: packet.size, entered, order, ..transit }, units)
     }
 
     fn free(&mut self, id: PacketId) {

@@ -98,6 +98,12 @@ impl Sizes {
         })[count]
     }
 
+    /// Bytes of the first `count` LLDUs of a trace of `lldus` that repeats.
+    pub(crate) fn repeated(&self, count: u64, lldus: usize) -> u64 {
+        let cycles = count.checked_div(lldus as u64).unwrap_or(0);
+        cycles * self.before(lldus) + self.before((count - cycles * lldus as u64) as usize)
+    }
+
     /// Sizes of the LLDUs that `thin` keeps.
     pub(super) fn thinned(&self, thin: impl FnOnce(&[i64]) -> Column) -> Self {
         let thinned = self.column().map(|column| Self::each(thin(column)));

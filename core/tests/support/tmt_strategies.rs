@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use clift::scheme::{Arq, BlockCode, Fec, Harq2, LinkTrace, Persistency, Scheme, Timing};
-use clift::trace::{Header, PhyTrace};
-use clift::units::{Bytes, Duration};
+use clift::trace::{Header, PhyTrace, Sizes};
+use clift::units::Duration;
 use proptest::prelude::*;
 
 use super::tmt_reference::{self, Expected, Slot};
@@ -14,6 +14,8 @@ use super::tmt_reference::{self, Expected, Slot};
 pub(crate) struct Case {
     pub(crate) scheme: Scheme,
     pub(crate) slots: Vec<Slot>,
+    /// Sizes that the slots have in turn.
+    pub(crate) sizes: Vec<i64>,
     pub(crate) decode: Option<i64>,
     pub(crate) feedback: i64,
 }
@@ -23,7 +25,9 @@ impl Case {
         let (t, d): (Vec<i64>, Vec<i64>) = self.slots.iter().copied().unzip();
         let decode = self.decode.map(|ns| Duration::from_nanos(ns as u64));
         let header = Header { decode, ..Header::default() };
-        PhyTrace::with_header(t.into(), d.into(), Bytes(33), header).unwrap()
+        let sizes: Vec<i64> = self.sizes.iter().cycle().take(t.len()).copied().collect();
+        let sizes = Sizes::each(sizes.into()).unwrap();
+        PhyTrace::with_header(t.into(), d.into(), sizes, header).unwrap()
     }
 
     pub(crate) fn link(&self) -> LinkTrace {
@@ -61,9 +65,15 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     (scheme(), slots(), decode, feedback).prop_map(|(scheme, slots, decode, feedback)| Case {
         scheme,
         slots,
+        sizes: vec![33],
         decode,
         feedback,
     })
+}
+
+/// Sizes that the slots of a case have in turn: one, or several from `least` bytes on.
+pub(crate) fn sizes(least: i64) -> impl Strategy<Value = Vec<i64>> {
+    prop_oneof![1 => Just(vec![33]), 2 => proptest::collection::vec(least..90, 1..8)]
 }
 
 pub(crate) fn scheme() -> impl Strategy<Value = Scheme> {

@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clift::capture::{CaptureError, Fate, Seen, Ticket, Timeline, Units, check_name};
+use clift::capture::{CaptureError, Fate, Seen, Ticket, Timeline, check_name};
 use clift::link::{Admission, DropReason, PacketId, Transit};
+use clift::simulation::Units;
 use clift::trace::write_file;
 use clift::transport::End;
 
@@ -70,7 +71,7 @@ struct Entry {
     on_link: Option<u64>,
     arrived: Option<u64>,
     fate: Fate,
-    units: u64,
+    units: Units,
     late: Option<u64>,
 }
 
@@ -123,26 +124,32 @@ impl Capture {
             on_link: None,
             arrived: None,
             fate,
-            units: 0,
+            units: Units::default(),
             late: None,
         });
     }
 
-    /// The link delivered a packet, which was handed over at `arrived`, or lost it.
-    pub(crate) fn known(&mut self, transit: &Transit, hops: u32, arrived: Option<u64>) {
+    /// A hop, counted from 0, delivered a packet, which was handed over at `arrived`, or lost it.
+    pub(crate) fn known(
+        &mut self,
+        transit: &Transit,
+        hop: usize,
+        units: Units,
+        arrived: Option<u64>,
+    ) {
         let Some(Some(number)) = self.numbers.get(transit.packet.0 as usize).copied() else {
             return;
         };
         let entry = &mut self.entries[number as usize];
         let at = transit.at.as_nanos();
         entry.on_link = Some(transit.departed.as_nanos().max(entry.sent));
-        entry.units = u64::from(transit.lldus);
+        entry.units = units;
         entry.arrived = arrived;
         entry.late = arrived.map(|arrived| arrived.saturating_sub(at));
         let after = at.saturating_sub(entry.sent);
         entry.fate = match arrived {
             Some(_) => Fate::Delivered(after),
-            None => Fate::Lost(after, hops),
+            None => Fate::Lost(after, hop as u32 + 1),
         };
         self.happened.push(Happened::Known(number));
     }
@@ -201,7 +208,7 @@ impl Entry {
             arrived: self.arrived,
             fate: self.fate,
             queued: self.on_link.map(|at| at.saturating_sub(self.sent)),
-            units: Units { data: self.units, ..Units::default() },
+            units: self.units,
             retransmission: 0,
             counts: None,
             late: self.late,

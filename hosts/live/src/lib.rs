@@ -69,8 +69,12 @@ pub fn run(
         return Err(LiveError::Proxies);
     }
     capture.map_or(Ok(()), CaptureTo::check)?;
-    let there = Way::new(&setup.forward, setup.seed, 0)?;
-    let back = Way::new(&setup.backward, setup.seed, setup.forward.len() as u32)?;
+    let mut there = Way::new(&setup.forward, setup.seed, 0)?;
+    let mut back = Way::new(&setup.backward, setup.seed, setup.forward.len() as u32)?;
+    if capture.is_some() {
+        there.count_units(&setup.forward);
+        back.count_units(&setup.backward);
+    }
     let signals = sys::Signals::catch()?;
     let hosts = hosts::Hosts::make(commands)?;
     let real_time = sys::prefer_this_thread();

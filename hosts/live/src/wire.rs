@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use clift::link::{Admission, Link, LinkCounters, LinkEvent, Packet, PacketId, StreamRange};
-use clift::simulation::Way;
+use clift::simulation::{Passed, Way};
 use clift::units::{Bytes, Instant};
 
 use crate::LiveError;
@@ -198,8 +198,8 @@ impl Wire {
     fn hand_over(&mut self) {
         while let Some((at, way)) = self.next().filter(|(at, _)| *at <= self.now()) {
             let mut delivered = false;
-            let hops = self.ways[way].hops().len() as u32;
-            while let Some(event) = self.ways[way].poll(Instant::from_nanos(at)) {
+            while let Some(passed) = self.ways[way].poll_passed(Instant::from_nanos(at)) {
+                let Passed { event, hop, units } = passed;
                 if let Some(log) = &mut self.log {
                     log.event(way, &event);
                 }
@@ -213,13 +213,13 @@ impl Wire {
                         let now = self.now();
                         self.lateness.note(now.saturating_sub(due));
                         if let Some(capture) = &mut self.capture {
-                            capture.known(&transit, hops, Some(now.max(due)));
+                            capture.known(&transit, hop, units, Some(now.max(due)));
                         }
                         delivered = true;
                     }
                     LinkEvent::Lost(transit) => {
                         if let Some(capture) = &mut self.capture {
-                            capture.known(&transit, hops, None);
+                            capture.known(&transit, hop, units, None);
                         }
                         let bytes = self.packets.take(transit.packet);
                         self.packets.give_back(bytes);

@@ -24,14 +24,23 @@ pub(crate) struct LiveHarq2 {
     begun: i64,
     /// Repair units sent of it; `None`: data may still come.
     repair: Option<usize>,
-    /// Rounds that were asked for, each with its units.
-    rounds: ReadyQueue<(Block, u64)>,
-    /// The round that is being sent, and units left of it.
-    round: Option<(Block, u64)>,
+    /// Rounds that were asked for.
+    rounds: ReadyQueue<Block>,
+    /// The round that is being sent.
+    round: Option<Round>,
     /// Memory of former blocks.
     spare: Vec<Word>,
     /// Earliest instant at which a block would be decoded that is still being sent.
     undecided: Option<i64>,
+}
+
+/// A round that is being sent.
+#[derive(Clone, Debug)]
+struct Round {
+    block: Block,
+    /// Bytes still to be sent, and further units after them.
+    bytes: u64,
+    extra: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -81,14 +90,17 @@ impl LiveHarq2 {
     /// Sends the next unit of the round under way; `false`: there is none.
     #[inline]
     fn send_round(&mut self, slot: Slot, line: &mut Line) -> bool {
-        let Some((block, left)) = &mut self.round else { return false };
+        let Some(Round { block, bytes, extra }) = &mut self.round else { return false };
         line.send_repair(slot, block.number, block.rounds, block.word.packets);
         block.word.add_repair(slot);
-        *left -= 1;
-        if *left > 0 {
+        match *bytes {
+            0 => *extra -= 1,
+            left => *bytes = left.saturating_sub(u64::from(slot.bytes)),
+        }
+        if *bytes > 0 || *extra > 0 {
             self.undecided = earliest(self.undecided, block.word.decoded_at());
-        } else if let Some((block, _)) = self.round.take() {
-            self.complete_round(block, slot.t, line);
+        } else if let Some(round) = self.round.take() {
+            self.complete_round(round.block, slot.t, line);
         }
         true
     }
@@ -160,8 +172,7 @@ impl LiveHarq2 {
     fn ask_for_round(&mut self, mut block: Block, t: i64, line: &mut Line) {
         line.counts.blocks_repaired += u64::from(block.rounds == 0);
         block.rounds += 1;
-        let units = block.word.missing() as u64 + u64::from(self.extra);
-        self.rounds.push(self.feedback.report(t), (block, units));
+        self.rounds.push(self.feedback.report(t), block);
     }
 
     /// The block came to its end with the slot at `t`.
@@ -195,7 +206,10 @@ impl LiveScheme for LiveHarq2 {
             window.hear(slot.t);
         }
         if self.round.is_none() && self.rounds.next_at().is_some_and(|at| at <= slot.t) {
-            self.round = self.rounds.pop(slot.t);
+            self.round = self.rounds.pop(slot.t).map(|block| {
+                let bytes = block.word.missing();
+                Round { block, bytes, extra: self.extra }
+            });
         }
         if self.send_round(slot, line) {
             return true;
@@ -225,7 +239,7 @@ impl LiveScheme for LiveHarq2 {
 
     fn settle(&mut self, until: i64, line: &mut Line) {
         let mut undecided = None;
-        let round = self.round.as_mut().map(|(block, _)| &mut block.word);
+        let round = self.round.as_mut().map(|round| &mut round.block.word);
         for word in std::iter::once(&mut self.block.word).chain(round) {
             // More data may follow, so the number of units needed is not known yet.
             match word.decoded_at() {
