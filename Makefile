@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
 .DELETE_ON_ERROR:
-.PHONY: help demo reproduce c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python fuzz lint format bench docs wheel package clean validate validate-kernel
+.PHONY: help demo reproduce c c-header ns2 ns3 hosts-deps browser-deps test test-rust test-python fuzz lint format bench docs wheel wasm package clean validate validate-kernel
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -40,7 +40,7 @@ test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each prop
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
 
-validate: $(VENV)/tools ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
+validate: $(VENV)/tools wasm ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
 	PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture
 	cargo test --profile local --locked --workspace --doc
 	cargo test --locked --manifest-path quic/tls/Cargo.toml
@@ -79,7 +79,7 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories
 	cargo clippy --workspace --lib --bins --examples --benches --tests -- -D warnings
 	cargo run --quiet --locked --manifest-path bindings/c/header/Cargo.toml -- --check
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d; \
-		then cargo check --package clift --no-default-features --target wasm32-unknown-unknown; \
+		then cargo check --package clift-wasm --target wasm32-unknown-unknown; \
 		else echo "skipped: the check for wasm32, whose target is not installed"; fi
 	$(BIN)/ruff format --check python tests bench validation examples docs hosts packaging
 	$(BIN)/ruff check python tests bench validation examples docs hosts packaging
@@ -117,6 +117,15 @@ c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.s
 wheel: $(VENV)/tools ## the Python package in dist/: its source, and a wheel for Python 3.11 and newer without Rust
 	$(BIN)/python packaging/dist.py
 	@ls -1sh dist
+
+wasm: python/clift/explore/clift.wasm ## the core as WebAssembly, for `clift explore`; skipped where its target cannot be had
+
+python/clift/explore/clift.wasm: $(CORE) $(wildcard bindings/wasm/src/*.rs) bindings/wasm/Cargo.toml
+	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d || \
+		rustup target add wasm32-unknown-unknown >/dev/null 2>&1; \
+		then cargo build --profile wasm --locked --quiet -p clift-wasm --target wasm32-unknown-unknown && \
+		cp target/wasm32-unknown-unknown/wasm/clift_wasm.wasm $@; \
+		else echo "skipped: WebAssembly, whose target cannot be had: rustup target add wasm32-unknown-unknown" >&2; fi
 
 package: ## the Rust crate as others would get it, built from its own files alone
 	cargo package --package clift --offline
