@@ -1,8 +1,11 @@
 """What all tests need of the process that they run in."""
 
 import signal
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from browser import CHROMIUM
 
 # A job started in the background of a script ignores Ctrl-C, and so would the commands under test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -14,3 +17,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(4 * 3600))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    tools = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is not there: make browser-deps")
+    with tools.sync_playwright() as started:
+        # Root has no sandbox; and the smaller shared memory of containers is no reason to fail.
+        words = ["--no-sandbox", "--disable-dev-shm-usage"]
+        found = started.chromium.launch(executable_path=str(CHROMIUM), args=words)
+        yield found
+        found.close()

@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from browser import CONTRAST, Opened
 
 import clift
 from clift.campaign.folder import with_sums
 from clift.cli.main import run
 
-CHROMIUM = Path("/usr/bin/chromium")
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&amp;$x^$'
 SCENARIO = f"""# Does <b>it</b> hold?
 name = '{HOSTILE}'
@@ -255,39 +255,6 @@ def test_a_campaign_in_python_writes_the_same_page(tmp_path: Path) -> None:
 # --- in a browser ---
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    tools = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is not there: make browser-deps")
-    with tools.sync_playwright() as started:
-        # Root has no sandbox; and the smaller shared memory of containers is no reason to fail.
-        words = ["--no-sandbox", "--disable-dev-shm-usage"]
-        found = started.chromium.launch(executable_path=str(CHROMIUM), args=words)
-        yield found
-        found.close()
-
-
-class Opened:
-    """A page opened from disk, with all that it asked for and complained of."""
-
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.page = browser.new_page(**options)
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.said.append("dialog"), dialog.dismiss()))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
-        self.path = path
-
-    def is_quiet(self) -> bool:
-        assert self.said == []
-        assert self.asked == [self.path.as_uri()]
-        return self.page.evaluate("document.documentElement.dataset.ready") is not None
-
-
 @pytest.fixture
 def opened(browser: Any, folder: Path) -> Iterator[Opened]:
     found = Opened(browser, folder / "report.html")
@@ -372,27 +339,6 @@ def test_the_numbers_of_a_plot_stand_beside_it(opened: Opened, folder: Path) -> 
     assert len(shown) > 10
     known = {float(f"{row['cwnd_packets']:.7g}") for row in series if row["cell"] == 0}
     assert {float(text) for text in shown} <= known
-
-
-CONTRAST = """() => {
-  const part = value => { const c = value / 255;
-    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
-  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  const of = text => text.match(/[\\d.]+/g).map(Number);
-  const behind = one => { for (; one; one = one.parentElement) {
-    const c = of(getComputedStyle(one).backgroundColor); if (c.length < 4 || c[3] === 1) return c; }
-    return [255, 255, 255]; };
-  const found = {};
-  for (const one of document.querySelectorAll("body *")) {
-    const own = [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-    if (!own || !one.checkVisibility() || one.closest("script, svg, button:disabled")) continue;
-    const a = light(of(getComputedStyle(one).color)), b = light(behind(one));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const name = one.tagName + "." + one.className;
-    found[name] = Math.min(found[name] ?? 99, ratio);
-  }
-  return found;
-}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

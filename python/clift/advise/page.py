@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clift._clift import __version__
-from clift.report.page.write import GENERATOR, check, is_ours, save
+from clift.report.page.assemble import GENERATOR
+from clift.report.page.write import check, is_ours, save
 from clift.report.style import png
 from clift.report.trace_figure import over_time
 

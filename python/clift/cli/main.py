@@ -23,6 +23,7 @@ from clift.cli.advise import advise
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
 from clift.cli.design import design
+from clift.cli.explore import explore
 from clift.cli.live import live
 from clift.cli.model import model
 from clift.cli.options import with_memory, with_plugins
@@ -63,6 +64,7 @@ _COMMANDS = (
     sweep,
     results,
     report,
+    explore,
     advise,
     design,
     live,

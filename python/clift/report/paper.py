@@ -25,9 +25,10 @@ from clift._clift import (
 )
 from clift.campaign.metrics import metric
 from clift.errors import ScenarioError
+from clift.report.page.assemble import GENERATOR
 from clift.report.page.content import asked_for, distributions, over_time, repairs, scale, sequences
 from clift.report.page.study import Study
-from clift.report.page.write import GENERATOR, check, save
+from clift.report.page.write import check, save
 from clift.report.style import COLOURS, DASHES
 
 if TYPE_CHECKING:

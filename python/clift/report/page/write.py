@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from base64 import b64encode
 from collections.abc import Callable
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -15,24 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from clift._clift import __version__, replace_file
+from clift._clift import replace_file
 from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError
+from clift.report.page.assemble import GENERATOR, as_json, filled
 from clift.report.page.content import asked_for, content, held_fixed, shortened
 from clift.report.page.study import Study
-
-GENERATOR = "CLIFT"
-"""Program name that pages and figures contain."""
 
 # Rows that are visible without the script.
 _STATIC_ROWS = 200
 # Maximum number of notes; each concerns some cells only.
 _MOST_CAVEATS = 20
 _MARK = re.compile(rf'<meta name="generator" content="{GENERATOR} [^"]*">'.encode())
-_SPOT = re.compile(r"\{\{([\w-]+)\}\}")
-_UPLOT = re.compile(r"uPlot \(v([\d.]+)\)")
 
 
 def write(study: Study, path: Path, force: bool = False) -> None:
@@ -99,24 +92,8 @@ def page(study: Study) -> str:
         >>> "<h1>&lt;b&gt;5 s&lt;/b&gt;</h1>" in page(of(campaign))
         True
     """
-    assets = files("clift.report.page")
-    styles = {
-        "uplot-css": _asset(assets / "uplot" / "uPlot.min.css"),
-        "css": _asset(assets / "page.css"),
-    }
-    scripts = {
-        "uplot-js": _asset(assets / "uplot" / "uPlot.iife.min.js"),
-        "js": _asset(assets / "page.js"),
-    }
-    version = _UPLOT.search(scripts["uplot-js"][:200])
     record = study.record
     parts = {
-        **styles,
-        **scripts,
-        "style-hashes": " ".join(map(_hash, styles.values())),
-        "script-hashes": " ".join(map(_hash, scripts.values())),
-        "generator": f"{GENERATOR} {escape(__version__)}",
-        "uplot-version": version[1] if version else "",
         "title": escape(str(record["title"])),
         "facts": _facts(study),
         "incomplete": _incomplete(study),
@@ -126,25 +103,10 @@ def page(study: Study) -> str:
         "drawn-cells": f" (of the first {DRAWN_CELLS} cells)" if study.size > DRAWN_CELLS else "",
         "setting": _setting(study),
         "reproduce": _reproduce(study),
-        "data": _harmless(json.dumps(content(study), separators=(",", ":"), allow_nan=False)),
+        "data": as_json(content(study)),
     }
-    # In one pass, so that text of a file is never taken for a placeholder.
-    return _SPOT.sub(lambda spot: parts[spot[1]], _asset(assets / "page.html"))
-
-
-def _asset(file: Any) -> str:
-    text: str = file.read_text(encoding="utf-8")
-    return text
-
-
-def _hash(text: str) -> str:
-    """Hash that allows an inline script or style in the content security policy."""
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _harmless(text: str) -> str:
-    """JSON text that cannot close its script element."""
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    assets = files("clift.report.page")
+    return filled(assets / "page.html", script=assets / "page.js", parts=parts)
 
 
 def _facts(study: Study) -> str:

@@ -1,0 +1,38 @@
+"""`clift explore`: a page in which settings can be changed and run."""
+
+from __future__ import annotations
+
+import tempfile
+import webbrowser
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("scenario", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    help="Write the page to this file instead of opening it.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that this command did not write.")
+def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
+    """Open a page that runs CLIFT in the browser, with two settings side by side.
+
+    The page begins with the first two cells of SCENARIO, or with a guide. It is one file, loads
+    nothing from the network and sends nothing.
+    """
+    from clift.explore.page import page
+    from clift.report.page.write import check, is_ours
+    from clift.report.page.write import save as write
+
+    if save is not None:
+        check(save, is_ours, force)
+    content = page(scenario).encode()
+    if save is None:
+        save = Path(tempfile.mkdtemp(prefix="clift-")) / "explorer.html"
+    write(save, content)
+    click.echo(save)
+    if save.parent.name.startswith("clift-"):
+        webbrowser.open(save.resolve().as_uri())

@@ -1,0 +1,1 @@
+"""The explorer: one HTML file in which CLIFT runs, with settings to change."""

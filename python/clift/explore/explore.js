@@ -1,0 +1,540 @@
+(() => {
+/** @typedef {{ [key: string]: any }} Given Values of a scenario by dotted key. */
+/** @typedef {{ summary: any, columns: Object<string, Float64Array>, notes: string[] }} Answer */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const SIDES = ["A", "B"];
+const by = id => document.getElementById(id);
+// A run shows its beginning first, if the whole takes longer than this (ms).
+const PROMPT = 40;
+// What the first part of a run may take (ms), so that a drag of a slider redraws many times a second.
+const PART = 18;
+const SAMPLES = 400, INTERVALS = 80;
+
+// --- quantities ---
+
+const UNITS = { "%": 0.01, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9 };
+/** The number of a value such as "2 %", in the base unit; NaN if it is none. */
+function amount(value) {
+  if (typeof value === "number") return value;
+  if (value === "unlimited") return Infinity;
+  const found = /^\s*(-?[\d.]+(?:e-?\d+)?)\s*(\S*)\s*$/.exec(String(value ?? ""));
+  return found ? Number(found[1]) * (UNITS[found[2]] ?? 1) : NaN;
+}
+
+const SCHEME = /^\s*(none|FEC|ARQ|HARQ)\s*(?:\((\d+)\/(\d+)(?:, *(.*))?\))?/i;
+/** A scheme's parts: its kind, the data and repair LLDUs of a block, and the extra ones of a round. */
+function schemeOf(text) {
+  const found = SCHEME.exec(text || "none") || ["", "none"];
+  const extra = /extra\s+(\d+)/.exec(found[4] || "");
+  return { kind: found[1], data: Number(found[2] || 10), repair: found[3] ? found[3] - (found[2] || 10) : 2, extra: extra ? Number(extra[1]) : 0 };
+}
+function schemeText({ kind, data, repair, extra }) {
+  if (kind === "FEC") return `FEC(${data}/${data + repair})`;
+  if (kind === "HARQ") return `HARQ(${data}/${data + repair}${extra ? `, extra ${extra}` : ""})`;
+  return kind;
+}
+
+// --- scenarios ---
+
+/** A scenario as a tree of sections; parts of a dotted key that are numbers make lists. */
+function tree(given) {
+  const found = {};
+  for (const [key, value] of Object.entries(given)) {
+    const parts = key.split(".");
+    let here = found;
+    parts.forEach((part, at) => {
+      if (at === parts.length - 1) here[part] = value;
+      else here = here[part] ??= /^\d+$/.test(parts[at + 1]) ? [] : {};
+    });
+  }
+  return found;
+}
+
+const isTable = value => value !== null && typeof value === "object" && !Array.isArray(value);
+const named = key => /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
+/** A value in TOML. */
+function literal(value) {
+  if (Array.isArray(value)) return `[${value.filter(one => one != null).map(literal).join(", ")}]`;
+  if (isTable(value)) return `{ ${Object.entries(value).filter(([, one]) => one != null).map(([key, one]) => `${named(key)} = ${literal(one)}`).join(", ")} }`;
+  return JSON.stringify(value);
+}
+
+/** The scenario file of what is on the screen. */
+function toml(given) {
+  const whole = Object.entries(tree(given)).filter(([, value]) => value != null);
+  const lines = whole.filter(([, value]) => !isTable(value)).map(([key, value]) => `${named(key)} = ${literal(value)}`);
+  for (const [section, values] of whole) if (isTable(values)) {
+    lines.push("", `[${named(section)}]`);
+    for (const [key, value] of Object.entries(values)) if (value != null) lines.push(`${named(key)} = ${literal(value)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+// --- links ---
+
+const written = value => {
+  try { JSON.parse(value); } catch { if (typeof value === "string") return value; }
+  return JSON.stringify(value);
+};
+const read = text => { try { return JSON.parse(text); } catch { return text; } };
+const pair = (key, value) => `${encodeURIComponent(key)}=${encodeURIComponent(written(value)).replace(/%20/g, "+")}`;
+
+/** A state as the fragment of a link: all keys of A, and those of B that differ. */
+function fragment({ stop, A, B }) {
+  const parts = stop == null ? [] : [pair("stop", stop + 1)];
+  for (const [key, value] of Object.entries(A)) parts.push(pair(`A.${key}`, value));
+  for (const [key, value] of Object.entries(B)) if (JSON.stringify(A[key]) !== JSON.stringify(value)) parts.push(pair(`B.${key}`, value));
+  for (const key of Object.keys(A)) if (!(key in B)) parts.push(pair(`B.-${key}`, ""));
+  return `#${parts.join("&")}`;
+}
+
+/** The state of a link; null if it has none. */
+function stateOf(text) {
+  const A = {}, changes = [];
+  let stop = null;
+  for (const part of text.replace(/^#/, "").split("&")) {
+    const [key, value] = part.split("=").map(one => { try { return decodeURIComponent(one.replace(/\+/g, " ")); } catch { return ""; } });
+    if (key === "stop" && data.stops[value - 1]) stop = value - 1;
+    else if (key.startsWith("A.")) A[key.slice(2)] = read(value);
+    else if (key.startsWith("B.")) changes.push([key.slice(2), value]);
+  }
+  if (!Object.keys(A).length) return stop == null ? null : stopState(stop);
+  const B = { ...A };
+  for (const [key, value] of changes) if (key.startsWith("-")) delete B[key.slice(1)]; else B[key] = read(value);
+  return { stop, A, B };
+}
+
+/** The state of a stop of the guide. */
+function stopState(stop) {
+  const { A, B } = data.stops[stop];
+  return { stop, A: { ...data.start, ...A }, B: { ...data.start, ...B } };
+}
+
+// --- runs ---
+
+/** @type {WebAssembly.Module} */
+let module_;
+const files = new Map();
+const source = URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" }));
+
+async function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+/** A thread that answers one request at a time; to cancel a request is to start another thread. */
+class Thread {
+  constructor() {
+    this.waiting = null;
+    this.start();
+  }
+
+  start() {
+    this.worker?.terminate();
+    this.worker = new Worker(source);
+    this.worker.onmessage = ({ data: said }) => this.finish(said);
+    this.worker.onerror = event => { event.preventDefault(); this.finish({ fault: `the simulator stopped: ${event.message}` }); };
+    this.worker.postMessage({ module: module_, files: [...files] });
+  }
+
+  /** Asks, and resolves to `{ answer, ms }`, or to null if the request is cancelled. */
+  ask(name, request) {
+    return new Promise(resolve => {
+      this.waiting = resolve;
+      this.worker.postMessage({ name, request });
+    });
+  }
+
+  cancel() {
+    this.start();
+    this.finish(null);
+  }
+
+  finish(said) {
+    const resolve = this.waiting;
+    this.waiting = null;
+    // A module that a panic ended is not used any more.
+    if (said?.fault) this.start();
+    resolve?.(said?.fault ? { answer: { error: said.fault }, ms: 0 } : said);
+  }
+}
+
+/** One of the two settings: its scenario, its thread and its last result. */
+class Side {
+  constructor(name, number) {
+    this.name = name;
+    this.number = number;
+    /** @type {Given} */
+    this.given = {};
+    this.thread = new Thread();
+    /** @type {Answer | null} */
+    this.answer = null;
+    this.part = null;
+    this.error = "";
+    this.generation = 0;
+    this.isBusy = false;
+    // Whether the request that runs takes long, so that a change cancels it.
+    this.isLong = false;
+    // Milliseconds for a second of simulated time at 1 bit/s.
+    this.cost = 1e-6;
+  }
+
+  rate() { return amount(this.given["channel.rate"]) || 1e6; }
+  duration() { return amount(this.given.duration) || 400; }
+
+  /** Runs the setting: a first part at once, then the whole. */
+  async run() {
+    this.generation++;
+    if (this.isLong) this.thread.cancel();
+    if (this.isBusy) return;
+    this.isBusy = true;
+    let mine;
+    do {
+      mine = this.generation;
+      const whole = this.duration(), expected = this.cost * this.rate() * whole, isLong = expected > PROMPT;
+      if (isLong) {
+        await this.simulate(Math.max(0.02, PART / expected) * whole);
+        if (mine !== this.generation || this.error) continue;
+      }
+      this.isLong = isLong;
+      await this.simulate(null);
+      this.isLong = false;
+    } while (mine !== this.generation);
+    this.isBusy = false;
+    redraw();
+  }
+
+  /** Runs the first `part` seconds, or all (null), and shows the result. */
+  async simulate(part) {
+    const changes = part == null ? [] : [["duration", `${Math.ceil(part * 1e3)} ms`]];
+    const said = await this.thread.ask("clift_run", { name: this.title(), text: toml(this.given), changes, samples: SAMPLES });
+    if (!said) return;
+    const { answer, ms } = said;
+    this.error = answer.error || "";
+    this.part = part;
+    if (!answer.error) {
+      this.answer = answer;
+      if (ms > 1) this.cost = ms / (this.rate() * answer.summary.duration_s);
+    }
+    redraw();
+  }
+
+  title() { return `setting ${this.name}`; }
+
+  /** The setting in a few words: what differs from the other one. */
+  label() {
+    const [a, b] = sides.map(side => side.given);
+    const keys = Object.keys({ ...a, ...b }).filter(key => JSON.stringify(a[key]) !== JSON.stringify(b[key]));
+    const words = keys.filter(key => key in this.given).map(key => {
+      const control = data.controls.find(one => one.key === key);
+      return control?.kind === "steps" ? `${control.label.toLowerCase()} ${inWords(this.given[key])}` : inWords(this.given[key]);
+    });
+    return [this.name, words.slice(0, 4).join(", ")].filter(Boolean).join(": ");
+  }
+}
+
+let sides, stop = null;
+
+// --- controls ---
+
+/** What stands beside the slider of a control: the value, as a file has it. */
+const inWords = value => value == null ? "default" : typeof value === "string" ? value : JSON.stringify(value);
+
+function set(side, changes) {
+  for (const [key, value] of Object.entries(changes)) if (value == null) delete side.given[key]; else side.given[key] = value;
+  stop = null;
+  side.run();
+  settle();
+}
+
+/** A slider over the steps of a control, or over whole numbers. */
+function slider(id, label, steps, get, change) {
+  const said = make("output", { for: id });
+  const found = make("input", { type: "range", id, min: "0", max: String(steps.length - 1), step: "1", "aria-label": label,
+    oninput: () => { change(steps[found.value]); tell(steps[found.value]); } });
+  const tell = value => { said.textContent = inWords(value); found.setAttribute("aria-valuetext", inWords(value)); };
+  return { elements: [found, said], fill: () => {
+    const value = get(), at = amount(value);
+    let near = 0;
+    steps.forEach((step, number) => { if (Math.abs(amount(step) - at) < Math.abs(amount(steps[near]) - at) || amount(step) === at) near = number; });
+    found.value = String(near);
+    tell(value);
+  } };
+}
+
+function chooser(id, label, options, get, change) {
+  const found = make("select", { id, "aria-label": label, onchange: () => change(options[found.value].set) },
+    ...options.map((one, at) => make("option", { value: String(at) }, one.text)));
+  const other = make("option", { value: "-1", disabled: true }, "other");
+  return { element: found, elements: [found], fill: () => {
+    const at = options.findIndex(one => Object.entries(one.set).every(([key, value]) => JSON.stringify(get(key) ?? null) === JSON.stringify(value)));
+    if (at < 0) found.prepend(other); else other.remove();
+    found.value = String(at);
+    const profile = get("transport.profile") || "linux";
+    // The kernel's TCP has controls that ns-2's has not.
+    options.forEach((one, number) => { found.querySelector(`[value="${number}"]`).disabled = Boolean(one.in) && !("transport.profile" in one.set) && !one.in.includes(profile); });
+  } };
+}
+
+const fields = [];
+/** The fields of one control for both settings, with what the key means. */
+function row(control) {
+  const label = control.unit ? `${control.label} (${control.unit})` : control.label;
+  const title = make("div", { class: "name" }, control.help
+    ? make("details", {}, make("summary", {}, label), make("p", {}, control.help), make("p", {}, make("code", {}, control.key || "scheme")))
+    : make("span", {}, label));
+  const cells = sides.map(side => {
+    const id = `${side.name}-${control.id}`, name = `${label}, setting ${side.name}`, get = key => side.given[key];
+    let field;
+    if (control.kind === "steps") {
+      field = slider(id, name, control.steps, () => get(control.key) ?? control.default, value => set(side, { ...control.set, [control.key]: value }));
+    } else if (control.kind === "block") {
+      const steps = Array.from({ length: control.most - control.least + 1 }, (_, at) => control.least + at);
+      field = slider(id, name, steps, () => schemeOf(get("scheme"))[control.part], value => set(side, { scheme: schemeText({ ...schemeOf(get("scheme")), [control.part]: value }) }));
+    } else if (control.kind === "scheme") {
+      const options = ["none", "FEC", "ARQ", "HARQ"].map(kind => ({ text: kind, set: { scheme: kind } }));
+      field = chooser(id, name, options, () => schemeOf(get("scheme")).kind, ({ scheme }) => { set(side, { scheme: schemeText({ ...schemeOf(get("scheme")), kind: scheme }) }); fill(); });
+    } else field = chooser(id, name, control.options, key => get(key) ?? control.defaults?.[key], changes => set(side, changes));
+    const cell = make("div", { class: "field", "data-side": side.name }, ...field.elements);
+    fields.push({ side, control, cell, fill: field.fill });
+    return cell;
+  });
+  return make("div", { class: "row", id: `row-${control.id}` }, title, ...cells);
+}
+
+/** Shows what the settings have; a control that a setting has no use for is off. */
+function fill() {
+  for (const { side, control, cell, fill: show } of fields) {
+    const kind = schemeOf(side.given.scheme).kind, model = side.given["channel.model"];
+    const used = control.kind === "block" ? kind === "HARQ" || kind === "FEC" && control.part !== "extra"
+      : !control.models || control.models.includes(model);
+    show();
+    cell.querySelectorAll("input, select").forEach(one => { one.disabled = !used; });
+    cell.classList.toggle("off", !used);
+  }
+  for (const control of data.controls) if (control.models)
+    by(`row-${control.id}`).hidden = !sides.some(side => control.models.includes(side.given["channel.model"]));
+}
+
+// --- results ---
+
+const sum = (list, name) => list.reduce((total, one) => total + (one[name] || 0), 0);
+const percent = share => share == null ? "" : `${shown(100 * share, 3)} %`;
+/** The figures of a run: name, value, whether more is better. */
+const FIGURES = [
+  ["Goodput (kbit/s)", one => shown(one.goodput_kbps, 4)],
+  ["Of the link's capacity", one => percent(one.links?.[0]?.capacity_kbps ? one.goodput_kbps / one.links[0].capacity_kbps : null)],
+  ["Completion (s)", one => one.completion_s == null ? "" : shown(one.completion_s, 4)],
+  ["Packet delay, mean (ms)", one => shown(one.links?.[0]?.packet_delay_ms?.mean, 4)],
+  ["Packet delay, 95 % (ms)", one => shown(one.links?.[0]?.packet_delay_ms?.p95, 4)],
+  ["Packets lost on the link", one => { const link = one.links?.[0]; return link?.packets_offered ? percent(link.packets_lost / link.packets_offered) : ""; }],
+  ["Sent again by TCP", one => String(one.retransmissions ?? sum(one.flows, "retransmissions"))],
+  ["of these in vain", one => String(sum(one.flows, "spurious_retransmissions"))],
+  ["Timeouts", one => String(sum(one.flows, "timeouts"))],
+  ["Window reductions", one => String(sum(one.flows, "window_reductions"))],
+  ["Reductions taken back", one => String(sum(one.flows, "undo_events"))],
+];
+
+function results() {
+  const rows = FIGURES.map(([name, of]) => [name, ...sides.map(side => side.answer && !side.error ? of(side.answer.summary) : "")]);
+  by("results-body").replaceChildren(...rows.filter(([, a, b]) => a || b).map(([name, ...texts]) =>
+    make("tr", {}, make("th", { scope: "row" }, name), ...texts.map(text => make("td", { class: "number" }, text)))));
+  for (const side of sides) {
+    by(`head-${side.name}`).textContent = side.label();
+    const place = by(`state-${side.name}`), notes = side.answer?.notes || [];
+    place.className = side.error ? "warning" : "note";
+    place.textContent = side.error ? `${side.name}: ${side.error}` : !side.isBusy ? [`${side.name}: the whole run`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`;
+  }
+  by("results").setAttribute("aria-busy", String(sides.some(side => side.isBusy)));
+}
+
+/** One sentence for both settings. */
+function sentence() {
+  const [a, b] = sides.map(side => side.error ? null : side.answer.summary.goodput_kbps);
+  if (a == null || b == null) return sides.map(side => side.error && `Setting ${side.name}: ${side.error}.`).filter(Boolean).join(" ");
+  const [more, less, names] = a >= b ? [a, b, "AB"] : [b, a, "BA"];
+  const ratio = more / less, head = `Goodput: A ${shown(a, 4)} kbit/s, B ${shown(b, 4)} kbit/s`;
+  if (!(less > 0) || ratio < 1.005) return `${head}.`;
+  return `${head}: ${names[0]} has ${ratio < 2 ? `${shown(100 * (ratio - 1), 2)} % more than ${names[1]}` : `${shown(ratio, 2)} times that of ${names[1]}`}, in one run each.`;
+}
+
+/** Means over some intervals, each at its middle. */
+function averaged(x, y, most) {
+  const per = Math.max(1, Math.ceil((x.length - 1) / most)), found = { x: [], y: [] };
+  for (let at = 1; at + per <= x.length; at += per) {
+    let total = 0;
+    for (let n = at; n < at + per; n++) total += y[n];
+    found.x.push((x[at - 1] + x[at + per - 1]) / 2);
+    found.y.push(total / per);
+  }
+  return found;
+}
+
+const PLOTS = [
+  ["goodput", "Goodput over time", "kbit/s", "Means over 1/80 of the run.", one => averaged(one.time_s, one.goodput_kbps, INTERVALS)],
+  ["delay", "Delay of segments", "ms", "From the first transmission to the first arrival: the least and the most of each 1/400 of the run.", one => ({ x: one.arrival_s, y: one.delay_ms })],
+  ["window", "Congestion window", "packets", "At 400 instants.", one => ({ x: one.time_s, y: one.cwnd_packets })],
+  ["queue", "Queue before the link", "packets", "At 400 instants.", one => ({ x: one.time_s, y: one.queue_packets })],
+];
+let plots;
+
+function draw() {
+  const there = sides.filter(side => side.answer && !side.error);
+  const end = Math.max(...sides.map(side => side.answer?.summary.duration_s || 0));
+  for (const [id, title, unit, told, of] of PLOTS) {
+    const lines = there.map(side => ({ name: side.label(), colour: side.number, dash: side.number, kind: "line", ...of(side.answer.columns) }));
+    const most = lines.map(line => `${line.name.slice(0, 1)} ${shown((lowest([line], one => [one.y]) || [0, 0])[1], 4)}`);
+    plots[id].show({ title, lines, lineTitle: "setting", summary: `${told} Maximum (${unit}): ${most.join("; ") || "none"}.`,
+      x: { title: "time (s)", unit: "s", ends: [0, end || 1] }, y: { title: unit, zero: true } });
+  }
+}
+
+let drawing = false;
+/** Draws both settings as soon as the browser can. */
+function redraw() {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    if (!sides.every(side => side.answer || side.error)) return;
+    results();
+    draw();
+    const count = Number(root.dataset.draws || 0) + 1;
+    root.dataset.draws = String(count);
+    root.dataset.first ??= String(Math.round(performance.now()));
+    const done = sides.every(side => !side.isBusy);
+    root.dataset.done = String(done);
+    if (done) by("told").textContent = sentence();
+  });
+}
+
+// --- the scenario and the link ---
+
+let settling = 0;
+/** Writes the scenarios and the address, once a slider rests. */
+function settle() {
+  root.dataset.done = "false";
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    history.replaceState(null, "", fragment({ stop, ...given() }));
+    texts();
+  }, 150);
+}
+const given = () => Object.fromEntries(sides.map(side => [side.name, side.given]));
+
+function texts() {
+  for (const side of sides) by(`text-${side.name}`).value = toml(side.given);
+  guide();
+}
+
+function copied(text, what) {
+  const told = () => { by("told").textContent = `${what} is in the clipboard.`; };
+  navigator.clipboard?.writeText(text).then(told, () => { by("told").textContent = `The browser does not allow it: select ${what.toLowerCase()} and copy it.`; });
+}
+
+/** Shows a state and runs it. */
+function show(state) {
+  stop = state.stop;
+  sides.forEach(side => { side.given = { ...state[side.name] }; side.run(); });
+  root.dataset.done = "false";
+  fill();
+  texts();
+}
+
+/** Takes a scenario file: a cell of it for each of these settings. */
+let reader = null;
+async function take(name, text, of, cells = [0, 1]) {
+  reader ??= new Thread();
+  for (const side of of) {
+    const cell = cells[side.number];
+    let { answer } = await reader.ask("clift_check", { name, text, cell });
+    if (answer.error && cell) ({ answer } = await reader.ask("clift_check", { name, text }));
+    side.error = answer.error || "";
+    if (side.error) { redraw(); continue; }
+    const { preset, runs, description, ...rest } = answer.given;
+    if (typeof rest["channel.erasures"] === "number") rest["channel.erasures"] = `${shown(100 * rest["channel.erasures"])} %`;
+    side.given = rest;
+    stop = null;
+    side.run();
+    study(name, text, answer);
+  }
+  fill();
+  settle();
+}
+
+/** Lists the cells of a study, for each setting. */
+function study(name, text, { cells, labels }) {
+  const place = by("study");
+  place.hidden = cells < 2;
+  if (cells < 2 || place.dataset.text === text) return;
+  place.dataset.text = text;
+  place.replaceChildren();
+  const options = labels.map(one => one.map(([axis, label]) => `${axis} ${label}`).join(", "));
+  sides.forEach((side, at) => select(place, `Cell of ${name} as ${side.name}`, options, Math.min(at, options.length - 1), cell => {
+    const chosen = [0, 0];
+    chosen[side.number] = cell;
+    take(name, text, [side], chosen);
+  }));
+}
+
+/** Uses a file: a scenario, or a trace in place of the channel. */
+async function use(file) {
+  const content = new Uint8Array(await file.arrayBuffer());
+  if (file.name.endsWith(".toml")) return take(file.name, new TextDecoder().decode(content), sides);
+  files.set(file.name, content);
+  for (const side of sides) {
+    const kept = Object.entries(side.given).filter(([key]) => !/^(channel|trace)\./.test(key));
+    side.given = { ...Object.fromEntries(kept), "trace.file": file.name, "link.wrap": true };
+    side.generation++;
+    side.thread.cancel();
+    side.run();
+  }
+  stop = null;
+  fill();
+  settle();
+}
+
+// --- the guide ---
+
+function guide() {
+  by("stops").querySelectorAll("a").forEach((link, at) => { if (at === stop) link.setAttribute("aria-current", "step"); else link.removeAttribute("aria-current"); });
+  const one = data.stops[stop];
+  by("stop").hidden = !one;
+  if (one) by("stop").replaceChildren(make("h3", {}, `${stop + 1}. ${one.title}`), make("p", {}, one.text),
+    ...(stop + 1 < data.stops.length ? [make("p", {}, make("a", { href: fragment(stopState(stop + 1)) }, `Next: ${data.stops[stop + 1].title}`))] : []));
+}
+
+// --- the page ---
+
+async function begin() {
+  by("stops").append(...data.stops.map((one, at) => make("li", {}, make("a", { href: fragment(stopState(at)) }, one.title))));
+  plots = Object.fromEntries(PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`)]));
+  try {
+    module_ = await unpacked(by("module").textContent.trim());
+    sides = SIDES.map((name, number) => new Side(name, number));
+  } catch (error) {
+    by("told").textContent = `The simulator does not start in this browser: ${error.message}`;
+    return;
+  }
+  by("controls").append(...data.controls.map(row));
+  const asked = stateOf(location.hash);
+  if (asked) show(asked);
+  else if (data.scenario) await take(data.scenario.name, data.scenario.text, sides);
+  else show(stopState(0));
+  addEventListener("hashchange", () => { const state = stateOf(location.hash); if (state) show(state); });
+  for (const side of sides) {
+    by(`text-${side.name}`).addEventListener("change", event => take(side.title(), event.target.value, [side], [0, 0]));
+    by(`copy-${side.name}`).addEventListener("click", () => copied(by(`text-${side.name}`).value, `The scenario of ${side.name}`));
+  }
+  by("copy-link").addEventListener("click", () => copied(location.href.replace(/#.*/, "") + fragment({ stop, ...given() }), "The link"));
+  by("same").addEventListener("click", () => show({ stop: null, A: sides[0].given, B: sides[0].given }));
+  by("swap").addEventListener("click", () => show({ stop: null, A: sides[1].given, B: sides[0].given }));
+  by("file").addEventListener("change", event => { if (event.target.files[0]) use(event.target.files[0]); });
+  addEventListener("dragover", event => event.preventDefault());
+  addEventListener("drop", event => { event.preventDefault(); if (event.dataTransfer.files[0]) use(event.dataTransfer.files[0]); });
+  root.dataset.ready = String(Math.round(performance.now()));
+}
+begin();
+})();
