@@ -114,7 +114,7 @@ docs: $(VENV)/tools ## regenerate the reference pages and build the site of the 
 
 c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so.1 and clift.pc
 
-wheel: $(VENV)/tools ## the Python package in dist/: its source, and a wheel for Python 3.11 and newer without Rust
+wheel: $(VENV)/tools wasm ## the Python package in dist/: its source, and a wheel for Python 3.11 and newer without Rust
 	$(BIN)/python packaging/dist.py
 	@ls -1sh dist
 

@@ -63,6 +63,10 @@ def main() -> None:
     with tarfile.open(source) as file:
         file.extractall(COPY / "source", filter="data")
     unpacked = COPY / "source" / name
+    # Built by `make wasm`, where its target can be had; without it `clift explore` says what to do.
+    module = Path("python", "clift", "explore", "clift.wasm")
+    if (ROOT / module).is_file():
+        shutil.copy2(ROOT / module, unpacked / module)
     build = ["build", "--release", "--locked", "--quiet", "--interpreter", sys.executable]
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
     subprocess.run(

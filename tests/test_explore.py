@@ -156,7 +156,7 @@ def test_a_change_reruns_and_the_link_brings_the_state_back(
     choose(opened, "B-scheme", "HARQ")
     page.locator("#B-data").focus()
     page.keyboard.press("ArrowLeft")
-    choose(opened, "B-application", "a file of 100 kB")
+    choose(opened, "B-application", "file of 100 kB")
     page.wait_for_timeout(200)  # the address follows once a slider rests
     settled(opened)
     first = texts(opened)

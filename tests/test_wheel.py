@@ -75,6 +75,9 @@ def test_it_runs_an_example_without_rust(wheel: Path, tmp_path: Path) -> None:
     page = [home / "bin" / "clift", "report", "out"]
     subprocess.run(page, cwd=tmp_path, env={"PATH": path}, capture_output=True, check=True)
     assert "uPlot" in (tmp_path / "out" / "report.html").read_text()
+    if (ROOT / "python" / "clift" / "explore" / "clift.wasm").exists():
+        explore = [home / "bin" / "clift", "explore", "--save", "explorer.html"]
+        subprocess.run(explore, cwd=tmp_path, env={"PATH": path}, capture_output=True, check=True)
     asked = "import clift; print(clift.__file__)"
     file = subprocess.run([python, "-c", asked], capture_output=True, check=True, text=True).stdout
     assert Path(file.strip()).is_relative_to(home)

@@ -84,8 +84,8 @@ _CONTROLS: list[_Control] = [
     | {"defaults": {"application.type": "bulk"}}
     | {
         "options": [
-            {"text": "a transfer without end", "set": _application("bulk", None)},
-            *({"text": f"a file of {size}", "set": _application("file", size)} for size in _SIZES),
+            {"text": "endless transfer", "set": _application("bulk", None)},
+            *({"text": f"file of {size}", "set": _application("file", size)} for size in _SIZES),
         ]
     },
     _steps("duration", "Simulated time", _numbers("s", *_TIMES_S), default="400 s"),
