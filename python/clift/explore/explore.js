@@ -118,10 +118,11 @@ let module_;
 const files = new Map();
 const source = URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" }));
 
-async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+/** The module, compiled while it is unpacked. */
+function unpacked(text) {
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : numbers({ t: "u1", d: text });
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
 }
 
 /** A thread that answers one request at a time; to cancel a request is to start another thread. */
