@@ -84,6 +84,8 @@ lint: $(VENV)/tools ## format check, clippy, ruff, mypy, licences and advisories
 	$(BIN)/ruff format --check python tests bench validation examples docs hosts packaging
 	$(BIN)/ruff check python tests bench validation examples docs hosts packaging
 	$(BIN)/mypy
+	@if command -v tsc >/dev/null; then tsc -p tests/jsconfig.json; \
+		else echo "skipped: the types of the pages' scripts, since tsc is not installed"; fi
 	$(BIN)/python -m pytest -q tests/test_supply_chain.py
 	@if command -v cargo-deny >/dev/null; \
 		then cargo deny check licenses bans sources; \

@@ -4,6 +4,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const SIDES = ["A", "B"];
+/** @type {(id: string) => any} */
 const by = id => document.getElementById(id);
 // A run shows its beginning first, if the whole takes longer than this (ms).
 const PROMPT = 40;
@@ -27,7 +28,7 @@ const SCHEME = /^\s*(none|FEC|ARQ|HARQ)\s*(?:\((\d+)\/(\d+)(?:, *(.*))?\))?/i;
 function schemeOf(text) {
   const found = SCHEME.exec(text || "none") || ["", "none"];
   const extra = /extra\s+(\d+)/.exec(found[4] || "");
-  return { kind: found[1], data: Number(found[2] || 10), repair: found[3] ? found[3] - (found[2] || 10) : 2, extra: extra ? Number(extra[1]) : 0 };
+  return { kind: found[1], data: Number(found[2] || 10), repair: found[3] ? Number(found[3]) - Number(found[2] || 10) : 2, extra: extra ? Number(extra[1]) : 0 };
 }
 function schemeText({ kind, data, repair, extra }) {
   if (kind === "FEC") return `FEC(${data}/${data + repair})`;
@@ -323,7 +324,8 @@ function fill() {
 
 const sum = (list, name) => list.reduce((total, one) => total + (one[name] || 0), 0);
 const percent = share => share == null ? "" : `${shown(100 * share, 3)} %`;
-/** The figures of a run: name, value, whether more is better. */
+/** The figures of a run: name and value.
+ * @type {[string, (one: any) => string][]} */
 const FIGURES = [
   ["Goodput (kbit/s)", one => shown(one.goodput_kbps, 4)],
   ["Of the link's capacity", one => percent(one.links?.[0]?.capacity_kbps ? one.goodput_kbps / one.links[0].capacity_kbps : null)],
@@ -373,6 +375,8 @@ function averaged(x, y, most) {
   return found;
 }
 
+/** Plots: name, title, unit, what is drawn, and its places and values.
+ * @type {[string, string, string, string, (one: any) => { x: any, y: any }][]} */
 const PLOTS = [
   ["goodput", "Goodput over time", "kbit/s", "Means over 1/80 of the run.", one => averaged(one.time_s, one.goodput_kbps, INTERVALS)],
   ["delay", "Delay of segments", "ms", "From the first transmission to the first arrival: the least and the most of each 1/400 of the run.", one => ({ x: one.arrival_s, y: one.delay_ms })],
@@ -423,6 +427,7 @@ function settle() {
     texts();
   }, 150);
 }
+/** @type {() => any} */
 const given = () => Object.fromEntries(sides.map(side => [side.name, side.given]));
 
 function texts() {

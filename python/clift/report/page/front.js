@@ -73,7 +73,7 @@ function table(place, { caption, columns, rows, per = 50, filter = true }) {
       const { value, text } = columns[by], of = value || text, sign = down ? -1 : 1;
       const keyed = order.map(row => [of(row), row]);
       const none = key => key == null || Number.isNaN(key);
-      keyed.sort(([a], [b]) => none(a) || none(b) ? none(a) - none(b)
+      keyed.sort(([a], [b]) => none(a) || none(b) ? Number(none(a)) - Number(none(b))
         : sign * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : Number(a > b) - Number(a < b)));
       order = keyed.map(([, row]) => row);
     }
@@ -486,7 +486,7 @@ function select(place, label, options, chosen, change) {
 
 // --- colours and print ---
 
-const choice = document.getElementById("theme");
+const choice = /** @type {HTMLSelectElement} */ (document.getElementById("theme"));
 const recolour = () => figures.forEach(one => one.recolour());
 choice.addEventListener("change", () => { if (choice.value) root.dataset.shown = choice.value; else delete root.dataset.shown; recolour(); });
 system.addEventListener("change", recolour);
