@@ -1,7 +1,7 @@
 """Writes the tables of docs/evidence/hybrid.md from the kept results, ours beside ns-2's.
 
-`python docs/hybrid_table.py` writes them; `--check` only says whether they are up to date, and
-`--pictures` redraws the figures of the page. `validation/wiopt2003.py --write` keeps results.
+`python docs/hybrid_table.py` writes them; `--check` only says whether they are up to date.
+`validation/wiopt2003.py --write` keeps results.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ NS2 = ROOT / "python" / "clift" / "papers"
 KEYS = ("sack", "flows", "n", "delta", "delay_ms", "p", "in_order")
 DELAYS = ("20", "100", "200")
 AGENTS = (("0", "no"), ("1", "yes"))
-# Figures that the page shows.
-SHOWN = (3, 4, 5)
 
 
 def rows(name: str) -> dict[tuple[str, ...], dict[str, str]]:
@@ -116,37 +114,8 @@ def page(text: str) -> str:
     return text
 
 
-def pictures() -> None:
-    """Draws figures from the kept results."""
-    from clift.campaign.statistics import Estimate
-    from clift.papers.hybrid import PAPER, Cell, Figure, Line, lines
-    from clift.papers.registry import parameters
-    from clift.report.hybrid_figure import paper_figure
-    from clift.report.trace_figure import save
-
-    ours = rows("wiopt2003.csv")
-
-    def estimate(cell: Cell) -> Estimate:
-        values = [getattr(cell, key) for key in KEYS]
-        key = tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in values)
-        return Estimate(float(ours[key]["clift"]), float(ours[key]["half_width"]), 10)
-
-    for number in SHOWN:
-        spec = parameters(PAPER)["figure"][str(number)]
-        drawn = tuple(
-            Line(label, cells, tuple(estimate(cell) for cell in cells))
-            for sack in (False, True)
-            for label, cells in lines(spec, sack)
-        )
-        swept = "n" if len(spec["n"]) > 1 else "delta"
-        found = Figure(number, spec["title"], spec["says"], swept, drawn, 10, 2000)
-        save(paper_figure(found), ROOT / "docs" / "images" / f"{PAPER}_figure{number}.png")
-
-
 def main() -> None:
     """Writes or checks the page."""
-    if "--pictures" in sys.argv[1:]:
-        pictures()
     old = PAGE.read_text()
     new = page(old)
     if "--check" not in sys.argv[1:]:

@@ -17,10 +17,10 @@ from typing import Any
 
 from clift.campaign.statistics import Estimate
 from clift.papers.artefact import Artefact, Effort, Outcome, Result, Row, Rows
+from clift.papers.plot import paper_plot
 from clift.papers.registry import papers
+from clift.papers.text import paper_markdown
 from clift.papers.verdict import WORDS, Verdict
-from clift.report.paper_plot import paper_plot
-from clift.report.paper_text import paper_markdown
 from clift.report.trace_figure import save
 
 ROOT = Path(__file__).parent.parent

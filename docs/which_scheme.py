@@ -1,6 +1,6 @@
 """Draws the map of the README and fills docs/which-scheme.md, from results of examples/map.toml.
 
-    clift sweep examples/map.toml -o results/map --no-plots --compare scheme
+    clift run examples/map.toml -o results/map --no-plots --compare scheme
     python docs/which_scheme.py results/map [FIGURE]
 
 With FIGURE it only draws the map; the results may be of a part of the study. Every verdict is the

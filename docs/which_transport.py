@@ -2,7 +2,7 @@
 
     python docs/which_transport.py results/which [--page PAGE] [--figure FIGURE] [OPTION ...]
 
-Runs that the folder holds are not repeated; further options are those of `clift sweep`. A run that
+Runs that the folder holds are not repeated; further options are those of `clift run`. A run that
 did not finish counts as 150 s, in medians and in paired differences.
 """
 

@@ -19,9 +19,7 @@ PLACES = ["--preset", "leo66", "--from", "43.6,1.44", "--to", "34,-118"]
         ["trace", "plot", "missing.csv", "-o", "x.foo"],
         ["model", "--alpha", "0.98", "--beta", "0.1:0.9:5", "--plot", "x.xyz"],
         ["constellation", *PLACES, "--plot", "x"],
-        ["paper", "tauran2017", "--table", "1", "-o", "x.jpg"],
-        ["paper", "wiopt2003", "--figure", "3", "-o", "x.csv"],
-        ["paper", "ijscn2014", "--figure", "5", "-o", "x.parquet"],
+        ["paper", "what-changed", "-o", "x.parquet"],
     ],
 )
 def test_a_picture_of_an_unknown_kind_is_refused_before_any_work(
@@ -49,17 +47,17 @@ def test_the_suffix_selects_the_picture_format(suffix: str, start: bytes, tmp_pa
 
 
 def test_times_are_seconds_or_have_a_unit(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def table(duration: str) -> str:
         assert run(["constellation", *PLACES, "--duration", duration]) == 0
         return capsys.readouterr().out
 
     assert table("60") == table("60 s") == table("1 min") == table("6e1")
-    short = ["paper", "wiopt2003", "--figure", "3", "--no-sack", "--runs", "1"]
+    short = ["paper", "wiopt2003", "--figure", "3", "--profile", "papers", "--runs", "1"]
 
     def figure(duration: str) -> str:
-        assert run([*short, "--duration", duration, "-o", str(tmp_path / "x.png")]) == 0
+        assert run([*short, "--duration", duration]) == 0
         return capsys.readouterr().out
 
     assert figure("20") == figure("20 s")
@@ -84,8 +82,7 @@ main()
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["paper", "tauran2017", "--table", "1"],
-        ["paper", "wiopt2003", "--figure", "5"],
+        ["paper", "what-changed"],
         ["constellation", *PLACES, "--duration", "270 h", "-o", "x.csv"],
     ],
 )
@@ -114,7 +111,10 @@ def test_the_help_lists_all_choices(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("paper ijscn2014 --figure 5 --slots 20000", "--slots 20000: too few for this round trip"),
+        (
+            "model --p 0.05 --burst 3 --check --slots 2000",
+            "--slots 2000: too few for this round trip",
+        ),
         ("model --p 2", "--p 2 is not a probability"),
         (
             "model --p 0.1 --p-good 0.3 --p-bad 0.2 --burst 3",
@@ -150,3 +150,22 @@ def test_ctrl_c_while_the_command_is_imported_is_answered_in_a_line(
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
     assert (process.returncode, told) == (130, b"stopped\n")
+
+
+def test_a_further_name_is_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study.toml").write_text('duration = "1 s"\n[ntn]\n')
+    short = ["wiopt2003", "--figure", "8", "--runs", "1", "--duration", "2"]
+    calls = [["paper", *short], ["sweep", str(tmp_path / "study.toml"), "--json"]]
+    for words, main in zip(calls, (["paper", "run"], ["run"]), strict=True):
+        told = []
+        for call in (words, [*main, *words[1:]]):
+            assert run(call) == 0
+            told.append(capsys.readouterr().out)
+        assert told[0] == told[1] != ""
+    assert run(["sweep", str(tmp_path / "study.toml"), "--set", "duration=2 x"]) == 2
+    assert "--set duration=2 x" in capsys.readouterr().err
+    for key in ("--dry-run", "--scheduler=tcp://x:1"):
+        assert run(["run", str(tmp_path / "study.toml"), key]) == 2
+        assert f"{key.partition('=')[0]} needs -o FOLDER" in capsys.readouterr().err

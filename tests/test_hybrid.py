@@ -1,7 +1,6 @@
 """Hybrid FEC/ARQ-SR in Python, on the command line, and in the figures of Al Fawal 2003."""
 
 import importlib.util
-import json
 import sys
 import time
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 import clift
 from clift import model
 from clift.campaign.statistics import Estimate
-from clift.cli.main import run
 from clift.papers.hybrid import Cell, Figure, Line, lines, measure
 from clift.papers.hybrid_claims import claims
 
@@ -178,31 +176,6 @@ def test_the_kept_results_are_within_bounds_and_beside_ns2():
     assert close >= 0.9 * len(ns2)
 
 
-@pytest.mark.parametrize("figure", ["3", "4", "5", "6", "7", "8"])
-def test_the_paper_is_regenerated(figure, tmp_path, capsys):
-    picture = tmp_path / "figure.png"
-    arguments = ["paper", "wiopt2003", "--figure", figure, "-o", str(picture)]
-    assert run([*arguments, "--runs", "2", "--duration", "20", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert picture.stat().st_size > 30_000
-    assert {line["sack"] for line in said["lines"]} == {False, True}
-    for line in said["lines"]:
-        assert len(line["utilisation"]) == len(line["n"]) == len(line["delta"])
-        pairs = zip(line["utilisation"], line["busy"], strict=True)
-        assert all(0 < share <= busy * 1.02 for share, busy in pairs)
-    assert said["claims"]
-
-
-def test_the_tables_of_a_figure(tmp_path, capsys):
-    arguments = ["paper", "wiopt2003", "--figure", "3", "-o", str(tmp_path / "x.png")]
-    assert run([*arguments, "--runs", "1", "--duration", "20", "--no-sack"]) == 0
-    said = capsys.readouterr().out
-    assert "without SACK" in said
-    assert "with SACK" not in said
-    assert "peak at N = 12" in said
-    assert run(["paper", "wiopt2003", "--figure", "9"]) == 2
-
-
 def kept_figure(number, half_width=None, duration_s=2000.0):
     """A figure from the kept results of `validation/wiopt2003.py`: ten runs of 2000 s a cell."""
     kept = validation()
@@ -241,13 +214,3 @@ def test_wide_intervals_and_short_runs_refute_nothing():
         ]
         assert False not in short
         assert True in short
-
-
-@pytest.mark.parametrize(("number", "runs", "duration"), [(5, 2, 200), (7, 1, 30)])
-def test_a_look_at_a_figure_refutes_nothing(number, runs, duration, tmp_path, capsys):
-    options = ["--runs", str(runs), "--duration", str(duration), "-o", str(tmp_path / "x.png")]
-    assert run(["paper", "wiopt2003", "--figure", str(number), *options]) == 0
-    out = capsys.readouterr().out
-    assert "DOES NOT HOLD" not in out
-    assert "not decidable" in out
-    assert "Claims that are not decidable need more or longer runs; the paper's last 2000 s." in out

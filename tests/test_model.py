@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -259,17 +258,3 @@ def test_a_check_over_measured_delays_counts_as_the_table_does():
         assert rows["recovered"].agrees, scheme
         # The model knows no delays that differ, for which a block has to wait.
         assert rows["recovery delay ms"].agrees == (scheme == "ARQ")
-
-
-@pytest.mark.parametrize("figure", ["5", "6"])
-def test_the_paper_is_regenerated(figure, tmp_path: Path, capsys):
-    picture = tmp_path / "figure.png"
-    arguments = ["paper", "ijscn2014", "--figure", figure, "-o", str(picture), "--points", "2"]
-    assert run([*arguments, "--slots", "3000000", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert picture.stat().st_size > 30_000
-    for curve in said["curves"]:
-        assert len(curve["p"]) == 200
-        for point in curve["simulated"]:
-            verdicts = {row["verdict"] for row in point["metrics"].values()}
-            assert "DIFFERS" not in verdicts, (curve["scheme"], point)

@@ -23,6 +23,25 @@ def test_modules_are_imported_directly_and_scenarios_only_by_what_they_say() -> 
             assert not private or path.name == "scenario.py", (path, node.lineno)
 
 
+def test_only_the_command_line_imports_the_papers() -> None:
+    """What only the papers need is a package of its own, which imports the rest."""
+    package = Path(clift.__file__).parent
+    used = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and any("clift.papers" in name for name in _modules(node))
+    }
+    assert {path for path in used if not path.startswith("papers/")} == {"cli/paper.py"}
+
+
+def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [one.name for one in node.names]
+    return [f"{node.module}.{one.name}" for one in node.names]
+
+
 def test_signatures_are_those_that_checks_call() -> None:
     def shown(call: object) -> str:
         parameters = inspect.signature(call).parameters.values()  # type: ignore[arg-type]

@@ -23,9 +23,9 @@ from clift.papers import (
 )
 from clift.papers.artefact import Artefact, Claim, Effort, Outcome, Result, Row, Rows
 from clift.papers.gates import gate
+from clift.papers.plot import paper_plot
+from clift.papers.text import paper_json, paper_markdown, paper_text
 from clift.papers.verdict import Verdict
-from clift.report.paper_plot import paper_plot
-from clift.report.paper_text import paper_json, paper_markdown, paper_text
 
 
 def rows(metric: str, names: tuple[str, ...], table: dict[tuple, float], half: float = 0.01):

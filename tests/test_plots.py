@@ -18,7 +18,6 @@ from clift.campaign.results import Cell, Results
 from clift.campaign.segments import Excerpt, around_the_loss
 from clift.campaign.tables import tables
 from clift.campaign.values import Values
-from clift.cli.main import run
 from clift.report import comparison, figures
 from clift.report.capacity import capacity
 from clift.report.units import draw as draw_units
@@ -246,13 +245,3 @@ def test_labels_of_a_logarithmic_axis_do_not_overlap(tmp_path: Path) -> None:
         assert all(label.get_text() == "" for label in axes.get_xticklabels(minor=True))
         boxes = [label.get_window_extent() for label in shown]
         assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
-
-
-def test_a_table_of_one_run_names_its_columns_and_has_no_mean(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    words = ["paper", "tauran2017", "--table", "1", "--runs", "1", "--duration", "5"]
-    assert run([*words, "-o", str(tmp_path / "x.png")]) == 0
-    out = capsys.readouterr().out
-    assert "A single run, (printed)" in out.splitlines()[0]
-    assert "Mbit/s: coded bits on the air; events/s: entries into recovery and timeouts." in out

@@ -132,7 +132,7 @@ def test_missing_results_give_one_line(
 
 def test_a_folder_without_results_names_the_command_that_makes_them(tmp_path: Path, capsys) -> None:
     assert run(["results", str(tmp_path)]) == 2
-    assert f"clift sweep STUDY.toml -o {tmp_path}" in capsys.readouterr().err
+    assert f"clift run STUDY.toml -o {tmp_path}" in capsys.readouterr().err
 
 
 def test_tables_read_in_one_line_elsewhere(folders: tuple[str, str]) -> None:

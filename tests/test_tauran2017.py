@@ -1,11 +1,7 @@
 """Tauran 2017 in short: what the two tables are about. `make validate` runs them in full."""
 
-import json
-from pathlib import Path
-
 import pytest
 
-from clift.cli.main import run
 from clift.papers.leo import Cell, table_cells
 
 
@@ -42,31 +38,6 @@ def test_runs_of_a_cell_have_channels_of_their_own_which_cells_share(cells):
     assert len(set(goodputs)) == 3
     again = table_cells([1], 1, 2, snr_db=[13], duration_s=120)
     assert again[1].values["goodput_kbps"] == goodputs[1:2]
-
-
-def test_the_command_prints_the_table_and_draws_it(tmp_path: Path, capsys):
-    picture = tmp_path / "table.png"
-    arguments = ["paper", "tauran2017", "--table", "2", "--runs", "2", "--duration", "10"]
-    assert run([*arguments, "-o", str(picture)]) == 0
-    text = capsys.readouterr().out
-    assert "table 2" in text
-    assert "(2367)" in text
-    assert "the paper prints 7.8" in text
-    assert picture.stat().st_size > 30_000
-    assert run([*arguments, "-o", str(picture), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert [len(cell["runs"]["goodput_kbps"]) for cell in said["cells"]] == [2] * 14
-
-
-@pytest.mark.parametrize("arguments", [[], ["--table", "3"], ["--table", "1", "--runs", "0"]])
-def test_bad_input_gives_one_line(arguments, capsys):
-    assert run(["paper", "tauran2017", *arguments]) == 2
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_the_name_that_the_paper_had_before_still_finds_it(capsys):
-    assert run(["paper", "leo2014", "--help"]) == 0
-    assert "re-ordering" in capsys.readouterr().out
 
 
 def mean(cell: Cell, name: str) -> float:

@@ -63,7 +63,7 @@ def test_the_sentences_say_what_was_measured(change: StackComparison) -> None:
 
 def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None:
     picture = tmp_path / "x.png"
-    words = ["paper", "ijscn2014", "--what-changed", "--runs", "2", "-o", str(picture)]
+    words = ["paper", "what-changed", "--runs", "2", "-o", str(picture)]
     assert run(words) == 0
     table = [
         line
@@ -77,9 +77,3 @@ def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None
     said = json.loads(capsys.readouterr().out)
     assert len(said["cells"]) == 54
     assert said["what"].startswith("Under ns-2's TCP HARQ(10/15)")
-
-
-@pytest.mark.parametrize("words", [[], ["--figure", "5", "--what-changed"]])
-def test_the_command_needs_a_figure_or_what_changed(words: list[str], capsys) -> None:
-    assert run(["paper", "ijscn2014", *words]) == 2
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1

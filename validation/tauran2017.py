@@ -12,7 +12,8 @@ import sys
 from collections.abc import Iterator
 
 from clift.papers.leo import Cell, table_cells
-from clift.report.leo import leo_text
+from clift.papers.text import number
+from clift.report.text import aligned
 
 Key = tuple[int, int, str]
 
@@ -27,11 +28,23 @@ def main() -> int:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 16
     cells = {_key(cell): cell for cell in table_cells(seeds=seeds)}
     for table in (1, 2):
-        print(leo_text([cell for cell in cells.values() if cell.table == table]) + "\n")
+        print(f"table {table}: measured (printed)")
+        print(
+            aligned(_text([cell for cell in cells.values() if cell.table == table]), 2), end="\n\n"
+        )
     verdicts = [*_cell_by_cell(cells), *_tables(cells), *_delayed_ack(cells, seeds)]
     for holds, claim in verdicts:
         print({True: "holds   ", False: "FAILS   ", None: "reported"}[holds], claim)
     return int(any(holds is False for holds, _ in verdicts))
+
+
+def _text(cells: list[Cell]) -> list[list[str]]:
+    rows = [["dB", "TCP", *cells[0].values]]
+    for cell in cells:
+        printed = {name: f" ({value:g})" for name, value in cell.printed.items()}
+        values = [number(cell.estimate(name)) + printed.get(name, "") for name in cell.values]
+        rows.append([str(cell.snr_db), cell.transport, *values])
+    return rows
 
 
 def _cell_by_cell(cells: dict[Key, Cell]) -> Iterator[tuple[bool | None, str]]:

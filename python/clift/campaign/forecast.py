@@ -52,7 +52,7 @@ class Forecast:
     of_another: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Output of `clift sweep --dry-run --json`."""
+        """Output of `clift run --dry-run --json`."""
         return asdict(self)
 
     def lines(self) -> list[str]:

@@ -150,7 +150,7 @@ def read(folder: Path) -> Saved:
         >>> folder = tempfile.TemporaryDirectory()
         >>> read(pathlib.Path(folder.name))  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        clift.errors.ScenarioError: ...: no results here; clift sweep STUDY.toml -o ...
+        clift.errors.ScenarioError: ...: no results here; clift run STUDY.toml -o ...
         >>> folder.cleanup()
     """
     try:
@@ -162,7 +162,7 @@ def read(folder: Path) -> Saved:
         columns = runs.column_names
         axes = columns[: columns.index("run")]
     except FileNotFoundError:
-        cure = f"clift sweep STUDY.toml -o {folder} makes some, and completes what was interrupted"
+        cure = f"clift run STUDY.toml -o {folder} makes some, and completes what was interrupted"
         raise ScenarioError(f"{folder}: no results here; {cure}") from None
     except (OSError, ValueError, pa.ArrowException) as error:
         what = " ".join(str(error).split())[:100]

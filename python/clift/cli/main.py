@@ -26,13 +26,12 @@ from clift.cli.design import design
 from clift.cli.explore import explore
 from clift.cli.live import live
 from clift.cli.model import model
-from clift.cli.options import with_memory, with_plugins
+from clift.cli.options import Group, with_memory, with_plugins
 from clift.cli.paper import paper
 from clift.cli.report import report
 from clift.cli.results import results
 from clift.cli.run import run as run_command
 from clift.cli.schema import schema
-from clift.cli.sweep import sweep
 from clift.cli.tmt import tmt
 from clift.cli.trace import trace
 from clift.errors import CliftError, Interrupted
@@ -53,7 +52,11 @@ _KEYWORD = re.compile(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Group,
+    aliases={"sweep": ["run"]},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="clift")
 def cli() -> None:
     """Simulate TCP and QUIC over a satellite channel with link-layer repair."""
@@ -61,7 +64,6 @@ def cli() -> None:
 
 _COMMANDS = (
     run_command,
-    sweep,
     results,
     report,
     explore,
@@ -79,7 +81,7 @@ _COMMANDS = (
 for command in _COMMANDS:
     cli.add_command(command)
 with_memory(cli)
-for command in (run_command, sweep, results, report, design, live, tmt):
+for command in (run_command, results, report, design, live, tmt):
     with_plugins(command)
 
 
@@ -177,7 +179,7 @@ def _press(number: int, frame: FrameType | None) -> None:
 def _options(arguments: list[str]) -> set[str]:
     """Option names of the called command, without dashes."""
     command: click.Command = cli
-    for word in arguments:
+    for word in cli.expand(arguments):
         if not isinstance(command, click.Group) or word not in command.commands:
             break
         command = command.commands[word]

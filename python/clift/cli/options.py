@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -24,6 +24,28 @@ READABLE = [name for name, _, _, read, _ in _clift.trace_formats() if read]
 WRITABLE = [name for name, _, _, _, written in _clift.trace_formats() if written]
 UNITS = ("s", "ms", "us", "ns")
 DRAWABLE = (".png", ".pdf", ".svg")
+
+
+class Group(click.Group):
+    """Commands, some of which have further names that the help omits.
+
+    Args:
+        aliases: The words that each further name stands for.
+    """
+
+    def __init__(self, *args: Any, aliases: Mapping[str, list[str]], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.aliases = aliases
+
+    def expand(self, words: list[str]) -> list[str]:
+        """The words of a call, with the command's main name."""
+        return [*self.aliases.get(words[0], words[:1]), *words[1:]] if words else []
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command by any of its names."""
+        return super().resolve_command(ctx, self.expand(args))
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take none

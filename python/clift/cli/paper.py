@@ -1,32 +1,195 @@
-"""`clift paper`: reproduce the tables and figures of the papers."""
+"""`clift paper`: tables and figures of the five papers."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from clift.cli.papers.artefacts import list_papers, run_paper, show_paper
-from clift.cli.papers.ijscn2014 import ijscn2014
-from clift.cli.papers.tauran2017 import tauran2017
-from clift.cli.papers.wiopt2003 import wiopt2003
-from clift.papers import ALIASES
+import clift._clift as _clift
+from clift.cli.options import Group, Picture, Seconds, busy, until_written
+from clift.errors import Interrupted, ScenarioError
+from clift.papers import ALIASES, registry
+from clift.papers.artefact import PROFILES, Artefact
+
+if TYPE_CHECKING:
+    from clift.papers.artefact import Result
 
 
-class Papers(click.Group):
-    """The papers by their present or earlier names."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a paper, by its present or earlier name."""
-        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
-
-
-@click.group(cls=Papers)
+@click.group(cls=Group, aliases={name: ["run", name] for name in (*registry.NAMES, *ALIASES)})
 def paper() -> None:
     """Reproduce the tables and figures of the papers.
 
-    `list` lists the papers, `show` describes one, and `run` reproduces its tables and figures. The
-    commands named after a paper have further options.
+    `list` lists the papers, `show` describes one, and `run` reproduces its tables and figures:
+    `clift paper NAME` is short for `clift paper run NAME`.
     """
 
 
-for command in (list_papers, show_paper, run_paper, ijscn2014, tauran2017, wiopt2003):
-    paper.add_command(command)
+@paper.command("list")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the list.")
+def list_papers(as_json: bool) -> None:
+    """List the papers with their tables and figures."""
+    known = registry.papers()
+    if as_json:
+        found = [
+            {"name": one.name, "artefacts": [artefact.name for artefact in one.artefacts]}
+            for one in known
+        ]
+        click.echo(json.dumps({"papers": found}))
+        return
+    from clift.papers.text import list_text
+
+    click.echo(list_text(known))
+
+
+@paper.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the text.")
+def show_paper(name: str, as_json: bool) -> None:
+    """Describe the paper NAME, its printed values and its claims."""
+    from clift.papers.text import show_json, show_text
+
+    one = registry.paper(name)
+    click.echo(json.dumps(show_json(one)) if as_json else show_text(one))
+
+
+@paper.command("run")
+@click.argument("name")
+@click.option("--table", "tables", type=int, multiple=True, help="Number of a table; repeatable.")
+@click.option(
+    "--figure", "figures", type=int, multiple=True, help="Number of a figure; repeatable."
+)
+@click.option("--runs", type=click.IntRange(1, 100_000), help="Runs per cell.")
+@click.option(
+    "--until-decided",
+    "until",
+    type=click.IntRange(1, 100_000),
+    metavar="RUNS",
+    help="Double the runs until every claim is decided, up to RUNS per cell.",
+)
+@click.option(
+    "--duration",
+    type=Seconds(1, 1e6),
+    metavar="TIME",
+    help="Simulated time of each run, in seconds or with a unit; default: the paper's.",
+)
+@click.option("--reduced", is_flag=True, help="Run the smallest possible version, in seconds.")
+@click.option(
+    "--profile",
+    "profiles",
+    type=click.Choice(PROFILES),
+    multiple=True,
+    help="TCP model: ns-2's (papers) or a Linux kernel's (linux); default: both.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32), default=1, help="Seed of the first run.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for text, JSON and picture of each.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the tables.")
+def run_paper(
+    name: str,
+    tables: tuple[int, ...],
+    figures: tuple[int, ...],
+    runs: int | None,
+    until: int | None,
+    duration: int | None,
+    reduced: bool,
+    profiles: tuple[str, ...],
+    seed: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Run tables and figures of the paper NAME, or of `all`, and compare them with the paper.
+
+    Each number stands beside the printed one, with its mean, 95 % interval and ratio. Each claim
+    holds, does not hold, or is not decidable.
+    """
+    from clift.papers.text import paper_json, paper_text
+
+    wanted = registry.chosen(name, tables, figures)
+    seconds = None if duration is None else duration / 1e9
+    found = []
+    for place, artefact in enumerate(wanted):
+        much = registry.effort(artefact, runs, seconds, seed, reduced)
+        with busy(f"{artefact.paper}, {artefact.name} ({place + 1} of {len(wanted)})"):
+            try:
+                result = registry.run(artefact, much, profiles or PROFILES, until=until)
+            except (KeyboardInterrupt, Interrupted):
+                kept = f"; {place} written to {output}" if output else ""
+                raise Interrupted(
+                    f"stopped in {artefact.paper}, {artefact.name}{kept}", []
+                ) from None
+            if output:
+                _write(result, output / artefact.paper)
+        if as_json:
+            found.append(paper_json(result))
+        else:
+            click.echo(paper_text(result) + "\n")
+    if as_json:
+        click.echo(json.dumps({"artefacts": found}))
+
+
+@paper.command("what-changed")
+@click.option(
+    "-o",
+    "--output",
+    type=Picture(),
+    default=Path("what_changed.png"),
+    show_default=True,
+    help="PNG, PDF or SVG to write.",
+)
+@click.option("--runs", type=click.IntRange(1), help="Runs per cell; default: 8 and 40.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the random draws.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")
+def what_changed(output: Path, runs: int | None, seed: int, as_json: bool) -> None:
+    """Kuhn 2014's link in bad reception under ns-2's TCP and under a Linux kernel's.
+
+    The papers built on ns-2's TCP (profile papers). A kernel's (profile linux) is also run with
+    parts of it switched off.
+    """
+    import clift.papers.what_changed as study
+    import clift.papers.what_changed_report as report
+    from clift._bar import bar
+    from clift.report.trace_figure import save
+
+    with until_written():
+        campaign = study.study(seed, runs)
+        with bar(study.STUDY, campaign.size) as watch:
+            change = study.what_changed(campaign, watch)
+        save(report.what_changed_figure(change), output)
+    if as_json:
+        what, why = change.sentences()
+        found = {"figure": str(output), "cells": report.what_changed_json(change)}
+        click.echo(json.dumps(found | {"what": what, "pages": change.pages(), "why": why}))
+        return
+    click.echo(f"{report.what_changed_text(change)}\n\n{output}")
+
+
+def _write(result: Result, folder: Path) -> None:
+    """Write text, JSON and picture of an artefact, each as a whole or not at all."""
+    from clift.papers.plot import paper_plot
+    from clift.papers.text import paper_json, paper_text
+    from clift.report.trace_figure import save
+
+    stem = _stem(result.artefact)
+    made: list[tuple[str, Callable[[], str]]] = [
+        ("txt", lambda: paper_text(result) + "\n"),
+        ("json", lambda: json.dumps(paper_json(result), indent=1) + "\n"),
+    ]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for suffix, text in made:
+            _clift.replace_file(folder / f"{stem}.{suffix}", text().encode())
+    except OSError as error:
+        raise ScenarioError(f"{folder}: not writable: {error.strerror or error}") from None
+    save(paper_plot(result), folder / f"{stem}.png")
+
+
+def _stem(artefact: Artefact) -> str:
+    return artefact.name.replace(" ", "-")

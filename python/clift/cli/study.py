@@ -1,4 +1,4 @@
-"""Shared by `clift run` and `clift sweep`: run a campaign, show it and write its folder."""
+"""Run a campaign on the command line, show it and write its folder."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def _tell_of_more(
     if not len(over):
         return
     runs = int(over.max()) // count + 1
-    words = ["clift", "sweep", scenario.file]
+    words = ["clift", "run", scenario.file]
     for key, value in scenario.changes.items():
         if key != "runs":
             words += ["--set", f"{key}={value}"]

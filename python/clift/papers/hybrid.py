@@ -171,52 +171,6 @@ def measure(
     return estimates
 
 
-def figure(
-    number: int,
-    runs: int = 10,
-    duration_s: float | None = None,
-    sack: Sequence[bool] = (False, True),
-    seed: int = 1,
-    progress: bool | Progress = False,
-) -> Figure:
-    """Simulates a figure.
-
-    Args:
-        number: 3 to 8.
-        runs: Runs of each point.
-        duration_s: Simulated time; default: the paper's 2000 s.
-        sack: TCP without and with SACK.
-        seed: Of the first run of each point.
-        progress: As for `clift.run_many`.
-
-    Raises:
-        ScenarioError: If the paper does not have this figure.
-
-    Example:
-        >>> found = figure(3, runs=1, duration_s=20, sack=[False])
-        >>> [line.label for line in found.lines]
-        ['D = 20 ms', 'D = 100 ms', 'D = 200 ms']
-        >>> [cell.n for cell in found.lines[0].cells]
-        [10, 11, 12, 13, 14, 15, 16]
-    """
-    paper = parameters(PAPER)
-    spec = paper["figure"].get(str(number))
-    if spec is None:
-        raise ScenarioError(f"figure {number}: {PAPER} has figures 3 to 8")
-    drawn = [line for is_sacked in sack for line in lines(spec, is_sacked)]
-    cells = [cell for _, own in drawn for cell in own]
-    found = iter(measure(cells, runs, duration_s, seed, progress))
-    return Figure(
-        number=number,
-        title=spec["title"],
-        says=spec["says"],
-        swept="n" if len(spec["n"]) > 1 else "delta",
-        lines=tuple(Line(label, own, tuple(next(found) for _ in own)) for label, own in drawn),
-        runs=runs,
-        duration_s=paper["network"]["duration_s"] if duration_s is None else duration_s,
-    )
-
-
 def lines(spec: dict[str, Any], sack: bool) -> list[tuple[str, tuple[Cell, ...]]]:
     """Label and cells of the lines of a figure, from its parameters."""
     swept = "n" if len(spec["n"]) > 1 else "delta"

@@ -32,18 +32,7 @@ class Claim:
 
 
 def claims(figure: Figure, sack: bool) -> list[Claim]:
-    """The claims about a figure, for TCP with or without SACK.
-
-    Example:
-        >>> from clift.papers.hybrid import figure
-        >>> for claim in claims(figure(3, runs=4, duration_s=800, sack=[True]), sack=True):
-        ...     print(claim.holds, claim.says)
-        None D = 20 ms: peak at N = 12
-        None D = 100 ms: peak at N = 12
-        True D = 200 ms: peak at N = 12
-        True about 80 % of the link at N = 12
-        True beyond N = 12 as K/N
-    """
+    """The claims about a figure, for TCP with or without SACK."""
     own = figure.of(sack)
     match figure.number:
         case 3:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from clift.campaign.statistics import Estimate
-from clift.papers.analytical import curves
+from clift.model_check import Row as Check
+from clift.model_check import check
 from clift.papers.artefact import Effort, Outcome, Row, Rows
 from clift.papers.registry import parameters
 from clift.papers.verdict import Verdict, at_least, every
 
-if TYPE_CHECKING:
-    from clift.papers.analytical import Curve
-
 METRICS = {"efficiency": "efficiency", "recovery delay ms": "recovery_delay_ms"}
+DECODE_NS = 1
+"""The paper ignores decoding time; this is the minimum that a trace can hold."""
+Point = tuple[str, float, list[Check]]
+"""A scheme at an erasure probability: each metric by the closed form and by TMT."""
 FREQUENT = 0.15
 """Erasures are frequent in the upper half of the figures' range; the text gives no limit."""
 
@@ -27,11 +27,10 @@ def figure_5(effort: Effort, _profile: str) -> Outcome:
         >>> figure_5(Effort(runs=1, duration_s=250), "papers").claims["fits"].holds
         True
     """
-    drawn = _curves(5, effort)
+    drawn = _points(5, effort)
     verdicts = [
         row.verdict
-        for curve in drawn
-        for _, checks in curve.checks
+        for _, _, checks in drawn
         for row in checks
         if row.metric in METRICS and row.verdict != "too rare"
     ]
@@ -47,7 +46,7 @@ def figure_6(effort: Effort, _profile: str) -> Outcome:
         >>> figure_6(Effort(runs=2, duration_s=250), "papers").claims["frequent"].holds
         True
     """
-    rows = _rows(_curves(6, effort))
+    rows = _rows(_points(6, effort))
     return Outcome(rows, claims(rows))
 
 
@@ -74,23 +73,43 @@ def claims(rows: Rows) -> dict[str, Verdict]:
     }
 
 
-def _curves(number: int, effort: Effort) -> list[Curve]:
-    slot_ns = parameters("ijscn2014")["figure"][str(number)]["slot_ns"]
-    slots = round(effort.duration_s * 1e9 / slot_ns)
-    return curves(number, points=effort.runs, slots=slots, seed=effort.seed)
+def _points(number: int, effort: Effort) -> list[Point]:
+    """The schemes of a figure at points that lie evenly in p, over which the figure is drawn."""
+    figure = parameters("ijscn2014")["figure"][str(number)]
+    alpha, slot_ns = figure["alpha"], figure["slot_ns"]
+    low, high = ((1 - alpha) / (2 - alpha - beta) for beta in figure["beta"])
+    p = np.linspace(low, high, 200)
+    p = p[np.linspace(0, len(p) - 1, effort.runs).round().astype(int)]
+    return [
+        (
+            scheme,
+            float(share),
+            check(
+                scheme,
+                alpha,
+                float(1 - (1 - alpha) * (1 - share) / share),
+                rtt_ms=figure["rtt_ms"],
+                slot_ns=slot_ns,
+                decode_ns=DECODE_NS,
+                slots=round(effort.duration_s * 1e9 / slot_ns),
+                seed=effort.seed,
+            ),
+        )
+        for scheme in figure["schemes"]
+        for share in p
+    ]
 
 
-def _rows(drawn: list[Curve]) -> Rows:
+def _rows(drawn: list[Point]) -> Rows:
     """One row per simulated point, with the closed form as its reference."""
     return Rows(
         Row(
-            {"scheme": curve.scheme, "p": round(float(p), 4)},
+            {"scheme": scheme, "p": round(p, 4)},
             METRICS[check.metric],
             Estimate(float(check.simulated), _half(check.within), 20),
             beside=float(check.model),
         )
-        for curve in drawn
-        for p, checks in curve.checks
+        for scheme, p, checks in drawn
         for check in checks
         if check.metric in METRICS and np.isfinite(check.simulated)
     )

@@ -13,7 +13,7 @@ from clift._words import counted
 from clift.campaign.statistics import Estimate
 from clift.papers.what_changed import LINUX, LINUX_2011, NS2, StackComparison
 from clift.report.style import COLOURS, Picture
-from clift.report.text import with_interval
+from clift.report.text import aligned, with_interval
 
 _TASKS = {"bulk": "goodput (kbit/s)", "page": "page of 100 kB (s)"}
 
@@ -53,14 +53,7 @@ def _table(change: StackComparison, task: str, label: str) -> str:
     for stack in change.stacks:
         found = [change.value(task, scheme, stack) for scheme in change.schemes]
         rows.append([_title(stack), *map(with_interval, found)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            text.rjust(width) if place else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
+    return aligned(rows, left=1)
 
 
 def what_changed_json(change: StackComparison) -> list[dict[str, Any]]:

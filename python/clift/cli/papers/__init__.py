@@ -1,1 +1,0 @@
-"""The commands of `clift paper`, one file per paper."""
