@@ -15,7 +15,6 @@ say.
 from __future__ import annotations
 
 import argparse
-import csv
 import functools
 import itertools
 import json
@@ -27,7 +26,7 @@ from statistics import fmean
 
 import clift
 from validation.equivalence import DIFFERENT, EQUAL, verdict
-from validation.kernel import ours, virtual
+from validation.kernel import kept, ours, virtual
 from validation.kernel.flow import measure
 from validation.kernel.gate import forward_through
 from validation.kernel.queue_cells import PIE, QUEUES
@@ -47,10 +46,6 @@ _QUEUES = {
     "dctcp": ("codel", "codel(ce_threshold 1 ms)", PIE, "dualpi2"),
 }
 _SECONDS = {40: 30.0, 500: 60.0}
-_FIELDS = (
-    "congestion", "queue", "rtt_ms", "seconds", "shift_ns", "goodput_kbps", "marked",
-    "retransmissions", "timeouts", "kernel",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -167,14 +162,11 @@ def measure_here(cell: EcnCell, shift_ns: int) -> Did:
 def recorded() -> dict[EcnCell, dict[int, tuple[Did, str]]]:
     """Results of kernels with changed delays, and the kernel's version."""
     found: dict[EcnCell, dict[int, tuple[Did, str]]] = {}
-    if not FILE.exists():
-        return found
-    with FILE.open() as file:
-        for row in csv.DictReader(file):
-            cell = EcnCell(row["congestion"], row["queue"], int(row["rtt_ms"]))
-            counts = (int(row[name]) for name in ("marked", "retransmissions", "timeouts"))
-            did = Did(float(row["goodput_kbps"]), *counts)
-            found.setdefault(cell, {})[int(row["shift_ns"])] = did, row["kernel"]
+    for row in kept.read(FILE):
+        cell = EcnCell(row["congestion"], row["queue"], int(row["rtt_ms"]))
+        counts = (int(row[name]) for name in ("marked", "retransmissions", "timeouts"))
+        did = Did(float(row["goodput_kbps"]), *counts)
+        found.setdefault(cell, {})[int(row["shift_ns"])] = did, row["kernel"]
     return found
 
 
@@ -196,13 +188,14 @@ def measure_in(name: str, numbers: list[int]) -> None:
 
 
 def _write(have: dict[EcnCell, dict[int, tuple[Did, str]]]) -> None:
-    with FILE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, _FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for cell in filter(have.__contains__, cells()):
-            for shift, (did, kernel) in sorted(have[cell].items()):
-                row = asdict(cell) | {"seconds": f"{cell.seconds:g}", "shift_ns": shift}
-                writer.writerow(row | asdict(did) | {"kernel": kernel})
+    rows = [
+        {**asdict(cell), "seconds": f"{cell.seconds:g}", "shift_ns": shift}
+        | asdict(did)
+        | {"kernel": kernel}
+        for cell in filter(have.__contains__, cells())
+        for shift, (did, kernel) in sorted(have[cell].items())
+    ]
+    kept.write(FILE, rows)
 
 
 def judge(own: list[Did], kernels: list[Did]) -> tuple[str, str]:

@@ -8,13 +8,13 @@ namespaces, 100 s of bulk data a cell; its first line says how channel and link 
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import clift
+from validation.kernel import kept
 
 FILE = Path(__file__).parent / "geo.csv"
 WITHIN = 0.02
@@ -37,8 +37,7 @@ class Compared:
 
 def compared() -> Iterator[Compared]:
     """Runs the engine in every cell."""
-    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
-    for row in csv.DictReader(lines):
+    for row in kept.read(FILE):
         share, burst = float(row["erased"]), float(row["burst"])
         phy = clift.channel.gilbert_elliott(
             slots=110_000,

@@ -11,10 +11,7 @@ measured.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
-import platform
-import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -23,6 +20,7 @@ from typing import NamedTuple
 
 import clift
 from clift.hosts.crosscheck import crosscheck
+from validation.kernel import kept
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).parent / "live.csv"
@@ -81,21 +79,8 @@ def measure_all() -> None:
     cells = [Cell(*one) for one in itertools.product(RECEPTIONS, SCHEMES, CONGESTION, SEEDS)]
     with ProcessPoolExecutor(AT_ONCE) as pool:
         rows = list(pool.map(measure, cells))
-    kernel = re.match(r"[0-9.]+", platform.release())
-    with FILE.open("w", newline="") as file:
-        version = kernel[0] if kernel else "?"
-        file.write(
-            f"# goodput in kbit/s, {SECONDS} s a cell; live: Linux {version}, `clift live`\n"
-        )
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def kept() -> list[dict[str, str]]:
-    """The rows that were measured."""
-    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
-    return list(csv.DictReader(lines))
+    about = f"goodput in kbit/s, {SECONDS} s a cell; live: Linux {kept.release()}, `clift live`"
+    kept.write(FILE, rows, about)
 
 
 def averages() -> dict[tuple[str, str, str], dict[str, float]]:
@@ -104,7 +89,7 @@ def averages() -> dict[tuple[str, str, str], dict[str, float]]:
     for key in itertools.product(RECEPTIONS, SCHEMES, CONGESTION):
         rows = [
             row
-            for row in kept()
+            for row in kept.read(FILE)
             if (row["reception"], row["scheme"], row["congestion"]) == key
             and row["counts"] == "True"
         ]
@@ -169,7 +154,7 @@ def main() -> int:
             f"{reception:9}  {scheme:11}  {congestion:8}  {live:6.1f} {linux:6.1f} "
             f"{linux / live - 1:+6.1%} {papers:6.1f} {ns2:6.1f}"
         )
-    rows = kept()
+    rows = kept.read(FILE)
     off = [float(row["linux"]) / float(row["live"]) - 1 for row in rows]
     within = sum(abs(one) <= 0.05 for one in off)
     agree = sum(row["fates"] == "True" for row in rows)

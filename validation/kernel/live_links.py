@@ -14,11 +14,8 @@ measured. In virtual time (`virtual.py`) the link is never late, whatever the ma
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import math
-import platform
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +24,8 @@ from typing import NamedTuple
 
 import clift
 from clift.hosts.crosscheck import crosscheck
+from validation.kernel import kept
+from validation.kernel.kept import SATELLITE
 from validation.kernel.ours import HOST
 
 ROOT = Path(__file__).parents[2]
@@ -47,19 +46,6 @@ _LEO = {
     "transport.initial_window": "10 packets",
     "transport.cwnd_max": "4000 packets",
 }
-_SATELLITE = """
-scheme = "{scheme}"
-[link]
-rtt = "{rtt}"
-queue = "{queue} packets"
-[channel]
-model = "gilbert-elliott"
-erasures = "1.5 %"
-burst = 4
-rate = "{rate}"
-lldu = "250 B"
-decoding = "1 ms"
-"""
 _HYBRID = """
 [hybrid]
 k = 10
@@ -79,11 +65,11 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "mobile GEO, HARQ(10/12)": ("examples/geo_mobile.toml", _DEMO | {"scheme": "HARQ(10/12)"}),
     "mobile GEO, HARQ(10/15)": ("examples/geo_mobile.toml", _DEMO | {"scheme": "HARQ(10/15)"}),
     "GEO, ARQ": (
-        _SATELLITE.format(scheme="ARQ", rtt="500 ms", queue=200, rate="2.3 Mbit/s"),
+        SATELLITE.format(scheme="ARQ", rtt="500 ms", queue=200, rate="2.3 Mbit/s"),
         {},
     ),
     "GEO, hybrid": (_HYBRID, {}),
-    "LEO, ARQ": (_SATELLITE.format(scheme="ARQ", rtt="60 ms", queue=100, rate="10 Mbit/s"), {}),
+    "LEO, ARQ": (SATELLITE.format(scheme="ARQ", rtt="60 ms", queue=100, rate="10 Mbit/s"), {}),
     "LEO, adaptive HARQ": ("examples/leo.toml", _LEO | {"buffer": "none"}),
     "LEO, adaptive HARQ in order": ("examples/leo.toml", _LEO | {"buffer": "tcp"}),
 }
@@ -140,33 +126,28 @@ def run(cell: Cell, hosts: tuple[str, ...]) -> tuple[dict[str, dict[str, object]
 
 def measure() -> None:
     """Measures the cells that are not kept yet, and keeps each as it is done."""
-    kernel = re.match(r"[0-9.]+", platform.release())
-    head = f"# {SECONDS} s a cell, Linux {kernel[0] if kernel else '?'}, `clift live`\n"
-    if FILE.exists() and not FILE.read_text().startswith(head):
+    about = f"{SECONDS} s a cell, Linux {kept.release()}, `clift live`"
+    if FILE.exists() and not FILE.read_text().startswith(f"# {about}\n"):
         raise SystemExit(f"{FILE} was measured otherwise; take it away first")
-    done = kept() if FILE.exists() else {}
-    with FILE.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not done:
-            file.write(head)
-            writer.writerow([*Cell._fields, "goodput_kbps", "retransmissions", "timeouts", "fates"])
-        for cell in (cell for cell in CELLS if cell not in done):
-            found, told = run(cell, ("live",))
-            if "live" not in found or any("does not count" in line for line in told):
-                raise SystemExit(f"{cell}: {told}")
-            live = found["live"]
-            numbers = [live[name] for name in ("retransmissions", "timeouts")]
-            fates: dict[str, object] = live["fates"]  # type: ignore[assignment]
-            writer.writerow([*cell, f"{live['goodput_kbps']:.2f}", *numbers, fates["agree"]])
-            file.flush()
+    done = measured()
+    for cell in (cell for cell in CELLS if cell not in done):
+        found, told = run(cell, ("live",))
+        if "live" not in found or any("does not count" in line for line in told):
+            raise SystemExit(f"{cell}: {told}")
+        live = found["live"]
+        fates: dict[str, object] = live["fates"]  # type: ignore[assignment]
+        done[cell] = {name: str(value) for name, value in cell._asdict().items()} | {
+            "goodput_kbps": f"{live['goodput_kbps']:.2f}",
+            "retransmissions": str(live["retransmissions"]),
+            "timeouts": str(live["timeouts"]),
+            "fates": str(fates["agree"]),
+        }
+        kept.write(FILE, done.values(), about)
 
 
-def kept() -> dict[Cell, dict[str, str]]:
+def measured() -> dict[Cell, dict[str, str]]:
     """What was measured."""
-    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
-    return {
-        Cell(row["link"], row["congestion"], int(row["seed"])): row for row in csv.DictReader(lines)
-    }
+    return {Cell(row["link"], row["congestion"], int(row["seed"])): row for row in kept.read(FILE)}
 
 
 def main() -> int:
@@ -179,7 +160,7 @@ def main() -> int:
     if parser.parse_args().measure:
         measure()
         return 0
-    cells, near, chance, agree = kept(), 0, 0, True
+    cells, near, chance, agree = measured(), 0, 0, True
     pairs = sorted({cell[:2] for cell in cells}, key=[cell[:2] for cell in CELLS].index)
     print("| link | TCP | kernel, kbit/s | engine | apart | standard error |")
     print("|---|---|---|---|---|---|")

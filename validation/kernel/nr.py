@@ -10,7 +10,6 @@ trip is more than twice the least, which is what BBR's window goes by.
 
 from __future__ import annotations
 
-import csv
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from statistics import fmean
 
 import clift
 from clift.hosts.crosscheck import crosscheck
+from validation.kernel import kept
 from validation.kernel.ours import HOST
 
 FILE = Path(__file__).parent / "nr.csv"
@@ -57,8 +57,7 @@ def main() -> int:
             ",".join(map(str, (congestion, seed, *(live[one] for one in NUMBERS), fates["agree"])))
         )
         return 0
-    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
-    rows = list(csv.DictReader(lines))
+    rows = kept.read(FILE)
     means = {}
     for congestion in ("cubic", "bbr"):
         mine = [row for row in rows if row["congestion"] == congestion]

@@ -21,10 +21,8 @@ run; exit code 1 if fewer than nine cells in ten are within 10 %.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -32,13 +30,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median, quantiles
 from typing import TYPE_CHECKING
 
-from validation.kernel import virtual
+from validation.kernel import kept, virtual
 from validation.kernel.forwarder import Wire
 from validation.kernel.relay import Relay, hearing, listening, prepared
 from validation.kernel.web import (
@@ -352,16 +350,13 @@ class Measured:
 
 def recorded() -> dict[Cell, Measured]:
     """The measurements, in the order of the cells."""
-    if not FILE.exists():
-        return {}
     found: dict[Cell, Measured] = {}
-    with FILE.open() as file:
-        for row in csv.DictReader(file):
-            names = ("link", "use", "http", "congestion", "proxies", "pep")
-            words = {name: row[name] for name in names}
-            cell = Cell(**words, buffer_kb=int(row["buffer_kb"]))
-            own = found.setdefault(cell, Measured(row["kernel"], {}))
-            own.seconds[int(row["seed"])] = float(row["seconds"])
+    for row in kept.read(FILE):
+        names = ("link", "use", "http", "congestion", "proxies", "pep")
+        words = {name: row[name] for name in names}
+        cell = Cell(**words, buffer_kb=int(row["buffer_kb"]))
+        own = found.setdefault(cell, Measured(row["kernel"], {}))
+        own.seconds[int(row["seed"])] = float(row["seconds"])
     return {cell: found[cell] for cell in CELLS if cell in found}
 
 
@@ -399,19 +394,18 @@ def _probe(kernel: str, number: int) -> Measured | str:
 def measure_here(cell: Cell) -> Measured:
     """A cell in this kernel; a run whose link was late is left out."""
     found = {seed: live(cell, seed) for seed in range(1, cell.seeds() + 1)}
-    version = platform.release().split("-")[0]
-    return Measured(version, {seed: took for seed, took in found.items() if took is not None})
+    return Measured(
+        kept.release(), {seed: took for seed, took in found.items() if took is not None}
+    )
 
 
 def _write(have: dict[Cell, Measured]) -> None:
-    with FILE.open("w", newline="") as file:
-        names = [one.name for one in fields(Cell)]
-        writer = csv.DictWriter(file, [*names, "seed", "seconds", "kernel"], lineterminator="\n")
-        writer.writeheader()
-        for cell in (cell for cell in CELLS if cell in have):
-            for seed, took in have[cell].seconds.items():
-                own = {"seed": seed, "seconds": f"{took:.6f}", "kernel": have[cell].kernel}
-                writer.writerow(asdict(cell) | own)
+    rows = [
+        asdict(cell) | {"seed": seed, "seconds": f"{took:.6f}", "kernel": have[cell].kernel}
+        for cell in (cell for cell in CELLS if cell in have)
+        for seed, took in have[cell].seconds.items()
+    ]
+    kept.write(FILE, rows)
 
 
 def compare() -> tuple[int, int]:

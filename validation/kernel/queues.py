@@ -12,7 +12,6 @@ the kernel follows the RFC.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from validation.kernel import kept
 from validation.kernel.queue_cells import PIE, QueueCell, cells
 from validation.kernel.virtual import hindrance, run
 from validation.queues import ECT_0, NOT_ECT, PACKETS, RATE, fates
@@ -94,16 +94,13 @@ def engine(program: Path, cell: QueueCell) -> Fates:
 
 def recorded() -> dict[QueueCell, tuple[Fates, str]]:
     """What kernels did, and which kernel."""
-    if not FILE.exists():
-        return {}
-    with FILE.open() as file:
-        return {
-            QueueCell(row["queue"], row["pattern"], int(row["field"])): (
-                Fates(*(float(row[name]) for name in FIGURES)),
-                row["kernel"],
-            )
-            for row in csv.DictReader(file)
-        }
+    return {
+        QueueCell(row["queue"], row["pattern"], int(row["field"])): (
+            Fates(*(float(row[name]) for name in FIGURES)),
+            row["kernel"],
+        )
+        for row in kept.read(FILE)
+    }
 
 
 def measure(name: str, numbers: list[int]) -> None:
@@ -122,16 +119,14 @@ def measure(name: str, numbers: list[int]) -> None:
 
 
 def _write(have: dict[QueueCell, tuple[Fates, str]]) -> None:
-    with FILE.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FIELDS)
-        for cell in cells():
-            if cell not in have:
-                continue
-            did, kernel = have[cell]
-            shares = f"{did.dropped:.5f}", f"{did.marked:.5f}", f"{did.mean_delay_ms:.3f}"
-            packets = len(cell.arrivals())
-            writer.writerow([cell.queue, cell.pattern, cell.field, packets, *shares, kernel])
+    rows = []
+    for cell in filter(have.__contains__, cells()):
+        did, kernel = have[cell]
+        shares = f"{did.dropped:.5f}", f"{did.marked:.5f}", f"{did.mean_delay_ms:.3f}"
+        packets = len(cell.arrivals())
+        row = (cell.queue, cell.pattern, cell.field, packets, *shares, kernel)
+        rows.append(dict(zip(FIELDS, row, strict=True)))
+    kept.write(FILE, rows)
 
 
 def compare(program: Path) -> tuple[int, int, int]:

@@ -21,9 +21,7 @@ keeps each run, and when the first packet came in each direction. The pair is
 from __future__ import annotations
 
 import argparse
-import csv
 import math
-import platform
 import subprocess
 import sys
 import tempfile
@@ -34,6 +32,8 @@ from typing import NamedTuple
 
 import clift
 from clift.hosts.live import run_live
+from validation.kernel import kept
+from validation.kernel.kept import SATELLITE
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -49,27 +49,14 @@ _LEG = """
 [[path]]
 leg = {{ rate = "{rate}", delay = "{delay}", queue = "{queue} packets" }}
 """
-_SATELLITE = """
-scheme = "{scheme}"
-[link]
-rtt = "{rtt}"
-queue = "{queue} packets"
-[channel]
-model = "gilbert-elliott"
-erasures = "1.5 %"
-burst = 4
-rate = "{rate}"
-lldu = "250 B"
-decoding = "1 ms"
-"""
 LINKS = {
     "10 Mbit/s, 40 ms": _LEG.format(rate="10 Mbit/s", delay="20 ms", queue=50),
     "2 Mbit/s, 500 ms": _LEG.format(rate="2 Mbit/s", delay="250 ms", queue=100),
-    "GEO, ARQ": _SATELLITE.format(scheme="ARQ", rtt="500 ms", queue=200, rate="2.3 Mbit/s"),
-    "GEO, HARQ(10/12)": _SATELLITE.format(
+    "GEO, ARQ": SATELLITE.format(scheme="ARQ", rtt="500 ms", queue=200, rate="2.3 Mbit/s"),
+    "GEO, HARQ(10/12)": SATELLITE.format(
         scheme="HARQ(10/12)", rtt="500 ms", queue=200, rate="2.3 Mbit/s"
     ),
-    "LEO, ARQ": _SATELLITE.format(scheme="ARQ", rtt="60 ms", queue=100, rate="10 Mbit/s"),
+    "LEO, ARQ": SATELLITE.format(scheme="ARQ", rtt="60 ms", queue=100, rate="10 Mbit/s"),
 }
 TASKS = (("cubic", 100_000), ("cubic", 1_000_000), ("newreno", 1_000_000), ("bbr", 1_000_000))
 
@@ -125,6 +112,11 @@ class Live(NamedTuple):
     late: int
     """What 99 packets in a hundred were not later than."""
 
+    def row(self) -> dict[str, object]:
+        """A row of the file."""
+        numbers = dict(zip(self._fields[1:], self[1:], strict=True))
+        return {**self.cell._asdict(), **numbers}
+
 
 def live(cell: Cell, seed: int) -> Live | None:
     """Runs the real pair over the live link; None if the link was too late."""
@@ -160,24 +152,17 @@ def measure(first: int, last: int) -> None:
     ]
     with ProcessPoolExecutor(AT_ONCE) as pool:
         taken = [run for run in pool.map(live, *zip(*wanted, strict=True)) if run is not None]
-    others = [run for runs in kept().values() for run in runs if run[:2] not in wanted]
+    others = [run for runs in measured().values() for run in runs if run[:2] not in wanted]
     virtual = "virtual" if "time-travel" in Path("/proc/cmdline").read_text() else "real"
-    version = platform.release().split("-")[0]
-    with FILE.open("w", newline="") as file:
-        file.write(f"# quinn 0.11.12 through `clift live`, Linux {version}, {virtual} time; ns\n")
-        writer = csv.writer(file)
-        writer.writerow(["link", "congestion", "size", *Live._fields[1:]])
-        for run in sorted(others + taken, key=lambda run: (run.seed, CELLS.index(run.cell))):
-            writer.writerow([*run.cell, *run[1:]])
+    about = f"quinn 0.11.12 through `clift live`, Linux {kept.release()}, {virtual} time; ns"
+    runs = sorted(others + taken, key=lambda run: (run.seed, CELLS.index(run.cell)))
+    kept.write(FILE, (run.row() for run in runs), about)
 
 
-def kept() -> dict[Cell, list[Live]]:
+def measured() -> dict[Cell, list[Live]]:
     """What was measured."""
-    if not FILE.exists():
-        return {}
-    lines = (line for line in FILE.read_text().splitlines() if not line.startswith("#"))
     found: dict[Cell, list[Live]] = {}
-    for row in csv.DictReader(lines):
+    for row in kept.read(FILE):
         cell = Cell(row["link"], row["congestion"], int(row["size"]))
         numbers = [int(row[field]) for field in Live._fields[1:]]
         found.setdefault(cell, []).append(Live(cell, *numbers))
@@ -215,7 +200,7 @@ def main() -> int:
         measure(*(draws or (1, MANY_SEEDS)))
         return 0
     near = 0
-    cells = kept()
+    cells = measured()
     names = "link", "control", "bytes", "draws", "real pair, s", "engine, s", "apart", "95 %"
     print(f"| {' | '.join((*names, 'quarters', 'near'))} |")
     print("|---" * 10 + "|")

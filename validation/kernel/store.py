@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import asdict, fields
 from pathlib import Path
 
+from validation.kernel import kept
 from validation.kernel.cells import Cell
 from validation.kernel.flow import Measured
 
@@ -27,20 +27,13 @@ def put(cell: Cell, measured: Measured, kernel: str) -> None:
     row = {name: _text(value) for name, value in (asdict(cell) | asdict(measured)).items()}
     row["kernel"] = kernel
     rows[key(row)] = row
-    with FILE.open("w", newline="") as file:
-        writer = csv.DictWriter(
-            file, [*_KEYS, *_RESULTS, "kernel"], extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(rows[which] for which in sorted(rows))
+    names = [*_KEYS, *_RESULTS, "kernel"]
+    kept.write(FILE, ({name: rows[which][name] for name in names} for which in sorted(rows)))
 
 
 def read() -> list[dict[str, str]]:
     """Every measurement there is."""
-    if not FILE.exists():
-        return []
-    with FILE.open() as file:
-        return list(csv.DictReader(file))
+    return kept.read(FILE)
 
 
 def key(row: dict[str, str]) -> tuple[str, ...]:
