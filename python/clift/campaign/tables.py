@@ -65,11 +65,6 @@ def _whole(parts: Iterator[pa.Table], rows: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting).combine_chunks()
 
 
-def metric_names(results: Results) -> list[str]:
-    """What any run measured."""
-    return in_order(results.whole().names)
-
-
 def _runs(results: Results, scenario: Scenario) -> Iterator[pa.Table]:
     """One row a run: labels, number, seed, every number measured."""
     table, seed = results.whole(), scenario.seeds()

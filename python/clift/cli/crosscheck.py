@@ -9,20 +9,13 @@ from typing import Any
 import click
 
 from clift._words import counted
-from clift.cli.options import change
+from clift.cli.options import changing
 from clift.scenario import Scenario
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key, as `clift run --set` does.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
+@changing
 @click.option(
     "--hosts",
     default="engine,ns2,ns3,live",
@@ -30,9 +23,7 @@ from clift.scenario import Scenario
     help="Hosts to use, separated by commas.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-def crosscheck(
-    path: Path, sets: tuple[str, ...], seed: int | None, hosts: str, as_json: bool
-) -> None:
+def crosscheck(path: Path, changes: dict[str, str], hosts: str, as_json: bool) -> None:
     """Run the scenario file PATH in CLIFT's engine, ns-2, ns-3 and this machine's kernel.
 
     The table has one row per host; stderr names the hosts that are not available. The kernel runs
@@ -44,7 +35,6 @@ def crosscheck(
     chosen = tuple(name.strip() for name in hosts.split(","))
     if unknown := [name for name in chosen if name not in HOSTS]:
         raise click.UsageError(f"--hosts {unknown[0]}: unknown host; use {', '.join(HOSTS)}")
-    changes = dict(change(text) for text in sets) | ({} if seed is None else {"seed": str(seed)})
     scenario = Scenario.read(path, changes)
     found = check(scenario, chosen, lambda line: click.echo(line, err=True))
     click.echo(json.dumps({"hosts": found}, indent=2) if as_json else _table(found))

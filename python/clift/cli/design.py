@@ -9,7 +9,7 @@ import click
 
 from clift._parse import MARGIN
 from clift._words import counted
-from clift.cli.options import Share, change
+from clift.cli.options import Share, changing
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -54,14 +54,7 @@ from clift.scenario import Scenario
     help="Most runs in all; default: a tenth of a full enumeration, and more for the last ones "
     "until the runs separate them.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help='Change a key of the file, e.g. --set link.rtt="600 ms".',
-)
+@changing
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.option(
     "-o",
@@ -86,8 +79,7 @@ def design(
     together: bool,
     tolerance: float,
     runs_budget: int | None,
-    seed: int | None,
-    sets: tuple[str, ...],
+    changes: dict[str, str],
     as_json: bool,
     output: Path | None,
     threads: int | None,
@@ -105,8 +97,6 @@ def design(
     from clift.design.space import parse_space
     from clift.design.study import design as search
 
-    changes = dict(change(text) for text in sets)
-    changes |= {} if seed is None else {"seed": str(seed)}
     space: dict[str, list[str]] = {}
     for text in spaces:
         name, values = parse_space(text)

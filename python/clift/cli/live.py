@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clift._words import counted, printable
-from clift.cli.options import change
+from clift.cli.options import changing
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -24,14 +24,7 @@ if TYPE_CHECKING:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--serve", metavar="COMMAND", help="Server command, run on the receiving host.")
 @click.option("--congestion", help="Congestion control of the kernel, e.g. cubic, reno or bbr.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key, as `clift run --set` does.",
-)
+@changing
 @click.option(
     "--late",
     type=float,
@@ -61,8 +54,7 @@ def live(
     command: tuple[str, ...],
     serve: str | None,
     congestion: str | None,
-    seed: int | None,
-    sets: tuple[str, ...],
+    changes: dict[str, str],
     late: float,
     log: Path | None,
     capture: Path | None,
@@ -87,8 +79,6 @@ def live(
         raise click.exceptions.Exit(2 if lines else 0)
     if path is None:
         raise click.UsageError("Missing argument 'PATH'.")
-    changes = dict(change(text) for text in sets)
-    changes |= {} if seed is None else {"seed": str(seed)}
     scenario = Scenario.read(path, changes)
     if len(cells := scenario.cells()) != 1:
         axes = ", ".join(cells[0].labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -290,6 +291,26 @@ def change(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise ScenarioError(f"--set {text}: give KEY=VALUE, e.g. --set link.rtt=600ms")
     return key.strip(), value.strip()
+
+
+def changing(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--seed` and `--set`; the command gets both as `changes` of its scenario."""
+
+    @click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
+    @click.option(
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; a varied key is '
+        "fixed. The name of an axis selects one of its points.",
+    )
+    @functools.wraps(command)
+    def changed(*args: Any, sets: tuple[str, ...], seed: int | None, **more: Any) -> None:
+        own = {} if seed is None else {"seed": str(seed)}
+        command(*args, changes=dict(change(text) for text in sets) | own, **more)
+
+    return changed
 
 
 def compared(command: Command) -> Command:

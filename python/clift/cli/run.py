@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
-from clift.cli.options import Share, change, compared, show_as, shown
+from clift.cli.options import Share, changing, compared, show_as, shown
 from clift.cli.study import StudyOptions, is_capture, is_log, run_study, stoppable
 from clift.scenario import Scenario
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed, instead of the file's.")
 @click.option("--runs", type=click.IntRange(1), help="Runs per cell, instead of the file's.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help='Change a key, e.g. --set link.rtt="600 ms" or --set scheme=ARQ; a varied key is '
-    "fixed. The name of an axis selects one of its points.",
-)
+@changing
 @shown
 @compared
 @click.option(
@@ -80,26 +73,15 @@ from clift.scenario import Scenario
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def run(
     path: Path,
-    seed: int | None,
+    changes: dict[str, str],
     runs: int | None,
-    sets: tuple[str, ...],
     as_json: bool,
     as_csv: bool,
     brief: bool,
-    margin: float,
-    compare: tuple[str, ...],
-    output: Path | None,
-    until: float | None,
-    dry_run: bool,
-    scheduler: str | None,
-    capture: Path | None,
-    snap: int,
-    qlog: Path | None,
-    threads: int | None,
     no_plots: bool,
-    force: bool,
+    dry_run: bool,
     explain: bool,
-    quiet: bool,
+    **more: Any,
 ) -> None:
     """Run the scenario file PATH and print the results; `clift sweep` is the same command.
 
@@ -110,41 +92,26 @@ def run(
     replaces them. Several commands may work in one folder at a time, on one machine or on many that
     share it.
     """
-    changes = dict(change(text) for text in sets)
-    changes |= {} if seed is None else {"seed": str(seed)}
     changes |= {} if runs is None else {"runs": str(runs)}
     scenario = Scenario.read(path, changes)
     if explain:
         for key, (value, of) in scenario.explain().items():
             click.echo(f"{key} = {value}  ({of})")
         return
-    if output is None and (dry_run or scheduler is not None):
-        raise click.UsageError(f"{'--dry-run' if dry_run else '--scheduler'} needs -o FOLDER")
-    if dry_run and output is not None:
+    show = show_as(as_json, as_csv, brief)
+    wishes = StudyOptions(path.stem, show=show, plots=not no_plots, **more)
+    needy = {"--dry-run": dry_run, "--scheduler": wishes.scheduler is not None}
+    if wishes.output is None and (flag := next((one for one, on in needy.items() if on), None)):
+        raise click.UsageError(f"{flag} needs -o FOLDER")
+    if wishes.capture is not None:
+        is_capture(wishes.capture)
+    if wishes.qlog is not None:
+        is_log(wishes.qlog)
+    if dry_run and wishes.output is not None:
         with stoppable():
-            _foretell(scenario, output, threads, as_json)
-        return
-    if capture is not None:
-        is_capture(capture)
-    if qlog is not None:
-        is_log(qlog)
-    wishes = StudyOptions(
-        title=path.stem,
-        output=output,
-        threads=threads,
-        show=show_as(as_json, as_csv, brief),
-        plots=not no_plots,
-        quiet=quiet,
-        force=force,
-        until=until,
-        scheduler=scheduler,
-        capture=capture,
-        snap=snap,
-        qlog=qlog,
-        margin=margin,
-        compare=compare,
-    )
-    run_study(scenario, wishes)
+            _foretell(scenario, wishes.output, wishes.threads, as_json)
+    else:
+        run_study(scenario, wishes)
 
 
 def _foretell(scenario: Scenario, output: Path, threads: int | None, as_json: bool) -> None:

@@ -19,8 +19,6 @@ Space = Mapping[str, Sequence[Any]]
 MOST = 10_000
 """The most candidates."""
 
-FAMILIES = ("FEC", "HARQ")
-"""Schemes that take parameters from the space if they are named without."""
 # What a family is tried with if the space does not say it: the papers' blocks, and a longer one.
 _USUAL: dict[str, tuple[Any, ...]] = {
     "n_d": (10, 50),

@@ -29,8 +29,6 @@ FAST = ("hybla", "cubic", "westwood")
 SLOW = ("newreno", "compound")
 FULL = 0.9
 """A TCP that gets this share reaches the capacity."""
-OPTIMAL = 93
-"""Packets in flight that fill the link, from the text."""
 _SAMPLE_MS = 500
 
 
