@@ -74,7 +74,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
             "--esn0 2:dB",
             "levels and MODCODs belong to a series; give its column of times",
         ),
-        (answers([1, 2]), "--time 1:s --interval 1s", "interval applies to ping's probes only"),
+        (answers([1, 2]), "--time 1:s --rate 1Mbit/s --interval 1s", "--interval: does not apply"),
         (
             answers([1, 2])[:-15],
             "",

@@ -22,6 +22,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "columns",
     suffixes: &[],
     doc: "Two bare columns of times.",
+    keys: &[&["unit"]],
     read: Some(|how, input| {
         let unit = how.needed(how.unit, UNIT.0, UNIT.1, input)?;
         let lldu = how.lldu.unwrap_or(DEFAULT_LLDU);

@@ -260,6 +260,23 @@ impl TraceFile {
         })
     }
 
+    /// Checks that every key applies to the format.
+    fn check_keys(&self, format: Format) -> Result<(), (&'static str, &'static str)> {
+        let usual = Self::new(&self.file);
+        let [given, usual] = [self, &usual].map(|file| serde_json::to_value(file).ok());
+        let is_given = |key: &&str| {
+            let [given, usual] = [&given, &usual].map(|of| of.as_ref().and_then(|of| of.get(key)));
+            given != usual
+        };
+        let mut of_others = Format::all()
+            .flat_map(Format::keys)
+            .filter(|key| !format.keys().any(|own| own == *key));
+        match of_others.find(is_given) {
+            Some(key) => Err((key, "does not apply to a file of this format; remove it")),
+            None => Ok(()),
+        }
+    }
+
     /// Reads the trace from one of `files`.
     ///
     /// # Errors
@@ -282,7 +299,7 @@ impl TraceFile {
         let wrong = |(field, cure)| FileError::Field { place: place(), field, cure };
         self.check().map_err(wrong)?;
         let format = self.known_format(files)?;
-        self.check_columns(format).map_err(wrong)?;
+        self.check_columns(format).and_then(|()| self.check_keys(format)).map_err(wrong)?;
         let Some(read) = format.row().read else {
             return Err(FileError::NotRead { place: place(), format: format.name() });
         };
@@ -701,6 +718,32 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("clift-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         folder
+    }
+
+    #[test]
+    fn a_key_of_another_format_is_refused() {
+        let mut files = crate::trace::InMemory::default();
+        files.insert("x.csv", "0,5\n1,6\n");
+        let (time, rate) = ("1:s".parse().ok(), "2:Mbit/s".parse().ok());
+        let series = TraceFile { time, rate, ..TraceFile::new("x.csv") };
+        assert!(series.read(&files).is_ok());
+        let file = TraceFile { interval: Some(Duration::from_secs(1)), ..series };
+        assert_eq!(
+            file.read(&files).unwrap_err().to_string(),
+            "x.csv: interval: does not apply to a file of this format; remove it"
+        );
+    }
+
+    #[test]
+    fn keys_that_no_format_names_apply_to_all() {
+        let file = serde_json::to_value(TraceFile::new("x")).unwrap();
+        let mut keys: Vec<&str> = file.as_object().unwrap().keys().map(String::as_str).collect();
+        for of_some in Format::all().flat_map(Format::keys) {
+            assert!(file.get(of_some).is_some(), "{of_some}");
+            keys.retain(|key| *key != of_some);
+        }
+        keys.sort_unstable();
+        assert_eq!(keys, ["file", "format", "keep_order", "lldu", "offset", "share"]);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) struct FormatRow {
     pub(super) suffixes: &'static [&'static str],
     /// One-line description for users.
     pub(super) doc: &'static str,
+    /// Keys of a [`TraceFile`] that apply to some formats, among them this one.
+    pub(super) keys: &'static [&'static [&'static str]],
     /// Reads a file; `None` if the format is write-only.
     pub(super) read: Option<Reads>,
     /// Writes a file; `None` if the format is read-only.
@@ -150,6 +152,11 @@ impl Format {
     /// True if files of the format can be written.
     pub fn is_written(self) -> bool {
         self.0.write.is_some()
+    }
+
+    /// Keys of a [`TraceFile`] that apply to some formats, among them this one.
+    pub(super) fn keys(self) -> impl Iterator<Item = &'static str> {
+        self.0.keys.iter().copied().flatten().copied()
     }
 
     pub(super) fn row(self) -> &'static FormatRow {

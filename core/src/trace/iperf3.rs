@@ -22,6 +22,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "iperf3",
     suffixes: &[],
     doc: "JSON of iperf3 over TCP or UDP, of either end.",
+    keys: &[series::KEYS],
     read: Some(read),
     write: None,
 };

@@ -22,6 +22,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "irtt",
     suffixes: &[],
     doc: "JSON of irtt: delays of probes in both directions.",
+    keys: &[&["direction", "rate"]],
     read: Some(|how, input| {
         let why = "irtt measures two directions, up (from its client to its server) and down";
         let direction = how.needed(how.direction, why, "direction", input)?;

@@ -19,6 +19,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "loss",
     suffixes: &["loss"],
     doc: "0/1 strings.",
+    keys: &[&["slot", "decoding"]],
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
         let mut phy = input.parsed(&how.file, |file| read_within(file, pattern, input.budget))?;
@@ -40,6 +41,7 @@ pub(super) const RUNS: FormatRow = FormatRow {
     name: "runs",
     suffixes: &["runs"],
     doc: "ns-2 run lengths.",
+    keys: &[&["slot", "decoding"]],
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
         input.parsed(&how.file, |file| read_runs_within(file, pattern, MOST, input.budget))

@@ -31,6 +31,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "mahimahi",
     suffixes: &["mahimahi", "up", "down"],
     doc: "Delivery opportunities in milliseconds.",
+    keys: &[],
     read: Some(|how, input| {
         let size = how.lldu.unwrap_or(OPPORTUNITY);
         input.parsed(&how.file, |file| read_within(file, size, input.budget))

@@ -14,6 +14,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "netem",
     suffixes: &["json"],
     doc: "One model of netem-trace JSON; written only.",
+    keys: &[],
     read: None,
     write: Some(|phy, how, out| {
         let why = "a netem-trace file holds one model: bandwidth, delay or loss";

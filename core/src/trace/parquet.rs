@@ -43,6 +43,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "parquet",
     suffixes: &["parquet"],
     doc: "CLIFT's own, as Parquet.",
+    keys: &[],
     read: Some(|how, input| match ENABLED.get() {
         Some((read, _)) => read(how, input),
         None => Err(FileError::NoParquet { place: input.files.place(&how.file) }),

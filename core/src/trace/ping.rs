@@ -27,6 +27,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "ping",
     suffixes: &["ping"],
     doc: "Output of ping: round-trip times by number.",
+    keys: &[&["interval", "rate"]],
     read: Some(|how, input| {
         let sampling = Sampling::of(how, input)?;
         input.parsed(&how.file, |file| read_within(file, how.interval, sampling, input.budget))

@@ -23,6 +23,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "probes",
     suffixes: &[],
     doc: "Per-packet delay and loss with a header.",
+    keys: &[&["direction", "rate"]],
     read: Some(|how, input| {
         let why = "probes have two directions, up and down";
         let direction = how.needed(how.direction, why, "direction", input)?;
@@ -36,6 +37,7 @@ pub(super) const PAIR: FormatRow = FormatRow {
     name: "delay-loss",
     suffixes: &[],
     doc: "A file of delays and one of loss flags.",
+    keys: &[&["losses", "interval", "rate"]],
     read: Some(read_files),
     write: None,
 };

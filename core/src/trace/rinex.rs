@@ -24,6 +24,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "rinex",
     suffixes: &["rnx"],
     doc: "Observations in RINEX 3 or 4: C/N0 of a satellite, as a modem's log.",
+    keys: &[series::KEYS],
     read: Some(read),
     write: None,
 };

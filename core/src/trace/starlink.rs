@@ -24,6 +24,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "starlink",
     suffixes: &[],
     doc: "History of a Starlink dish (get_history): loss and round-trip time each second.",
+    keys: &[series::KEYS],
     read: Some(read),
     write: None,
 };

@@ -38,6 +38,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "text",
     suffixes: &["csv", "txt"],
     doc: "CLIFT's own.",
+    keys: &[],
     read: Some(|how, input| {
         input.parsed(&how.file, |file| read_within(file, how.lldu, input.budget))
     }),

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from clift.cli.options import busy
-from clift.errors import TraceError
-from clift.imports import import_captures, import_modem, import_series, read_log
+from clift.imports import import_captures, read_log
 from clift.trace import PhyTrace
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -139,22 +138,9 @@ def series(path: Path, output: Path, **options: Any) -> None:
     as a whole or not at all.
     """
     _check_apart(output, path)
-    only = {key: options.pop(key) for key in ("interval", "direction")}
     with busy(f"reading {path}"):
-        if options["time"] is None:
-            phy = _recognised(path, only | options)
-        elif (given := next((key for key in only if only[key] is not None), None)) is not None:
-            of = "ping's probes" if given == "interval" else "irtt's file"
-            raise TraceError(f"{path}: {given} applies to {of} only; omit {given} or time")
-        else:
-            options["delay_is"] = options["delay_is"] or "one-way"
-            options["seed"] = 1 if options["seed"] is None else options["seed"]
-            phy = _modem(path, options) if _is_modem(options) else _series(path, options)
+        phy = read_log(path, **keys(options))
     _finish(phy, output)
-
-
-def _recognised(path: Path, options: dict[str, Any]) -> PhyTrace:
-    return read_log(path, **keys(options))
 
 
 def keys(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,34 +148,6 @@ def keys(options: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in options.items() if value is not None}
     size = found.pop("lldu_bytes", None)
     return found if size is None else found | {"lldu": f"{size} B"}
-
-
-_OF_MODEMS = ("esn0", "cn0", "modcod", "modcod_table", "symbol_rate", "frame_symbols", "margin",
-              "acm_delay")  # fmt: skip
-
-
-def _is_modem(options: dict[str, Any]) -> bool:
-    return any(options[key] is not None for key in _OF_MODEMS)
-
-
-def _series(path: Path, options: dict[str, Any]) -> PhyTrace:
-    own = {key: value for key, value in options.items() if key not in _OF_MODEMS}
-    return import_series(path, **own)
-
-
-def _modem(path: Path, options: dict[str, Any]) -> PhyTrace:
-    own = dict(options)
-    for key, of in (
-        ("rate", "symbol rate and MODCOD"),
-        ("rate_is", "symbol rate and MODCOD"),
-        ("lldu_bytes", "the MODCOD"),
-        ("max_hold", "the frames' own times"),
-    ):
-        if own.pop(key, None) is not None:
-            raise TraceError(f"{path}: {key} follows from {of}; omit it")
-    if own["symbol_rate"] is None:
-        raise TraceError(f"{path}: a modem's frames need a symbol rate; give symbol_rate")
-    return import_modem(path, errors=own.pop("loss"), **own)
 
 
 @click.command()

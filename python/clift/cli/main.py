@@ -248,7 +248,8 @@ _GIVEN = re.compile(
     r"|frame_symbols|from|nat|missing|modcod_table|rate_is|max_hold|direction(?=`|$))(?:`|\b)"
     r"|(?<= with )`(missing)`|(?<=slot_ns and )(decode_ns)"
     r"|(?<=: )(rate_is|max_hold)(?=: )"
-    r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin)(?=: )"
+    r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin"
+    r"|interval|direction)(?=: )"
     r"|\b(rate_kbps|interval_ms)(?= = )|(?<= as )(modcod_table|missing|modcod)\b"
 )
 

@@ -17,7 +17,7 @@ use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
-use crate::trace::series::{DelayIs, Shift};
+use crate::trace::series::Shift;
 use crate::trace::{Fault, PhyTrace};
 use crate::units::{BitRate, Bytes};
 
@@ -25,6 +25,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "capture",
     suffixes: &[],
     doc: "Two captures of packets, pcap or pcapng, at the sender and at the receiver.",
+    keys: &[&["receiver", "nat", "from", "clock_offset", "rate"]],
     read: Some(read_files),
     write: None,
 };
@@ -54,9 +55,6 @@ pub struct Options {
 fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {
     let why = "a capture at the sender needs the one at the receiver";
     let receiver = how.needed(how.receiver.as_ref(), why, "receiver", input)?;
-    if how.delay_is != DelayIs::OneWay {
-        return Err(how.wrong("delay_is", "two captures give the one-way delay; remove it", input));
-    }
     let options = Options {
         lldu: how.lldu,
         rate: how.constant_rate(input)?,

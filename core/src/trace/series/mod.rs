@@ -41,6 +41,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "series",
     suffixes: &[],
     doc: "Rate, delay and loss over time, in columns that are named.",
+    keys: &[&["time"], KEYS],
     read: Some(|how, input| {
         let series = Series::of(how, input)?;
         let phy = input.parsed(&how.file, |file| read_within(file, &series, MOST, input.budget))?;
@@ -48,6 +49,27 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     }),
     write: None,
 };
+
+/// Keys of a series, and of formats that become one.
+pub(super) const KEYS: &[&str] = &[
+    "rate",
+    "rate_is",
+    "max_hold",
+    "delay",
+    "delay_is",
+    "loss",
+    "clock_offset",
+    "missing",
+    "seed",
+    "esn0",
+    "cn0",
+    "symbol_rate",
+    "modcod",
+    "modcod_table",
+    "frame_symbols",
+    "margin",
+    "acm_delay",
+];
 
 fn with_source(mut phy: PhyTrace, how: &TraceFile) -> PhyTrace {
     let name = how.file.file_name().map(|name| name.to_string_lossy().into_owned());
