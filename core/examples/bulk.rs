@@ -81,7 +81,7 @@ fn main() -> Result<(), Failure> {
         },
         &mut (),
     )?;
-    let sent: u64 = outcome.flows.iter().map(|flow| flow.segments_sent).sum();
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.sender.segments_sent).sum();
     println!("{sent} {:.3}", outcome.goodput() / 1e3);
     Ok(())
 }

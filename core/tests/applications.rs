@@ -224,7 +224,7 @@ fn a_call_over_a_clean_path_is_the_e_model_of_its_delay() {
     let found = voice(Voice { length, ..Voice::default() }, 0.0, 250);
     let own = found.voice.unwrap();
     assert_eq!((own.sent, own.received, own.judged, own.played), (5000, 5000, 5000, 5000));
-    assert_eq!(found.ip_bytes_sent, 5000 * 200);
+    assert_eq!(found.sender.bytes_sent, 5000 * 200);
     let delay = own.delay.unwrap();
     assert_eq!((delay.min, delay.max), (Duration::from_micros(250_200), delay.min));
     // Coder, network, buffer.

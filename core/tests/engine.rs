@@ -125,7 +125,7 @@ fn a_way_without_a_hop_takes_no_time() {
         let outcome = run(&Setup { backward, ..setup(forward, vec![flow.clone()], 60) });
         let expected = RTT.half() * rounds;
         assert_eq!(outcome.flows[0].completion(), Some(expected));
-        assert_eq!(outcome.flows[0].segments_sent, 70);
+        assert_eq!(outcome.flows[0].sender.segments_sent, 70);
     }
 }
 
@@ -380,7 +380,7 @@ proptest! {
 /// Packets: what enters a hop leaves it, is dropped, lost or pending; what leaves one enters the
 /// next.
 fn conserved(outcome: &Outcome) -> Result<(), TestCaseError> {
-    let sent: u64 = outcome.flows.iter().map(|flow| flow.segments_sent).sum();
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.sender.segments_sent).sum();
     let mut entering = sent;
     for hop in &outcome.forward {
         entering = match hop {
@@ -432,16 +432,19 @@ fn delivered_once_in_order(log: &Log, outcome: &Outcome) -> Result<(), TestCaseE
         }
         prop_assert_eq!(in_order, flow.bytes_in_order);
         prop_assert!(bytes >= in_order);
-        prop_assert_eq!(duplicates, flow.spurious_retransmissions + flow.stale_segments);
+        prop_assert_eq!(
+            duplicates,
+            flow.receiver.duplicate_segments + flow.receiver.stale_segments
+        );
         retransmissions_add_up(flow)?;
     }
     Ok(())
 }
 
 fn retransmissions_add_up(flow: &FlowMetrics) -> Result<(), TestCaseError> {
-    prop_assert!(flow.retransmissions <= flow.segments_sent);
-    prop_assert!(flow.spurious_retransmissions <= flow.retransmissions);
-    let acknowledged: u64 = flow.segments_by_retransmissions.iter().sum();
-    prop_assert!(acknowledged <= flow.segments_sent - flow.retransmissions);
+    prop_assert!(flow.sender.retransmissions <= flow.sender.segments_sent);
+    prop_assert!(flow.receiver.duplicate_segments <= flow.sender.retransmissions);
+    let acknowledged: u64 = flow.sender.acknowledged_by_transmissions.iter().sum();
+    prop_assert!(acknowledged <= flow.sender.segments_sent - flow.sender.retransmissions);
     Ok(())
 }

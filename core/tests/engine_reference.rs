@@ -103,10 +103,10 @@ proptest! {
         }
         prop_assert_eq!(sent.0.len(), expected.sent.len());
         let flow = &outcome.flows[0];
-        prop_assert_eq!(flow.segments_sent, expected.sender.segments_sent);
-        prop_assert_eq!(flow.retransmissions, expected.sender.retransmissions);
-        prop_assert_eq!(flow.timeouts, expected.sender.timeouts);
-        prop_assert_eq!(flow.spurious_retransmissions, expected.receiver.duplicate_segments);
+        prop_assert_eq!(flow.sender.segments_sent, expected.sender.segments_sent);
+        prop_assert_eq!(flow.sender.retransmissions, expected.sender.retransmissions);
+        prop_assert_eq!(flow.sender.timeouts, expected.sender.timeouts);
+        prop_assert_eq!(flow.receiver.duplicate_segments, expected.receiver.duplicate_segments);
         prop_assert_eq!(flow.bytes_in_order, expected.receiver.bytes_in_order);
         let HopMetrics::Leg(leg) = outcome.forward[0] else { panic!("a leg") };
         prop_assert_eq!(leg.counters.dropped, expected.queue_drops);

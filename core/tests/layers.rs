@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("queue", &["link"]),
     ("scheme", &["link", "queue", "trace"]),
     ("transport", &[]),
-    ("metrics", &["link"]),
+    ("metrics", &["link", "transport"]),
     ("application", &["metrics", "transport"]),
     ("simulation", &["application", "link", "metrics", "queue", "scheme", "transport"]),
     ("capture", &["link", "scheme", "simulation", "trace", "transport"]),

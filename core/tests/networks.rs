@@ -121,7 +121,7 @@ fn the_long_flow_of_a_parking_lot_gets_least() {
         assert!((3.5e6..4e6).contains(&sum), "{goodput:?}");
     }
     // What comes to the first link is what both of its flows sent, SYNs and pure ACKs included.
-    let sent = outcome.flows[0].segments_sent + outcome.flows[1].segments_sent;
+    let sent = outcome.flows[0].sender.segments_sent + outcome.flows[1].sender.segments_sent;
     assert_eq!(leg_of(&outcome, 0).counters.offered, sent + 2 * 2);
 }
 

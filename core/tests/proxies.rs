@@ -140,7 +140,11 @@ fn back_pressure_bounds_what_the_proxy_holds() {
         let metrics = &outcome.flows[0];
         let held = metrics.proxies[0].most_held;
         assert!((225_000..=250_000).contains(&held), "{profile:?}: {held}");
-        assert_eq!((metrics.retransmissions, metrics.timeouts), (0, 0), "{profile:?}");
+        assert_eq!(
+            (metrics.sender.retransmissions, metrics.sender.timeouts),
+            (0, 0),
+            "{profile:?}"
+        );
         // 1448 of 1500 bytes are data; it takes two round trips or so to begin.
         let share = metrics.goodput() / (1e6 * 1448.0 / 1500.0);
         assert!((0.98..=1.0).contains(&share), "{profile:?}: {share}");
@@ -157,7 +161,7 @@ fn a_fixed_window_does_not_fall() {
         let mut setup = setup(there, back, vec![bulk], between(proxy));
         setup.duration = Duration::from_secs(200);
         let outcome = run(&setup);
-        (outcome.flows[0].goodput() / 1e6, outcome.flows[0].retransmissions)
+        (outcome.flows[0].goodput() / 1e6, outcome.flows[0].sender.retransmissions)
     };
     let (newreno, _) = goodput(ProxyConfig::default());
     let window = ProxyConfig { window: Packets::new(200), ..ProxyConfig::default() };
@@ -223,7 +227,7 @@ fn an_observer_sees_every_stage() {
     let outcome = simulation::run(&setup, &mut seen).unwrap();
     assert_eq!(run(&setup), outcome, "an observer changes nothing");
     assert_eq!((seen.first, seen.new), (200 * MSS, 200 * MSS));
-    assert_eq!(outcome.flows[0].segments_sent, 200);
+    assert_eq!(outcome.flows[0].sender.segments_sent, 200);
     let delay = outcome.flows[0].segment_delay.unwrap();
     assert_eq!(delay.min, Duration::from_millis(310), "from the source to the destination");
 }

@@ -51,7 +51,7 @@ fn picoquics_satellite_with_its_thin_way_back() {
     for congestion in ["cubic", "bbr", "bbr3"] {
         for answers in ["3 Mbit/s", "250 Mbit/s"] {
             let flow = satellite(&format!("congestion = \"{congestion}\""), answers);
-            let (time, again) = (seconds(&flow), flow.retransmissions);
+            let (time, again) = (seconds(&flow), flow.sender.retransmissions);
             eprintln!("{congestion}, answers at {answers}: {time:.2} s, {again} sent again");
             assert!(time > 3.3);
         }

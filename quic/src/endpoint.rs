@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use clift::transport::{
-    Chunk, EcnReport, End, Endpoint, Limit, Outbox, Packet, Purpose, Received, Report, Window,
+    Chunk, End, Endpoint, Limit, Outbox, Packet, Purpose, Received, Report, Window,
 };
 use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{
@@ -41,7 +41,6 @@ pub(crate) struct QuicEndpoint {
     early: bool,
     closed: bool,
     /// Marks on received packets, if explicit congestion notification is on.
-    ecn: Option<EcnReport>,
 
     /// Replaces the streams if each write is a message, sent in a datagram.
     messages: Option<Messages>,
@@ -135,7 +134,6 @@ impl QuicEndpoint {
             open: false,
             early,
             closed: false,
-            ecn: ecn.then(EcnReport::default),
             messages: (purpose == Purpose::Messages).then(Messages::default),
             ids: BTreeMap::new(),
             numbers: BTreeMap::new(),
@@ -151,7 +149,7 @@ impl QuicEndpoint {
             read: 0,
             acknowledged: 0,
             in_flight,
-            report: Report::default(),
+            report: Report { ecn, ..Report::default() },
             heard_now: false,
             timer_ran: None,
         }
@@ -270,7 +268,7 @@ impl QuicEndpoint {
             let mut bytes = Vec::new();
             let Some(transmit) = connection.poll_transmit(at, 1, &mut bytes) else { break };
             something = true;
-            let ecn = carried(transmit.ecn.filter(|_| self.ecn.is_some()));
+            let ecn = carried(transmit.ecn.filter(|_| self.report.ecn));
             self.post(now, (bytes, ecn), outbox);
         }
         something
@@ -322,14 +320,15 @@ impl QuicEndpoint {
     /// Counts a packet with data that leaves.
     fn count(&mut self, packet: &Packet) {
         self.order += 1;
-        self.report.sent += 1;
-        self.report.bytes_sent += u64::from(packet.size.0);
+        let sender = &mut self.report.sender;
+        sender.segments_sent += 1;
+        sender.bytes_sent += u64::from(packet.size.0);
         if packet.retransmission > 0 {
-            self.report.retransmissions += 1;
-            self.report.fast_retransmits += u64::from(self.timer_ran.is_none());
+            sender.retransmissions += 1;
+            sender.fast_retransmits += u64::from(self.timer_ran.is_none());
         }
         // What several streams have in flight is not acknowledged in order.
-        let counts = &mut self.report.by_retransmissions;
+        let counts = &mut sender.acknowledged_by_transmissions;
         let again = usize::from(packet.retransmission).min(counts.len() - 1);
         match self.purpose {
             Purpose::OneWay => {}
@@ -361,20 +360,20 @@ impl QuicEndpoint {
         if packet.len == 0 {
             return new;
         }
-        if let Some(report) = &mut self.ecn {
-            report.arrived += 1;
-            report.marked += u64::from(packet.ecn == Ecn::Ce);
-        }
-        self.report.bytes_received += u64::from(packet.size.0);
+        let receiver = &mut self.report.receiver;
+        receiver.segments_received += 1;
+        receiver.marked_segments += u64::from(packet.ecn == Ecn::Ce);
+        receiver.distinct_bytes += u64::from(packet.size.0);
         if self.messages.is_some() {
             // A message counts as new only if its packet was read in time.
             new |= read == body.messages.len();
-            self.report.stale += u64::from(!new);
+            receiver.stale_segments += u64::from(!new);
         } else {
-            self.report.spurious_retransmissions += u64::from(!new);
+            receiver.duplicate_segments += u64::from(!new);
         }
         let behind = self.latest.saturating_sub(body.order);
-        self.report.reordering = self.report.reordering.max(behind);
+        let behind = u32::try_from(behind).unwrap_or(u32::MAX);
+        receiver.max_reordering = receiver.max_reordering.max(behind);
         self.latest = self.latest.max(body.order);
         new
     }
@@ -386,7 +385,7 @@ impl QuicEndpoint {
         }
         self.acknowledged = delivered;
         if self.purpose == Purpose::OneWay {
-            let counts = &mut self.report.by_retransmissions;
+            let counts = &mut self.report.sender.acknowledged_by_transmissions;
             self.sent.entry(0).or_default().acknowledge(delivered, |again| {
                 counts[usize::from(again).min(counts.len() - 1)] += 1;
             });
@@ -613,7 +612,7 @@ impl Endpoint for QuicEndpoint {
         something |= self.send(now, outbox);
         if let Some(before) = self.timer_ran.take() {
             let timeout = before.was_timeout(Probes::of(&self.peer), something);
-            self.report.timeouts += u64::from(timeout);
+            self.report.sender.timeouts += u64::from(timeout);
         }
         self.peer.exchange();
         let timeout = self.peer.connection.as_mut().and_then(|(_, it)| it.poll_timeout());
@@ -648,7 +647,10 @@ impl Endpoint for QuicEndpoint {
     fn report(&self) -> Report {
         let connection = self.peer.connection.as_ref();
         let events = connection.map_or(0, |(_, it)| it.stats().path.congestion_events);
-        Report { recovery_entries: events, window_reductions: events, ecn: self.ecn, ..self.report }
+        let mut report = self.report;
+        report.sender.recovery_entries_by_dupacks = events;
+        report.sender.cwnd_reductions = events;
+        report
     }
 
     /// The streams accept data as far as the receive window and the send window allow: once all of

@@ -89,7 +89,7 @@ pub struct Summary {
 /// std::fs::create_dir_all(&folder)?;
 /// let summary = record(&setup, &folder.join("x.pcapng"), &Options::default(), &|| true)?;
 /// // Data and acknowledgements, each captured at three places.
-/// assert!(summary.packets > 3 * summary.outcome.flows[0].segments_sent);
+/// assert!(summary.packets > 3 * summary.outcome.flows[0].sender.segments_sent);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -2,8 +2,8 @@
 //! source of each. Summaries, tables, plots and the docs follow it.
 
 use crate::metrics::{
-    DelaySummary, EcnMetrics, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics,
-    Outcome, PageMetrics, ProxyMetrics, RequestMetrics, Value, VoiceMetrics,
+    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
+    PageMetrics, ProxyMetrics, RequestMetrics, Value, VoiceMetrics,
 };
 use crate::units::Duration;
 
@@ -119,7 +119,7 @@ enum Source {
     Requests(fn(&RequestMetrics) -> Value),
     Voice(fn(&VoiceMetrics) -> Value),
     Proxies(fn(&ProxyMetrics) -> Value),
-    Ecn(fn(&EcnMetrics) -> Value),
+    Ecn(fn(&FlowMetrics) -> Value),
     Link(fn(&LinkMetrics) -> Value),
     Leg(fn(&LegMetrics) -> Value),
     Delay(fn(&DelaySummary) -> Value),
@@ -152,9 +152,9 @@ pub static CATALOG: &[Metric] = &[
     row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (flow: / duration of the flow)",
         &[Run(|r| (r.goodput() / 1e3).into()), Flow(|f| (f.goodput() / 1e3).into())]),
     row("throughput_kbps", "sent", "kbit/s", MORE, "rate of IP packets sent, including headers and retransmissions",
-        &[Run(|r| r.kbps(|f| f.ip_bytes_sent).into()), Flow(|f| (f.throughput() / 1e3).into())]),
+        &[Run(|r| r.kbps(|f| f.sender.bytes_sent).into()), Flow(|f| (f.throughput() / 1e3).into())]),
     row("ip_throughput_kbps", "IP received", "kbit/s", MORE, "rate of distinct IP packets received, including headers, as in figures 8 to 11 of Kuhn 2014",
-        &[Run(|r| r.kbps(|f| f.ip_bytes_received).into()), Flow(|f| (f.ip_throughput() / 1e3).into())]),
+        &[Run(|r| r.kbps(|f| f.receiver.distinct_bytes).into()), Flow(|f| (f.ip_throughput() / 1e3).into())]),
     row("completion_s", "completion", "s", LESS, "time from the first segment sent to the last byte of the file (of the page, of all answers) at the receiver, for the slowest flow, as in table 3 of Kuhn 2014",
         &[Run(|r| seconds(r.completion())), Flow(|f| seconds(f.completion()))]),
     row("completion_acked_s", "completion, acknowledged", "s", LESS, "time from the first segment sent to the last acknowledgement at the sender, for the slowest flow",
@@ -174,37 +174,37 @@ pub static CATALOG: &[Metric] = &[
     row("bytes_in_order", "received in order", "bytes", MORE, "in-order payload at the receiver",
         &[Each(|f| f.bytes_in_order)]),
     row("ip_bytes_sent", "IP sent", "bytes", None, "bytes of IP packets sent, including retransmissions",
-        &[Each(|f| f.ip_bytes_sent)]),
+        &[Each(|f| f.sender.bytes_sent)]),
     row("ip_bytes_received", "IP received", "bytes", MORE, "bytes of IP packets received, each packet counted once",
-        &[Each(|f| f.ip_bytes_received)]),
+        &[Each(|f| f.receiver.distinct_bytes)]),
     row("segments_sent", "segments sent", "", None, "segments sent, including retransmissions",
-        &[Each(|f| f.segments_sent)]),
+        &[Each(|f| f.sender.segments_sent)]),
     row("retransmissions", "retransmissions", "", LESS, "segments retransmitted",
-        &[Each(|f| f.retransmissions)]),
+        &[Each(|f| f.sender.retransmissions)]),
     row("spurious_retransmissions", "spurious retransmissions", "", LESS, "segments that arrived without new data, because the original had arrived",
-        &[Each(|f| f.spurious_retransmissions)]),
+        &[Each(|f| f.receiver.duplicate_segments)]),
     row("stale_segments", "stale segments", "", LESS, "segments with new data that the receiver discarded because their timestamp was too old (PAWS); only with profile `linux` and reordering",
-        &[Each(|f| f.stale_segments)]),
+        &[Each(|f| f.receiver.stale_segments)]),
     row("timeouts", "timeouts", "", LESS, "retransmission timeouts",
-        &[Each(|f| f.timeouts)]),
+        &[Each(|f| f.sender.timeouts)]),
     row("fast_retransmits", "fast retransmits", "", LESS, "retransmissions in fast recovery; all others follow a timeout",
-        &[Each(|f| f.fast_retransmits)]),
+        &[Each(|f| f.sender.fast_retransmits)]),
     row("recovery_entries", "recovery entries", "", LESS, "entries into recovery by duplicate acknowledgements, as in the DUPACK column of Tauran 2017",
-        &[Each(|f| f.recovery_entries)]),
+        &[Each(|f| f.sender.recovery_entries_by_dupacks)]),
     row("duplicate_acks", "duplicate ACKs", "", LESS, "duplicate acknowledgements received by the sender",
-        &[Each(|f| f.duplicate_acks)]),
+        &[Each(|f| f.sender.duplicate_acks)]),
     row("window_reductions", "window reductions", "", LESS, "reductions of the congestion window",
-        &[Each(|f| f.window_reductions)]),
+        &[Each(|f| f.sender.cwnd_reductions)]),
     row("undo_events", "reductions undone", "", LESS, "window reductions that the sender undid as unnecessary",
-        &[Each(|f| f.undo_events)]),
+        &[Each(|f| f.sender.undo_events)]),
     row("share_application_limited", "waits for application", "%", None, "share of the time in which the sender had no more data of the application to send (of the run: mean over the flows)",
         &[Run(|r| r.mean_share(|f| f.waited_for_application).into()), Flow(|f| f.share(f.waited_for_application).into())]),
     row("share_window_limited", "waits for receive window", "%", LESS, "share of the time in which only the receive window, or the limit `cwnd_max`, kept the sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over the flows)",
         &[Run(|r| r.mean_share(|f| f.waited_for_receive_window).into()), Flow(|f| f.share(f.waited_for_receive_window).into())]),
     row("segments_by_retransmissions", "segments by retransmissions", "", None, "acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more",
-        &[Flow(|f| Value::List(f.segments_by_retransmissions.map(Value::Count).to_vec()))]),
+        &[Flow(|f| Value::List(f.sender.acknowledged_by_transmissions.map(Value::Count).to_vec()))]),
     row("reordering_degree", "reordering degree", "packets", LESS, "largest displacement of a segment that arrived after later ones",
-        &[Flow(|f| f.reordering_degree.into())]),
+        &[Flow(|f| u64::from(f.receiver.max_reordering).into())]),
     row("segment_delay_ms", "segment delay", "ms", LESS, "time from the first transmission by the transport to the first arrival",
         &[Flow(|f| f.segment_delay.into())]),
     row("in_order_delay_ms", "in-order delay", "ms", LESS, "time from the first transmission by the transport to in-order delivery",
@@ -244,11 +244,11 @@ pub static CATALOG: &[Metric] = &[
     row("most_held_bytes", "most held", "bytes", LESS, "maximum payload in both buffers of the proxy",
         &[Proxies(|p| p.most_held.into())]),
     row("packets_marked", "packets marked", "", LESS, "data packets that arrived with an ECN mark",
-        &[Ecn(|e| e.marked.into())]),
+        &[Ecn(|f| f.receiver.marked_segments.into())]),
     row("share_marked", "marked", "%", LESS, "share of the data packets received that were marked",
-        &[Ecn(|e| e.share_marked().into())]),
+        &[Ecn(|f| f.share_marked().into())]),
     row("reductions", "reductions by marks", "", LESS, "reductions of the congestion window caused by marks; also counted in `window_reductions`",
-        &[Ecn(|e| e.reductions.into())]),
+        &[Ecn(|f| f.sender.ecn_reductions.into())]),
     row("packets_offered", "packets offered", "", None, "packets offered to the link: dropped, delivered, lost and pending ones",
         &[Link(|l| l.counters.offered.into()), Leg(|l| l.counters.offered.into())]),
     row("packets_delivered", "packets delivered", "", MORE, "packets delivered at the far end",
@@ -464,9 +464,9 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
         };
         values.push(("proxies", Value::List(flow.proxies.iter().map(proxy).collect())));
     }
-    if let Some(ecn) = &flow.ecn {
+    if flow.ecn {
         let found = read(SummaryPart::Ecn, |source| match source {
-            Ecn(value) => Some(value(ecn)),
+            Ecn(value) => Some(value(flow)),
             _ => None,
         });
         values.push(("ecn", Value::Table(found)));
@@ -519,6 +519,7 @@ fn ms(time: Duration) -> Value {
 mod tests {
     use super::*;
     use crate::metrics::LegCounters;
+    use crate::transport::tcp::SenderCounters;
     use crate::units::Instant;
 
     /// The output of Python's `json.dumps` for `Run.summary()`, without spaces.
@@ -529,7 +530,7 @@ mod tests {
             flows: vec![FlowMetrics {
                 end: Instant::from_nanos(2_000_000_000),
                 bytes_in_order: 1000,
-                timeouts: 3,
+                sender: SenderCounters { timeouts: 3, ..SenderCounters::default() },
                 segment_delay: Some(DelaySummary {
                     count: 1,
                     min: Duration::from_millis(4),

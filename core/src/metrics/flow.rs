@@ -1,6 +1,7 @@
 //! Metrics of one flow.
 
 use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VoiceMetrics};
+use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::units::{Duration, Instant};
 
 /// Totals of a flow at the end of a run.
@@ -13,36 +14,12 @@ pub struct FlowMetrics {
     pub end: Instant,
     /// In-order payload bytes at the receiver.
     pub bytes_in_order: u64,
-    /// Bytes of IP packets received, each packet counted once.
-    pub ip_bytes_received: u64,
-    /// Bytes of IP packets sent, including retransmissions.
-    pub ip_bytes_sent: u64,
-    /// Segments sent, including retransmissions.
-    pub segments_sent: u64,
-    /// Segments retransmitted.
-    pub retransmissions: u64,
-    /// Acknowledged segments by number of retransmissions: index 0 none, 1 one, ...; the last index
-    /// also counts larger numbers. For datagrams: those sent.
-    pub segments_by_retransmissions: [u64; 8],
-    /// Segments that arrived without new data, because the original had arrived.
-    pub spurious_retransmissions: u64,
-    /// Segments with new data that the receiver discarded because their timestamp was too old
-    /// (PAWS; none in profile `papers`).
-    pub stale_segments: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Fast retransmits.
-    pub fast_retransmits: u64,
-    /// Entries into recovery by duplicate acknowledgements.
-    pub recovery_entries: u64,
-    /// Duplicate acknowledgements received.
-    pub duplicate_acks: u64,
-    /// Reductions of the congestion window.
-    pub window_reductions: u64,
-    /// Reductions undone.
-    pub undo_events: u64,
-    /// Largest displacement of a segment that arrived after later ones, in packets.
-    pub reordering_degree: u64,
+    /// Counters of the sender.
+    pub sender: SenderCounters,
+    /// Counters of the receiver.
+    pub receiver: ReceiverCounters,
+    /// True if explicit congestion notification (ECN) is in use.
+    pub ecn: bool,
     /// Delay of segments from their first transmission by the transport to their first arrival.
     pub segment_delay: Option<DelaySummary>,
     /// Delay of segments from their first transmission by TCP to their in-order delivery.
@@ -66,8 +43,6 @@ pub struct FlowMetrics {
     pub voice: Option<VoiceMetrics>,
     /// Metrics of the proxies that split the flow, from the first to the last.
     pub proxies: Vec<ProxyMetrics>,
-    /// Metrics of explicit congestion notification, if it is in use.
-    pub ecn: Option<EcnMetrics>,
 }
 
 /// Metrics of a proxy for one flow.
@@ -78,25 +53,6 @@ pub struct ProxyMetrics {
     pub relayed: u64,
     /// Maximum of the bytes in both buffers together.
     pub most_held: u64,
-}
-
-/// Metrics of explicit congestion notification.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct EcnMetrics {
-    /// Data packets that arrived with an ECN mark.
-    pub marked: u64,
-    /// Data packets that arrived, including duplicates.
-    pub arrived: u64,
-    /// Reductions of the congestion window caused by marks.
-    pub reductions: u64,
-}
-
-impl EcnMetrics {
-    /// Marked packets divided by packets that arrived; `None` if none arrived.
-    pub fn share_marked(&self) -> Option<f64> {
-        (self.arrived > 0).then(|| self.marked as f64 / self.arrived as f64)
-    }
 }
 
 /// Metrics of a constant-rate application.
@@ -133,13 +89,20 @@ impl FlowMetrics {
 
     /// Bytes of IP packets sent divided by the duration of the flow, bit/s.
     pub fn throughput(&self) -> f64 {
-        rate(self.ip_bytes_sent, self.lasted())
+        rate(self.sender.bytes_sent, self.lasted())
     }
 
     /// Distinct IP bytes received divided by the duration of the flow, bit/s, as in the figures of
     /// Kuhn 2014.
     pub fn ip_throughput(&self) -> f64 {
-        rate(self.ip_bytes_received, self.lasted())
+        rate(self.receiver.distinct_bytes, self.lasted())
+    }
+
+    /// Data packets that arrived with an ECN mark, divided by those that arrived; `None` if none
+    /// arrived.
+    pub fn share_marked(&self) -> Option<f64> {
+        let ReceiverCounters { marked_segments, segments_received, .. } = self.receiver;
+        (segments_received > 0).then(|| marked_segments as f64 / segments_received as f64)
     }
 
     /// A time divided by the duration of the flow, 0 to 1.

@@ -15,7 +15,7 @@ mod value;
 pub use application::{PageMetrics, RequestMetrics, VoiceMetrics};
 pub use catalog::{Better, CATALOG, Metric, SummaryPart};
 pub use distribution::{DelaySummary, Distribution};
-pub use flow::{EcnMetrics, FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
+pub use flow::{FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
 pub use hop::{HopMetrics, LegCounters, LegMetrics, LinkMetrics};
 pub use numbers::MOST_FLOWS;
 pub use outcome::Outcome;

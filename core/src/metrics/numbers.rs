@@ -78,7 +78,7 @@ fn ranges(flows: &[FlowMetrics]) -> Value {
     let mut sums = [0; 8];
     for flow in flows {
         of_all.add(&catalog::flow(flow));
-        for (sum, count) in sums.iter_mut().zip(flow.segments_by_retransmissions) {
+        for (sum, count) in sums.iter_mut().zip(flow.sender.acknowledged_by_transmissions) {
             *sum += count;
         }
     }
@@ -165,6 +165,7 @@ mod tests {
 
     use super::*;
     use crate::metrics::MessageMetrics;
+    use crate::transport::tcp::SenderCounters;
     use crate::units::Instant;
 
     fn numbers(flows: Vec<FlowMetrics>) -> BTreeMap<String, f64> {
@@ -180,10 +181,13 @@ mod tests {
 
     fn flow(timeouts: u64) -> FlowMetrics {
         FlowMetrics {
-            timeouts,
+            sender: SenderCounters {
+                timeouts,
+                acknowledged_by_transmissions: [timeouts, 1, 0, 0, 0, 0, 0, 0],
+                ..SenderCounters::default()
+            },
             end: Instant::from_nanos(8_000_000),
             bytes_in_order: 1000 * timeouts,
-            segments_by_retransmissions: [timeouts, 1, 0, 0, 0, 0, 0, 0],
             // Only every other flow has an application with its own summary.
             messages: (timeouts % 2 == 1)
                 .then(|| MessageMetrics { sent: timeouts, ..Default::default() }),

@@ -6,13 +6,13 @@ use std::ops::Range;
 use rand_chacha::ChaCha8Rng;
 
 use crate::application::{Arrival, Session, Traffic};
-use crate::metrics::{Distribution, EcnMetrics, FlowMetrics};
+use crate::metrics::{Distribution, FlowMetrics};
 use crate::simulation::births::Births;
 use crate::simulation::observer::FlowSample;
 use crate::simulation::proxy::Proxy;
 use crate::simulation::setup::{Flow, Setup};
 use crate::simulation::socket::{Socket, main_connection};
-use crate::transport::{EcnReport, End, Endpoint, Limit, Packet, Report};
+use crate::transport::{End, Endpoint, Limit, Packet, Report};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -248,7 +248,7 @@ impl FlowState {
     }
 
     pub(super) fn sample(&self, sockets: &[Socket]) -> FlowSample {
-        let report = self.report(sockets);
+        let Report { sender, .. } = self.report(sockets);
         let main = &self.own(sockets)[2 * self.main];
         let window = main.endpoint.window().unwrap_or_default();
         FlowSample {
@@ -257,9 +257,9 @@ impl FlowState {
             srtt: window.srtt,
             in_flight: window.in_flight,
             bytes_in_order: self.delivered(sockets),
-            sent: report.sent,
-            retransmissions: report.retransmissions,
-            timeouts: report.timeouts,
+            sent: sender.segments_sent,
+            retransmissions: sender.retransmissions,
+            timeouts: sender.timeouts,
         }
     }
 
@@ -278,7 +278,7 @@ impl FlowState {
         ended: Instant,
         session: Option<(&dyn Session, usize)>,
     ) -> FlowMetrics {
-        let report = self.report(sockets);
+        let Report { sender, receiver, ecn } = self.report(sockets);
         let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
         let in_order_delay = match self.early_delay.count() {
             0 => segment_delay,
@@ -292,30 +292,14 @@ impl FlowState {
             waited_for_application: waits.application,
             waited_for_receive_window: waits.receive_window,
             bytes_in_order: self.delivered(sockets),
-            ip_bytes_received: report.bytes_received,
-            ip_bytes_sent: report.bytes_sent,
-            segments_sent: report.sent,
-            retransmissions: report.retransmissions,
-            segments_by_retransmissions: report.by_retransmissions,
-            spurious_retransmissions: report.spurious_retransmissions,
-            stale_segments: report.stale,
-            timeouts: report.timeouts,
-            fast_retransmits: report.fast_retransmits,
-            recovery_entries: report.recovery_entries,
-            duplicate_acks: report.duplicate_acks,
-            window_reductions: report.window_reductions,
-            undo_events: report.undo_events,
-            reordering_degree: report.reordering,
+            sender,
+            receiver,
+            ecn,
             segment_delay,
             in_order_delay,
             completed: self.completed,
             acknowledged: self.acknowledged,
             proxies: self.proxies.iter().map(Proxy::metrics).collect(),
-            ecn: report.ecn.map(|EcnReport { marked, arrived, reductions }| EcnMetrics {
-                marked,
-                arrived,
-                reductions,
-            }),
             ..FlowMetrics::default()
         };
         self.traffic.report(&mut metrics);

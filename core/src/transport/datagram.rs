@@ -91,7 +91,7 @@ impl Endpoint for Datagrams {
 
     fn handle(&mut self, _: Instant, packet: &Packet, _: Option<Contents>) -> Received {
         self.delivered += u64::from(packet.len);
-        self.report.bytes_received += u64::from(packet.size.0);
+        self.report.receiver.distinct_bytes += u64::from(packet.size.0);
         Received::Data { in_vain: false, delivered: self.delivered }
     }
 
@@ -103,9 +103,8 @@ impl Endpoint for Datagrams {
             *outbox.draft() = Packet { size, len, start, first_sent: now, ..Packet::default() };
             outbox.send();
             self.next += u64::from(len);
-            self.report.sent += 1;
-            self.report.by_retransmissions[0] += 1;
-            self.report.bytes_sent += u64::from(size.0);
+            self.report.sender.on_sent(size.0);
+            self.report.sender.on_acknowledged(1);
         }
         None
     }

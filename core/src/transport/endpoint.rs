@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::transport::{Outbox, Segment};
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
@@ -207,37 +208,12 @@ pub enum Limit {
 /// Counters of an endpoint.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Report {
-    /// Bytes of IP packets with data sent, retransmissions included.
-    pub bytes_sent: u64,
-    /// Bytes of IP packets with data received, each packet once.
-    pub bytes_received: u64,
-    /// Packets with data sent, retransmissions included.
-    pub sent: u64,
-    /// Packets sent again.
-    pub retransmissions: u64,
-    /// Acknowledged packets by number of retransmissions: index 0 never retransmitted, 1 once, ...;
-    /// the last index counts all larger numbers. Without acknowledgements: packets sent.
-    pub by_retransmissions: [u64; 8],
-    /// Packets received without new data: the original had arrived.
-    pub spurious_retransmissions: u64,
-    /// Packets with new data that the receiver discarded because they were too old.
-    pub stale: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Retransmissions made in fast recovery, before any timeout.
-    pub fast_retransmits: u64,
-    /// Entries into recovery.
-    pub recovery_entries: u64,
-    /// Duplicate acknowledgements received.
-    pub duplicate_acks: u64,
-    /// Reductions of the congestion window.
-    pub window_reductions: u64,
-    /// Reductions undone.
-    pub undo_events: u64,
-    /// Largest reordering extent of the data received, in packets.
-    pub reordering: u64,
-    /// ECN counters; `None` if ECN is not in use.
-    pub ecn: Option<EcnReport>,
+    /// Counters of the data that it sends.
+    pub sender: SenderCounters,
+    /// Counters of the data that it receives.
+    pub receiver: ReceiverCounters,
+    /// True if explicit congestion notification (ECN) is in use.
+    pub ecn: bool,
 }
 
 impl Report {
@@ -245,54 +221,22 @@ impl Report {
     /// peer received.
     #[must_use]
     pub fn to(self, peer: &Self) -> Self {
-        let ecn = self.ecn.zip(peer.ecn);
-        Self {
-            bytes_received: peer.bytes_received,
-            spurious_retransmissions: peer.spurious_retransmissions,
-            stale: peer.stale,
-            reordering: peer.reordering,
-            ecn: ecn.map(|(own, peer)| EcnReport { reductions: own.reductions, ..peer }),
-            ..self
-        }
+        Self { sender: self.sender, receiver: peer.receiver, ecn: self.ecn && peer.ecn }
     }
 
     /// The counters of data that go on over a `next` connection: sent over both, received over the
     /// last.
     #[must_use]
     pub fn then(self, next: &Self) -> Self {
-        let mut by_retransmissions = self.by_retransmissions;
-        for (sum, own) in by_retransmissions.iter_mut().zip(next.by_retransmissions) {
-            *sum += own;
-        }
-        Self {
-            bytes_sent: self.bytes_sent + next.bytes_sent,
-            bytes_received: next.bytes_received,
-            sent: self.sent + next.sent,
-            retransmissions: self.retransmissions + next.retransmissions,
-            by_retransmissions,
-            spurious_retransmissions: self.spurious_retransmissions + next.spurious_retransmissions,
-            stale: self.stale + next.stale,
-            timeouts: self.timeouts + next.timeouts,
-            fast_retransmits: self.fast_retransmits + next.fast_retransmits,
-            recovery_entries: self.recovery_entries + next.recovery_entries,
-            duplicate_acks: self.duplicate_acks + next.duplicate_acks,
-            window_reductions: self.window_reductions + next.window_reductions,
-            undo_events: self.undo_events + next.undo_events,
-            reordering: self.reordering.max(next.reordering),
-            ecn: None,
-        }
+        let (own, last) = (&self.receiver, &next.receiver);
+        let receiver = ReceiverCounters {
+            duplicate_segments: own.duplicate_segments + last.duplicate_segments,
+            stale_segments: own.stale_segments + last.stale_segments,
+            max_reordering: own.max_reordering.max(last.max_reordering),
+            ..*last
+        };
+        Self { sender: self.sender.plus(&next.sender), receiver, ecn: false }
     }
-}
-
-/// Counters of explicit congestion notification (ECN) of an endpoint.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct EcnReport {
-    /// Data packets that arrived with a Congestion Experienced mark.
-    pub marked: u64,
-    /// All data packets that arrived, duplicates included.
-    pub arrived: u64,
-    /// Window reductions caused by marks.
-    pub reductions: u64,
 }
 
 /// State of congestion control at one instant.

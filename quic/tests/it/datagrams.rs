@@ -36,7 +36,7 @@ fn for_seconds(seconds: u64) -> Path {
 fn a_message_arrives_after_one_propagation_delay() {
     let flow = of(&for_seconds(20), quic("cubic"), messages(40_000, 100));
     let own = flow.messages.unwrap();
-    assert_eq!((own.sent, flow.retransmissions), (1001, 0));
+    assert_eq!((own.sent, flow.sender.retransmissions), (1001, 0));
     // The last 250 ms are on their way.
     assert!((987..=988).contains(&own.received), "{own:?}");
     let delay = own.delay.unwrap();
@@ -58,7 +58,7 @@ fn a_lost_message_is_not_retransmitted() {
         let clean = of(&for_seconds(20), quic(congestion), messages(200_000, 500));
         let [own, clean] = [&flow, &clean].map(|flow| flow.messages.unwrap());
         assert_eq!(own.received, clean.received - 3, "{congestion}");
-        assert_eq!(flow.retransmissions, 0, "{congestion}");
+        assert_eq!(flow.sender.retransmissions, 0, "{congestion}");
         let [p99, usual] = [own, clean].map(|own| own.delay.unwrap().p50);
         assert!(p99 < usual + Duration::from_millis(1), "{congestion}: {p99} {usual}");
     }
@@ -76,7 +76,7 @@ fn messages_above_the_path_rate_wait_at_the_sender() {
     assert!((0.7 * most..most).contains(&goodput), "{goodput} of {most}");
     let udp =
         of(&for_seconds(60), DatagramConfig { packet: Bytes(1500) }, messages(20_000_000, 1000));
-    assert!(udp.segments_sent > 5 * flow.segments_sent);
+    assert!(udp.sender.segments_sent > 5 * flow.sender.segments_sent);
 }
 
 /// Every message once and whole, whatever is lost; sizes from one byte to the largest.

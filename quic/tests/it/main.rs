@@ -55,7 +55,10 @@ fn the_first_window_arrives_after_one_and_a_half_round_trips() {
     let flow = &run(&GEO, quic("cubic"), 8_000, 1).flows[0];
     // 500 ms for the handshake, 250 ms, and 10 packets of 10 Mbit/s.
     assert!((0.75..0.77).contains(&seconds(flow)), "{}", seconds(flow));
-    assert_eq!((flow.retransmissions, flow.timeouts, flow.bytes_in_order), (0, 0, 8_000));
+    assert_eq!(
+        (flow.sender.retransmissions, flow.sender.timeouts, flow.bytes_in_order),
+        (0, 0, 8_000)
+    );
 }
 
 /// Slow start doubles 12,000 bytes every round trip: 12 + 24 + 48 kB hold 84 kB, and 16 kB more
@@ -67,7 +70,7 @@ fn slow_start_takes_the_expected_rounds() {
         let flow = &run(&GEO, quic(scheme), 100_000, 1).flows[0];
         let rounds = (seconds(flow) - 0.75) / 0.5;
         assert!((2.9..4.2).contains(&rounds), "{scheme}: {rounds} rounds");
-        assert_eq!(flow.retransmissions, 0, "{scheme}");
+        assert_eq!(flow.sender.retransmissions, 0, "{scheme}");
     }
 }
 
@@ -105,10 +108,10 @@ fn one_loss_is_repaired_once() {
     for scheme in ["newreno", "cubic", "bbr", "clift-newreno", "clift-cubic", "hybla", "westwood"] {
         let path = Path { loss: Loss::Data { lost: Arc::new([20]), held: Arc::new([]) }, ..GEO };
         let flow = &run(&path, quic(scheme), 100_000, 1).flows[0];
-        assert_eq!((flow.timeouts, flow.bytes_in_order), (0, 100_000), "{scheme}");
-        assert_eq!(flow.retransmissions, 1, "{scheme}");
-        assert_eq!(flow.segments_by_retransmissions[1], 1, "{scheme}");
-        assert_eq!(flow.window_reductions, 1, "{scheme}");
+        assert_eq!((flow.sender.timeouts, flow.bytes_in_order), (0, 100_000), "{scheme}");
+        assert_eq!(flow.sender.retransmissions, 1, "{scheme}");
+        assert_eq!(flow.sender.acknowledged_by_transmissions[1], 1, "{scheme}");
+        assert_eq!(flow.sender.cwnd_reductions, 1, "{scheme}");
     }
 }
 
@@ -119,11 +122,11 @@ fn a_lost_tail_causes_a_timeout() {
     let options = QuicOptions { mtu_discovery: false, ..QuicOptions::default() };
     let config = QuicConfig { options, ..quic("newreno") };
     let whole = run(&GEO, config.clone(), 30_000, 1).flows[0].clone();
-    assert_eq!(whole.timeouts, 0);
-    let last = Arc::new([whole.segments_sent - 1]);
+    assert_eq!(whole.sender.timeouts, 0);
+    let last = Arc::new([whole.sender.segments_sent - 1]);
     let path = Path { loss: Loss::Data { lost: last, held: Arc::new([]) }, ..GEO };
     let flow = &run(&path, config, 30_000, 1).flows[0];
-    assert_eq!((flow.timeouts, flow.bytes_in_order), (1, 30_000));
+    assert_eq!((flow.sender.timeouts, flow.bytes_in_order), (1, 30_000));
     // After srtt + 4 rttvar + max_ack_delay (RFC 9002 section 6.2.1).
     let later = seconds(flow) - seconds(&whole);
     assert!((0.5..1.6).contains(&later), "{later}");
@@ -136,7 +139,7 @@ fn a_lost_hello_costs_three_assumed_round_trips() {
     let flow = &run(&path, quic("newreno"), 1_000, 1).flows[0];
     let whole = seconds(&run(&GEO, quic("newreno"), 1_000, 1).flows[0]);
     assert!((seconds(flow) - whole - 0.999).abs() < 0.02, "{} and {whole}", seconds(flow));
-    assert_eq!(flow.timeouts, 1);
+    assert_eq!(flow.sender.timeouts, 1);
 }
 
 /// A chain of certificates beyond three times the client's first datagram waits for the client.
@@ -214,7 +217,7 @@ fn the_acknowledgement_option_reduces_acknowledgements() {
         };
         let outcome = run(&GEO, QuicConfig { options, ..quic("cubic") }, 2_000_000, 1);
         let clift::metrics::HopMetrics::Leg(leg) = &outcome.backward[0] else { panic!("a leg") };
-        (leg.counters.offered, outcome.flows[0].segments_sent)
+        (leg.counters.offered, outcome.flows[0].sender.segments_sent)
     };
     let ((usual, sent), (few, _)) = (count(None), count(Some(20)));
     assert!((sent / 3..2 * sent / 3).contains(&usual), "{usual} for {sent}");
@@ -308,9 +311,9 @@ fn every_byte_arrives() {
         let flow = &run(&path, QuicConfig { packet, ..quic(scheme) }, size, draw(1_000)).flows[0];
         assert_eq!(flow.bytes_in_order, size, "{told}");
         assert!(flow.acknowledged >= flow.completed, "{told}");
-        assert!(p > 0.0 || flow.retransmissions == 0, "{told}");
-        let pieces = flow.segments_by_retransmissions.iter().sum::<u64>();
-        assert!(pieces + flow.retransmissions >= flow.segments_sent, "{told}");
-        assert!(pieces <= flow.segments_sent, "{told}");
+        assert!(p > 0.0 || flow.sender.retransmissions == 0, "{told}");
+        let pieces = flow.sender.acknowledged_by_transmissions.iter().sum::<u64>();
+        assert!(pieces + flow.sender.retransmissions >= flow.sender.segments_sent, "{told}");
+        assert!(pieces <= flow.sender.segments_sent, "{told}");
     }
 }

@@ -64,8 +64,11 @@ fn a_jump_that_was_too_far_is_reverted() {
         };
         let (far, plain) = (of(saved(20_000, 500)), of(None));
         let goodputs = [&far, &plain].map(|flow| flow.goodput() / 1e6);
-        eprintln!("{congestion}: too far {goodputs:?} Mbit/s, {} sent again", far.retransmissions);
-        assert!(far.retransmissions > 1_000, "{congestion}: {}", far.retransmissions);
+        eprintln!(
+            "{congestion}: too far {goodputs:?} Mbit/s, {} sent again",
+            far.sender.retransmissions
+        );
+        assert!(far.sender.retransmissions > 1_000, "{congestion}: {}", far.sender.retransmissions);
         assert!((0.5..10.0).contains(&goodputs[0]), "{congestion}: {goodputs:?}");
     }
 }

@@ -161,12 +161,12 @@ impl<O: Observer> Engine<'_, O> {
         let packet = &self.packets[id];
         let Socket { endpoint, flow: number, end, proxy, .. } = &mut self.sockets[to as usize];
         let (number, end, proxy) = (*number, *end, *proxy);
-        let stale = if O::PACKETS { endpoint.report().stale } else { 0 };
+        let stale = if O::PACKETS { endpoint.report().receiver.stale_segments } else { 0 };
         let received = endpoint.handle(now, packet, contents);
         if O::PACKETS {
             let discarded = match received {
                 Received::Data { in_vain: true, .. } if packet.len > 0 => {
-                    let is_stale = endpoint.report().stale > stale;
+                    let is_stale = endpoint.report().receiver.stale_segments > stale;
                     Some(if is_stale { Discarded::Stale } else { Discarded::Duplicate })
                 }
                 _ => None,

@@ -9,8 +9,8 @@ use super::shared::counters::{ReceiverCounters, SenderCounters};
 use super::split::{ProxyConfig, TellWindow, Windowed};
 use crate::config::Fault;
 use crate::transport::{
-    Chunk, Contents, EcnReport, Endpoint, FlowControl, Half, Limit, Outbox, Packet, Protocol,
-    Purpose, Received, Report, Segment, Streams, Window,
+    Chunk, Contents, Endpoint, FlowControl, Half, Limit, Outbox, Packet, Protocol, Purpose,
+    Received, Report, Segment, Streams, Window,
 };
 use crate::units::{Bytes, Duration, Instant};
 
@@ -445,28 +445,8 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
     }
 
     fn report(&self) -> Report {
-        let (sender, receiver) = (self.sender.counters(), self.receiver.counters());
-        Report {
-            bytes_sent: sender.bytes_sent,
-            bytes_received: receiver.distinct_bytes,
-            sent: sender.segments_sent,
-            retransmissions: sender.retransmissions,
-            by_retransmissions: sender.acknowledged_by_transmissions,
-            spurious_retransmissions: receiver.duplicate_segments,
-            stale: receiver.stale_segments,
-            timeouts: sender.timeouts,
-            fast_retransmits: sender.fast_retransmits,
-            recovery_entries: sender.recovery_entries_by_dupacks,
-            duplicate_acks: sender.duplicate_acks,
-            window_reductions: sender.cwnd_reductions,
-            undo_events: sender.undo_events,
-            reordering: u64::from(receiver.max_reordering),
-            ecn: self.marks.then_some(EcnReport {
-                marked: receiver.marked_segments,
-                arrived: receiver.segments_received,
-                reductions: sender.ecn_reductions,
-            }),
-        }
+        let (sender, receiver) = (*self.sender.counters(), *self.receiver.counters());
+        Report { sender, receiver, ecn: self.marks }
     }
 
     fn limit(&self) -> Limit {

@@ -35,6 +35,28 @@ pub struct SenderCounters {
 }
 
 impl SenderCounters {
+    /// The sums of the counts of two senders.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            segments_sent: self.segments_sent + other.segments_sent,
+            bytes_sent: self.bytes_sent + other.bytes_sent,
+            retransmissions: self.retransmissions + other.retransmissions,
+            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
+            timeouts: self.timeouts + other.timeouts,
+            recovery_entries_by_dupacks: self.recovery_entries_by_dupacks
+                + other.recovery_entries_by_dupacks,
+            duplicate_acks: self.duplicate_acks + other.duplicate_acks,
+            cwnd_reductions: self.cwnd_reductions + other.cwnd_reductions,
+            ecn_reductions: self.ecn_reductions + other.ecn_reductions,
+            undo_events: self.undo_events + other.undo_events,
+            bytes_acked: self.bytes_acked + other.bytes_acked,
+            acknowledged_by_transmissions: std::array::from_fn(|sends| {
+                self.acknowledged_by_transmissions[sends]
+                    + other.acknowledged_by_transmissions[sends]
+            }),
+        }
+    }
+
     /// A data segment left, for the first time or again.
     #[inline]
     pub(crate) fn on_sent(&mut self, wire: u32) {
