@@ -457,8 +457,12 @@ async function take(name, text, of, cells = [0, 1]) {
     const cell = cells[side.number];
     let { answer } = await reader.ask("clift_check", { name, text, cell });
     if (answer.error && cell) ({ answer } = await reader.ask("clift_check", { name, text }));
-    side.error = answer.error || "";
-    if (side.error) { redraw(); continue; }
+    if (answer.error) {
+      // The faulty text stays, to be corrected.
+      for (const one of of) one.error = answer.error;
+      return redraw();
+    }
+    side.error = "";
     const { preset, runs, description, ...rest } = answer.given;
     if (typeof rest["channel.erasures"] === "number") rest["channel.erasures"] = `${shown(100 * rest["channel.erasures"])} %`;
     side.given = rest;
