@@ -606,3 +606,14 @@ def test_claims_are_run_until_they_are_decided(monkeypatch: pytest.MonkeyPatch) 
     asked.clear()
     assert registry.run(artefact, much, ["linux"]).is_open
     assert asked == [6]
+
+
+def test_a_picture_of_one_artefact_and_the_older_name_of_a_study(tmp_path: Path) -> None:
+    picture = tmp_path / "figure5.png"
+    words = ["--runs", "1", "--duration", "5", "-o", str(picture)]
+    assert run(["paper", "clift2013", "--figure", "5", *words]) == 0
+    assert picture.read_bytes()[1:4] == b"PNG"
+    assert run(["paper", "clift2013", *words]) == 2
+    changed = tmp_path / "changed.png"
+    assert run(["paper", "ijscn2014", "--what-changed", "--runs", "1", "-o", str(changed)]) == 0
+    assert changed.read_bytes()[1:4] == b"PNG"

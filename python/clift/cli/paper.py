@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import clift._clift as _clift
-from clift.cli.options import Group, Picture, Seconds, busy, until_written
+from clift.cli.options import DRAWABLE, Group, Picture, Seconds, busy, until_written
 from clift.errors import Interrupted, ScenarioError
 from clift.papers import ALIASES, registry
 from clift.papers.artefact import PROFILES, Artefact
@@ -88,11 +88,14 @@ def show_paper(name: str, as_json: bool) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for text, JSON and picture of each.",
+    type=click.Path(path_type=Path),
+    help="Folder for text, JSON and picture of each; or the picture of one, by its suffix.",
 )
+@click.option("--what-changed", "stacks", is_flag=True, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the tables.")
+@click.pass_context
 def run_paper(
+    context: click.Context,
     name: str,
     tables: tuple[int, ...],
     figures: tuple[int, ...],
@@ -103,6 +106,7 @@ def run_paper(
     profiles: tuple[str, ...],
     seed: int,
     output: Path | None,
+    stacks: bool,
     as_json: bool,
 ) -> None:
     """Run tables and figures of the paper NAME, or of `all`, and compare them with the paper.
@@ -112,7 +116,15 @@ def run_paper(
     """
     from clift.papers.text import paper_json, paper_text
 
+    if stacks:
+        # The name of `clift paper what-changed` in 0.1.0.
+        picture = output or Path("what_changed.png")
+        context.invoke(what_changed, output=picture, runs=runs, seed=seed, as_json=as_json)
+        return
     wanted = registry.chosen(name, tables, figures)
+    is_picture = output is not None and output.suffix.lower() in DRAWABLE
+    if is_picture and len(wanted) != 1:
+        raise click.UsageError(f"-o {output}: choose one table or figure, or give a folder")
     seconds = None if duration is None else duration / 1e9
     found = []
     for place, artefact in enumerate(wanted):
@@ -125,7 +137,9 @@ def run_paper(
                 raise Interrupted(
                     f"stopped in {artefact.paper}, {artefact.name}{kept}", []
                 ) from None
-            if output:
+            if output and is_picture:
+                _draw(result, output)
+            elif output:
                 _write(result, output / artefact.paper)
         if as_json:
             found.append(paper_json(result))
@@ -173,9 +187,7 @@ def what_changed(output: Path, runs: int | None, seed: int, as_json: bool) -> No
 
 def _write(result: Result, folder: Path) -> None:
     """Write text, JSON and picture of an artefact, each as a whole or not at all."""
-    from clift.papers.plot import paper_plot
     from clift.papers.text import paper_json, paper_text
-    from clift.report.trace_figure import save
 
     stem = _stem(result.artefact)
     made: list[tuple[str, Callable[[], str]]] = [
@@ -188,7 +200,14 @@ def _write(result: Result, folder: Path) -> None:
             _clift.replace_file(folder / f"{stem}.{suffix}", text().encode())
     except OSError as error:
         raise ScenarioError(f"{folder}: not writable: {error.strerror or error}") from None
-    save(paper_plot(result), folder / f"{stem}.png")
+    _draw(result, folder / f"{stem}.png")
+
+
+def _draw(result: Result, picture: Path) -> None:
+    from clift.papers.plot import paper_plot
+    from clift.report.trace_figure import save
+
+    save(paper_plot(result), picture)
 
 
 def _stem(artefact: Artefact) -> str:
