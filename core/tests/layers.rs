@@ -22,7 +22,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("transport", &[]),
     ("metrics", &["link", "transport"]),
     ("application", &["metrics", "transport"]),
-    ("simulation", &["application", "link", "metrics", "queue", "scheme", "transport"]),
+    ("simulation", &["application", "link", "metrics", "queue", "scheme", "trace", "transport"]),
     ("capture", &["link", "scheme", "simulation", "trace", "transport"]),
     (
         "scenario",

@@ -169,7 +169,7 @@ def crosscheck(
         >>> text = '[[path]]\nleg = { rate = "2 Mbit/s", delay = "9 ms", queue = "20 packets" }'
         >>> found = crosscheck(clift.Scenario.parse(text), hosts=("engine",))
         >>> round(found["engine"]["goodput_kbps"])
-        1930
+        1931
     """
     cells = scenario.cells()
     if len(cells) != 1:
