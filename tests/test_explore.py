@@ -16,7 +16,6 @@ import clift
 ROOT = Path(__file__).parents[1]
 START = json.loads(MODULE.with_name("start.json").read_text())
 STOPS = json.loads(MODULE.with_name("stops.json").read_text())
-MOST_BYTES = 600_000
 
 pytestmark = pytest.mark.skipif(
     not is_current(), reason="clift.wasm is not built or is old: make wasm"
