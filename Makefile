@@ -40,7 +40,7 @@ test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each prop
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
 
-validate: $(VENV)/tools wasm ## everything against theory, ns-2, ns-3, the papers and this machine's kernel (about half an hour)
+validate: $(VENV)/tools wasm ## everything against theory, ns-2, ns-3, the papers and this machine's kernel
 	PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture
 	cargo test --profile local --locked --workspace --doc
 	cargo test --locked --manifest-path quic/tls/Cargo.toml
@@ -154,7 +154,7 @@ $(VENV)/bin/python:
 # The package is used where it lies: changes of Python need no build, changes of Rust trigger one. The
 # extension and the C library are built by one command, so that they share every crate.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
-	@echo "building CLIFT: after a clone some 2 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
+	@echo "building CLIFT: after a clone some 3 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true
 	@$(call INSTALL)
 	@$(CARGO_BUILD) --lib --example scenario -p clift-python -p clift-c -p clift

@@ -53,7 +53,7 @@
 #define CLIFT_BACKWARD 1
 
 // The hops from the senders to the receivers, as the way back of a host that describes both ways
-// by forward paths. With the same seed they draw other erasures, so that the two ways do not share erasures.
+// by forward paths. With the same seed they draw other erasures than the forward paths.
 #define CLIFT_REVERSE 2
 
 // A link; made by `clift_link_new`, `clift_scenario_link` and similar functions, freed by

@@ -18,7 +18,7 @@ pub const CLIFT_FORWARD: u32 = 0;
 pub const CLIFT_BACKWARD: u32 = 1;
 
 /// The hops from the senders to the receivers, as the way back of a host that describes both ways
-/// by forward paths. With the same seed they draw other erasures, so that the two ways do not share erasures.
+/// by forward paths. With the same seed they draw other erasures than the forward paths.
 pub const CLIFT_REVERSE: u32 = 2;
 
 /// A scenario with changes of its keys; made by `clift_scenario_open` or `clift_scenario_parse`,

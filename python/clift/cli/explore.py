@@ -30,9 +30,8 @@ def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
     if save is not None:
         check(save, is_ours, force)
     content = page(scenario).encode()
+    path = save or Path(tempfile.mkdtemp(prefix="clift-")) / "explorer.html"
+    write(path, content)
+    click.echo(path)
     if save is None:
-        save = Path(tempfile.mkdtemp(prefix="clift-")) / "explorer.html"
-    write(save, content)
-    click.echo(save)
-    if save.parent.name.startswith("clift-"):
-        webbrowser.open(save.resolve().as_uri())
+        webbrowser.open(path.resolve().as_uri())
