@@ -15,6 +15,9 @@
 //! 5. [`simulation`]: the engine that connects them in simulated time.
 //! 6. [`metrics`]: performance measures of links and flows.
 //!
+//! [`diagnosis`] explains the goodput of a run: what capacity was spent on, and which loss or delay
+//! made TCP slow down.
+//!
 //! [`queue`] has the queues that can replace the drop-tail queue of any hop.
 //!
 //! `scenario` reads the files that describe all of them; [`capture`] writes the packets of a run as
@@ -29,6 +32,7 @@ pub mod budget;
 pub mod capture;
 pub mod channel;
 pub mod config;
+pub mod diagnosis;
 pub mod link;
 pub mod metrics;
 pub mod queue;

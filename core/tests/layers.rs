@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each stage with what it may use besides itself, `units`, `seed`, `config`, `budget` and `sync`.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 17] = [
     ("units", &[]),
     ("seed", &[]),
     ("config", &[]),
@@ -23,6 +23,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("metrics", &["link", "transport"]),
     ("application", &["metrics", "transport"]),
     ("simulation", &["application", "link", "metrics", "queue", "scheme", "trace", "transport"]),
+    ("diagnosis", &["link", "metrics", "simulation", "transport"]),
     ("capture", &["link", "scheme", "simulation", "trace", "transport"]),
     (
         "scenario",

@@ -5,6 +5,7 @@ mod adaptive_harq;
 mod applications;
 mod budget;
 mod departures;
+mod diagnosis;
 mod engine;
 mod engine_reference;
 mod fuzz_corpus;

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import clift._clift as _clift
@@ -17,7 +18,7 @@ from clift._bar import bar
 from clift._keywords import KEYWORDS, Keywords
 from clift._parse import Fixed
 from clift._words import counted
-from clift.errors import Interrupted, ScenarioError, SimulationError
+from clift.errors import Interrupted, ScenarioError, SimulationError, TraceError
 from clift.live import AnyLink
 from clift.scenario import Scenario
 from clift.summary import Summary
@@ -234,6 +235,51 @@ class Run(Fixed):
         last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
         return pa.table(_clift.units(self.scenario.setup(), last))
 
+    def why(self, at: str | float | None = None) -> dict[str, Any]:
+        """Why the run has no more goodput. The run is repeated and watched.
+
+        The budget divides the capacity of the hop with the least capacity: the goodput
+        and the causes add up to it. Slots that carried something are charged to what they carried,
+        or to their erasure; idle slots to what kept the senders from sending at that time. After a
+        window cut, that is the cut, until the window is as large as before
+        (docs/concepts/causes.md).
+
+        Args:
+            at: Instant, in s or as text ("132 s"); None: no instant.
+
+        Returns:
+            A JSON-able dict: `capacity_kbps`, `goodput_kbps`, `budget` (a list of `cause`,
+            `title`, `kbps`, `share`), `limited_by` (the cause that cost most), `cuts` (how many,
+            by trigger and truth), `costliest` (the ten cuts that cost most, with the packet that
+            led to each), and with `at` `moment`: idle capacity around it, and what kept each sender
+            from sending.
+
+        Raises:
+            ScenarioError: If `at` is not a time of the run, or no hop has a rate.
+
+        Example:
+            >>> import clift
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> run = clift.simulate(clift.LiveLink(phy, "ARQ"), duration_s=2)
+            >>> found = run.why(at=1.5)
+            >>> costs = sum(part["kbps"] for part in found["budget"])
+            >>> abs(found["goodput_kbps"] + costs - found["capacity_kbps"]) < 1e-6
+            True
+            >>> found["moment"]["senders"][0]["cause"]
+            'slow_start'
+        """
+        found: dict[str, Any] = _clift.why(self.scenario.setup(), self._instant(at), False)
+        return found
+
+    def _instant(self, at: str | float | None) -> int | None:
+        if at is None:
+            return None
+        at_ns = _clift.parse_time(at) if isinstance(at, str) else _parse.nanoseconds("at", at, "s")
+        ended = self.summary()["duration_s"]
+        if at_ns > ended * 1e9:
+            raise ScenarioError(f"at = {at!r}: the run ends at {ended:g} s; give an earlier time")
+        return at_ns
+
     def capture(self, path: str | os.PathLike[str], snap_bytes: int = 80) -> int:
         """Write the packets at three capture points as pcapng. The run is repeated.
 
@@ -297,6 +343,37 @@ class Run(Fixed):
         return _clift.connection_log(
             self.scenario.setup(), _parse.whole("flow", flow, 0, 2**32 - 1), name
         )
+
+    def perfetto(self, path: str | os.PathLike[str]) -> int:
+        """Write packets, units of live links and windows as a trace. The run is repeated.
+
+        The format is the JSON of Chrome's tracing, which ui.perfetto.dev opens. Arrows join a
+        packet with the units that carry it. Times are simulated. The file is replaced as a whole or
+        not at all.
+
+        Args:
+            path: The file.
+
+        Returns:
+            Number of events written.
+
+        Raises:
+            TraceError: If the file is not writable.
+
+        Example:
+            >>> import clift, json, tempfile
+            >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+            >>> run = clift.simulate(clift.LiveLink(phy, "ARQ"), duration_s=2)
+            >>> with tempfile.NamedTemporaryFile("r+", suffix=".json") as file:
+            ...     run.perfetto(file.name) == len(json.load(open(file.name))["traceEvents"])
+            True
+        """
+        from clift.diagnosis.perfetto import write
+
+        try:
+            return write(self, Path(path))
+        except OSError as error:
+            raise TraceError(f"{path}: cannot write: {error.strerror or error}") from None
 
     def to_pandas(self, name: str = "series") -> pd.DataFrame:
         """A table of the run as a pandas data frame; needs pandas.

@@ -5,6 +5,7 @@ mod capture;
 mod channel;
 mod columns;
 mod delays;
+mod diagnosis;
 mod errors;
 mod information;
 mod link;
@@ -74,6 +75,9 @@ mod _clift {
 
     #[pymodule_export]
     use super::delays::{PyDelaySeries, read_delay_table};
+
+    #[pymodule_export]
+    use super::diagnosis::why;
 
     #[pymodule_export]
     use super::information::PyMiTrace;

@@ -93,7 +93,7 @@ impl Drop for Names {
     }
 }
 
-fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Missing => py.None().into_bound(py),
         Value::Count(count) => count.into_pyobject(py)?.into_any(),

@@ -202,6 +202,46 @@ impl PyScenario {
         setup.map(Setup::from)
     }
 
+    /// Bursts of erased slots of the first link that pass during a run: first slot, number of slots,
+    /// and run time of the first slot in ns.
+    fn bursts(
+        this: &Bound<'_, Self>,
+        cell: usize,
+        replication: u32,
+    ) -> PyResult<Vec<(u64, u64, u64)>> {
+        let bursts =
+            Self::of_cell(this, cell, move |cell, traces| cell.bursts(replication, traces))?;
+        Ok(bursts.iter().map(|it| (it.first, it.count, it.at.as_nanos())).collect())
+    }
+
+    /// Received slots of the first link that pass during a run, with their run time in ns.
+    fn received_slots(
+        this: &Bound<'_, Self>,
+        cell: usize,
+        replication: u32,
+    ) -> PyResult<Vec<(u64, u64)>> {
+        let slots = Self::of_cell(this, cell, move |cell, traces| {
+            cell.received_slots(replication, traces)
+        })?;
+        Ok(slots.iter().map(|(slot, at)| (*slot, at.as_nanos())).collect())
+    }
+
+    /// Input of the engine for one run, with slots of the first link received (first slot, number
+    /// of slots) or erased that were not.
+    fn edited(
+        this: &Bound<'_, Self>,
+        cell: usize,
+        replication: u32,
+        received: Vec<(u64, u64)>,
+        erased: Vec<u64>,
+    ) -> PyResult<Setup> {
+        let ranges = received.iter().map(|&(first, count)| first..first.saturating_add(count));
+        let edits = core::Edits { received: ranges.collect(), erased };
+        let setup =
+            Self::of_cell(this, cell, move |cell, traces| cell.edited(replication, traces, &edits));
+        setup.map(Setup::from)
+    }
+
     /// Input that all runs of a cell share: `trace`, `channel` or `None`.
     fn shared(&self, py: Python<'_>, cell: usize) -> PyResult<Option<&'static str>> {
         Ok(self.cell(py, cell)?.shared().map(|shared| match shared {

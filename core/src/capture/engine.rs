@@ -277,7 +277,7 @@ impl<W: Write> Observer for Recorder<'_, W> {
 
     fn packet(&mut self, now: Instant, flow: u32, id: u32, step: Step<'_>) {
         match step {
-            Step::Sent { from, packet, payload } => {
+            Step::Sent { from, packet, payload, .. } => {
                 let frame = self.flows[flow as usize].frame(from, packet, payload, self.snap);
                 let flight = Flight {
                     ticket: self.timeline.begin(now.as_nanos()),

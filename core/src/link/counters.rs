@@ -54,6 +54,9 @@ pub struct Usage {
     pub slots: f64,
     /// Slots used for the packets that left the queue, including slots still ahead of them.
     pub used: f64,
+    /// Those of the used slots that were erased, as far as the link knows: a link trace does not say
+    /// which repair units were.
+    pub erased: f64,
     /// Transmissions that a model sends beside the link without using its slots (repairs without
     /// air time), in slots.
     pub beside: f64,

@@ -26,6 +26,9 @@ pub(crate) struct Counts {
     /// Slots used, and their bytes.
     pub(crate) sent: u64,
     pub(crate) bytes: u64,
+    /// Those of them that were erased, and their bytes.
+    pub(crate) erased: u64,
+    pub(crate) erased_bytes: u64,
     /// Data units sent again.
     pub(crate) sent_again: u64,
     /// Repair units sent.
@@ -106,6 +109,10 @@ impl Line {
     ) {
         self.counts.sent += 1;
         self.counts.bytes += u64::from(slot.bytes);
+        if slot.d == 0 {
+            self.counts.erased += 1;
+            self.counts.erased_bytes += u64::from(slot.bytes);
+        }
         let (table, one_way) = (&self.packets, self.one_way);
         self.log.note(|| {
             let packets = table.packets_of(packets);

@@ -266,17 +266,19 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
     /// size, bytes are counted, as slots of the largest size.
     fn usage(&self, until: Instant) -> Usage {
         let (counts, until) = (&self.line.counts, nanos(until));
-        let (slots, used) = match self.slots.differ() {
+        let (slots, used, erased) = match self.slots.differ() {
             true => {
                 let slots = |bytes: u64| bytes as f64 / f64::from(self.lldu.0);
-                (slots(self.slots.bytes_passed(until)), slots(counts.bytes))
+                let passed = slots(self.slots.bytes_passed(until));
+                (passed, slots(counts.bytes), slots(counts.erased_bytes))
             }
-            false => (self.slots.passed(until) as f64, counts.sent as f64),
+            false => (self.slots.passed(until) as f64, counts.sent as f64, counts.erased as f64),
         };
         let data = self.line.packets.counters().lldus_taken;
         Usage {
             slots,
             used,
+            erased,
             beside: 0.0,
             per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
             slot: self.lldu,

@@ -226,6 +226,7 @@ impl TraceLink {
         Usage {
             slots: slots(passed, sizes.all),
             used: slots(on_air, sizes.used),
+            erased: slots(on_air, sizes.used) * self.trace.share_erased(),
             beside: 0.0,
             per_lldu: if delivered > 0 { taken / delivered as f64 } else { 0.0 },
             slot,
@@ -354,6 +355,7 @@ impl Instrument for TraceLink {
                 lldus => passed as f64 * (parts.slots as f64 / lldus as f64),
             },
             used: on_air as f64 * per_lldu,
+            erased: on_air as f64 * per_lldu * self.trace.share_erased(),
             beside: 0.0,
             per_lldu,
             slot: parts.lldu,

@@ -200,6 +200,9 @@ impl<'a, O: Observer> Engine<'a, O> {
             if at > self.end {
                 break;
             }
+            if O::SENDERS {
+                self.read_hops(at);
+            }
             now = at;
             match self.role(source) {
                 Role::Node(node) => self.node_event(node, now)?,
@@ -221,8 +224,17 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
+        if O::SENDERS {
+            self.read_hops(ended);
+        }
         self.catch_up(ended);
         self.hand_out_units();
+        if O::SENDERS {
+            for hop in 0..self.forward {
+                let usage = self.nodes[hop].usage(ended);
+                self.observer.ended(ended, hop, usage.as_ref());
+            }
+        }
         Ok(outcome(
             (&self.flows, &self.conversations),
             &self.sockets,

@@ -1,5 +1,6 @@
 //! A wired leg with a drop-tail queue.
 
+use crate::link::Usage;
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::metrics::LegCounters;
 use crate::seed::{Seed, Stream};
@@ -76,6 +77,11 @@ impl Leg {
     pub(crate) fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
         self.queue.advance(now);
         self.free_at() <= now || self.queue.has_room(size)
+    }
+
+    /// Bytes that it could send until `now`, and those that it sent; `None` without a rate.
+    pub(crate) fn usage(&self, now: Instant) -> Option<Usage> {
+        self.transmitter.usage(now, self.counters.bytes_sent)
     }
 
     /// Packets that wait at `now`, without the one being sent.

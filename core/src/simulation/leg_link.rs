@@ -17,8 +17,15 @@ use crate::simulation::way::at_once;
 use crate::units::{Bytes, Instant};
 
 /// A leg has no slots.
-const NO_SLOTS: Usage =
-    Usage { slots: 0.0, used: 0.0, beside: 0.0, per_lldu: 0.0, slot: Bytes(0), pads: false };
+const NO_SLOTS: Usage = Usage {
+    slots: 0.0,
+    used: 0.0,
+    erased: 0.0,
+    beside: 0.0,
+    per_lldu: 0.0,
+    slot: Bytes(0),
+    pads: false,
+};
 
 /// A leg with its queue, whatever that is, as a link.
 pub(super) fn leg_link(

@@ -1,6 +1,6 @@
 //! A wired leg before which packets wait in a queue that manages itself.
 
-use crate::link::Packet;
+use crate::link::{Packet, Usage};
 use crate::metrics::LegCounters;
 use crate::queue::{Discipline, MARKED, Queue, WaitingPacket};
 use crate::seed::{Seed, Stream};
@@ -169,6 +169,11 @@ impl ManagedLeg {
     }
 
     /// Packets that wait at `now`, without the one being sent.
+    /// Bytes that it could send until `now`, and those that it sent; `None` without a rate.
+    pub(super) fn usage(&self, now: Instant) -> Option<Usage> {
+        self.transmitter.usage(now, self.counters.bytes_sent)
+    }
+
     pub(super) fn queue_len(&self, now: Instant) -> usize {
         self.queue.len() + usize::from(self.ahead.is_some_and(|(at, _)| at > now))
     }

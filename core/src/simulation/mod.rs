@@ -26,7 +26,9 @@ mod way;
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
 pub use network::{Demand, Detour, Edge, Network};
-pub use observer::{Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, Step};
+pub use observer::{
+    Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, SenderState, Step,
+};
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub(crate) use units::UnitCounts;
 pub use units::Units;

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::link::{Transit, Transmission};
-use crate::transport::{End, Packet};
+use crate::link::{Transit, Transmission, Usage};
+use crate::transport::tcp::SenderCounters;
+use crate::transport::{End, Limit, Packet, Window};
 use crate::units::{Duration, Instant};
 
 /// Somebody who watches a run. Every method has a default that does nothing, and a run without
@@ -21,6 +22,24 @@ pub trait Observer {
 
     /// Something happened to a packet of a flow; `id` is its number while it is on its way.
     fn packet(&mut self, _now: Instant, _flow: u32, _id: u32, _step: Step<'_>) {}
+
+    /// Whether [`Observer::sender`], [`Observer::reading`] and [`Observer::ended`] are called.
+    const SENDERS: bool = false;
+
+    /// A sender has sent all that it can; `connection` counts those of the flow between proxies.
+    fn sender(&mut self, _now: Instant, _flow: u32, _connection: u32, _state: &SenderState) {}
+
+    /// When the observer wants a reading of the forward hops next; `None`: not yet.
+    fn reading_due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What a forward hop carried until the time that [`Observer::reading_due`] named, after everything
+    /// that happened then; `None`: the hop has no rate.
+    fn reading(&mut self, _at: Instant, _hop: usize, _usage: Option<&Usage>) {}
+
+    /// What a forward hop carried in the whole run.
+    fn ended(&mut self, _at: Instant, _hop: usize, _usage: Option<&Usage>) {}
 
     /// Whether [`Observer::units`] is called.
     const UNITS: bool = false;
@@ -54,6 +73,8 @@ pub enum Step<'a> {
     Sent {
         /// Which.
         from: End,
+        /// Number of the connection, of those of the flow between proxies.
+        connection: u32,
         /// What it sent.
         packet: &'a Packet,
         /// The UDP payload of a connection that has one; empty if the payload is not kept.
@@ -185,6 +206,23 @@ impl Event {
             Self::Acked { .. } => EventKind::Acknowledged,
         }
     }
+}
+
+/// The state of a sender after it has sent all that it can.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderState {
+    /// What keeps it from sending.
+    pub limit: Limit,
+    /// State of congestion control.
+    pub window: Window,
+    /// Its counters.
+    pub counters: SenderCounters,
+    /// Bytes that the peer is known to have.
+    pub acknowledged: u64,
+    /// Bytes written and not sent.
+    pub unsent: u64,
+    /// Whether the handshake is over.
+    pub is_open: bool,
 }
 
 /// The state of a run at one instant.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::schedule::{Schedule, Timed};
-use crate::link::{InstrumentedLink, LinkError, Packet};
+use crate::link::{InstrumentedLink, LinkError, Packet, Usage};
 use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
@@ -179,6 +179,15 @@ pub(super) struct LinkNode {
 }
 
 impl Node {
+    /// What it carried until `now`, up to which it has caught up; `None`: it has no rate.
+    pub(super) fn usage(&self, now: Instant) -> Option<Usage> {
+        match self {
+            Self::Leg(node) => node.leg.usage(now),
+            Self::Managed(node) => node.leg.usage(now),
+            Self::Link(node) => Some(node.link.usage(now)),
+        }
+    }
+
     pub(super) fn shared(
         hop: &Hop,
         seed: Seed,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::link::Propagation;
+use crate::link::{Propagation, Usage};
 use crate::seed::Geometric;
 use crate::simulation::setup::{LegConfig, Loss};
 use crate::units::{BitRate, Bytes, Duration, Instant};
@@ -74,6 +74,22 @@ impl Transmitter {
             Some(_) => Instant::ZERO + ((self.free_at - Instant::ZERO) - self.last_size.1),
             None => self.free_at,
         }
+    }
+
+    /// Bytes that it could send until `now`, and those of `given` that it sent until then; a slot is a
+    /// byte. `None` without a rate.
+    pub(super) fn usage(&self, now: Instant, given: u64) -> Option<Usage> {
+        let per_nano = self.rate?.bits_per_second() as f64 / 8e9;
+        let ahead = self.free_at.saturating_since(now).as_nanos() as f64 * per_nano;
+        Some(Usage {
+            slots: now.as_nanos() as f64 * per_nano,
+            used: (given as f64 - ahead).max(0.0),
+            erased: 0.0,
+            beside: 0.0,
+            per_lldu: 1.0,
+            slot: Bytes(1),
+            pads: false,
+        })
     }
 
     #[inline]

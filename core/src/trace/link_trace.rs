@@ -187,6 +187,19 @@ impl LinkTrace {
         })
     }
 
+    /// Share of the used slots that are known to have been erased: first transmissions of data, and
+    /// with a scheme that only retransmits, every transmission but the last.
+    pub(crate) fn share_erased(&self) -> f64 {
+        let Parts { transmissions, recovered, lost, slots_used, .. } = &self.parts;
+        let again: u64 = transmissions.iter().map(|&(_, times)| u64::from(times) - 1).sum();
+        let repaired = match self.len() as u64 + again == *slots_used {
+            true => again,
+            false => recovered.0,
+        };
+        let erased = repaired + lost.len() as u64;
+        if *slots_used == 0 { 0.0 } else { erased as f64 / *slots_used as f64 }
+    }
+
     /// The content of the link trace.
     pub fn parts(&self) -> &Parts {
         &self.parts

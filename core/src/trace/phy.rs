@@ -271,6 +271,12 @@ impl PhyTrace {
         Ok(Self { t, d, lldu, header, facts: Arc::default() })
     }
 
+    /// The same slots with other decoding times; the nominal one stays.
+    pub(crate) fn with_decoding(&self, d: Vec<i64>) -> Result<Self, TraceError> {
+        let header = Header { decode: Some(self.nominal_decoding()), ..self.header.clone() };
+        Self::with_header(self.t.clone(), d.into(), self.lldu.clone(), header)
+    }
+
     /// Transmission times in nanoseconds.
     pub fn t(&self) -> &Column {
         &self.t

@@ -20,6 +20,7 @@ import clift._starting as _starting
 from clift._clift import __version__
 from clift._words import printable
 from clift.cli.advise import advise
+from clift.cli.attack import attack
 from clift.cli.constellation import constellation
 from clift.cli.crosscheck import crosscheck
 from clift.cli.design import design
@@ -34,6 +35,7 @@ from clift.cli.run import run as run_command
 from clift.cli.schema import schema
 from clift.cli.tmt import tmt
 from clift.cli.trace import trace
+from clift.cli.why import why
 from clift.errors import CliftError, Interrupted
 from clift.own import explained
 
@@ -67,6 +69,8 @@ _COMMANDS = (
     results,
     report,
     explore,
+    why,
+    attack,
     advise,
     design,
     live,
@@ -81,7 +85,7 @@ _COMMANDS = (
 for command in _COMMANDS:
     cli.add_command(command)
 with_memory(cli)
-for command in (run_command, results, report, design, live, tmt):
+for command in (run_command, results, report, why, attack, design, live, tmt):
     with_plugins(command)
 
 

@@ -9,7 +9,14 @@ from typing import Any
 import click
 
 from clift.cli.options import Share, changing, compared, show_as, shown
-from clift.cli.study import StudyOptions, is_capture, is_log, run_study, stoppable
+from clift.cli.study import (
+    StudyOptions,
+    is_capture,
+    is_log,
+    is_tracing,
+    run_study,
+    stoppable,
+)
 from clift.scenario import Scenario
 
 
@@ -60,6 +67,11 @@ from clift.scenario import Scenario
     type=click.Path(path_type=Path),
     help="Write the log of the sender of the first flow of that run, if it is QUIC, as qlog.",
 )
+@click.option(
+    "--perfetto",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the packets, units and windows of that run for ui.perfetto.dev, as JSON.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
 @click.option("--no-plots", is_flag=True, help="Write tables only.")
 @click.option(
@@ -107,6 +119,8 @@ def run(
         is_capture(wishes.capture)
     if wishes.qlog is not None:
         is_log(wishes.qlog)
+    if wishes.perfetto is not None:
+        is_tracing(wishes.perfetto)
     if dry_run and wishes.output is not None:
         with stoppable():
             _foretell(scenario, wishes.output, wishes.threads, as_json)

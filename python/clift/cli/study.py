@@ -42,6 +42,7 @@ class StudyOptions:
         scheduler: Address of a Dask scheduler that distributes the runs.
         capture: File for the first run as pcapng, if any.
         qlog: File for the log of its first flow's sender, if any.
+        perfetto: File for the packets, units and windows of that run, if any.
         snap: Bytes kept per packet of a capture.
         margin: Share within which alternatives are called equal.
         compare: Axes to choose from.
@@ -58,6 +59,7 @@ class StudyOptions:
     scheduler: str | None = None
     capture: Path | None = None
     qlog: Path | None = None
+    perfetto: Path | None = None
     snap: int = 80
     margin: float = MARGIN
     compare: tuple[str, ...] = ()
@@ -204,8 +206,20 @@ def is_log(path: Path) -> None:
         raise ScenarioError(f"{path}: folder {path.parent} does not exist")
 
 
+def is_tracing(path: Path) -> None:
+    """Raise if a trace for Perfetto is not writable, before anything runs.
+
+    Raises:
+        ScenarioError: If its name does not end in .json, or its folder does not exist.
+    """
+    if path.suffix.lower() != ".json":
+        raise ScenarioError(f"{path}: traces for Perfetto are JSON; give a name that ends in .json")
+    if not path.parent.is_dir():
+        raise ScenarioError(f"{path}: folder {path.parent} does not exist")
+
+
 def _watched(results: Results, options: StudyOptions) -> None:
-    """Write the capture and the qlog of the first run, and print which run it is."""
+    """Write the capture and the logs of the first run, and print which run it is."""
     cell = next((cell for cell in results.cells if cell.first is not None), None)
     if cell is None or cell.first is None:
         return
@@ -217,6 +231,9 @@ def _watched(results: Results, options: StudyOptions) -> None:
     if options.qlog is not None:
         written = cell.first.qlog(options.qlog)
         click.echo(f"wrote {options.qlog}: {written / 1e6:.1f} MB, {told}", err=True)
+    if options.perfetto is not None:
+        written = cell.first.perfetto(options.perfetto)
+        click.echo(f"wrote {options.perfetto}: {counted(written, 'event')}, {told}", err=True)
 
 
 def further_notes(results: Results, told: bool) -> list[str]:

@@ -250,6 +250,7 @@ impl Instrument for HybridLink {
         Usage {
             slots: until as f64 / slot,
             used: (self.frames.sent as f64 - ahead).max(0.0) * units,
+            erased: self.frames.failed as f64 * units,
             beside: 0.0,
             per_lldu: match delivered {
                 0 => units / f64::from(self.options.k),

@@ -207,6 +207,7 @@ impl Instrument for NtnLink {
         Usage {
             slots: self.slots.passed(nanos(until)) as f64,
             used,
+            erased: self.harq.failed as f64,
             beside: 0.0,
             per_lldu,
             slot: self.tb,

@@ -186,6 +186,18 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
+    /// Hands the observer the readings that it wants before `now`: a slot may still take packets of
+    /// its own instant.
+    pub(super) fn read_hops(&mut self, now: Instant) {
+        while let Some(at) = self.observer.reading_due().filter(|&at| at < now) {
+            self.catch_up(at);
+            for hop in 0..self.forward {
+                let usage = self.nodes[hop].usage(at);
+                self.observer.reading(at, hop, usage.as_ref());
+            }
+        }
+    }
+
     /// Has the nodes work off what happened up to `now`.
     pub(super) fn catch_up(&mut self, now: Instant) {
         for node in &mut self.nodes {

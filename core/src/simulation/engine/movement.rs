@@ -4,7 +4,7 @@ use super::Engine;
 use crate::link::{Admission, DropReason};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
-use crate::simulation::observer::{Discarded, Event, Observer, Step};
+use crate::simulation::observer::{Discarded, Event, Observer, SenderState, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
 use crate::simulation::socket::Socket;
@@ -35,7 +35,9 @@ impl<O: Observer> Engine<'_, O> {
                 let contents = self.packets.contents(id);
                 let endpoint = &self.sockets[number as usize].endpoint;
                 let payload = contents.map_or(&[][..], |contents| endpoint.payload(contents));
-                let step = Step::Sent { from: end, packet: &self.packets[id], payload };
+                let connection = (number - self.flows[flow as usize].sockets.start) / 2;
+                let packet = &self.packets[id];
+                let step = Step::Sent { from: end, connection, packet, payload };
                 self.observer.packet(now, flow, id, step);
             }
             let Some(&node) = self.sockets[to as usize].way.first() else {
@@ -54,6 +56,9 @@ impl<O: Observer> Engine<'_, O> {
         match end {
             End::Sender => {
                 self.flows[flow as usize].note_limit(now, &self.sockets);
+                if O::SENDERS {
+                    self.tell_sender(number, now);
+                }
                 self.arm_retransmission(source, timeout);
             }
             End::Receiver if timeout == self.agenda.time_of(source) => {}
@@ -62,6 +67,21 @@ impl<O: Observer> Engine<'_, O> {
                 None => self.agenda.clear(source),
             },
         }
+    }
+
+    /// Tells the observer the state of a sender.
+    fn tell_sender(&mut self, number: u32, now: Instant) {
+        let Socket { endpoint, flow, .. } = &self.sockets[number as usize];
+        let state = SenderState {
+            limit: endpoint.limit(),
+            window: endpoint.window().unwrap_or_default(),
+            counters: endpoint.report().sender,
+            acknowledged: endpoint.acknowledged().unwrap_or(0),
+            unsent: endpoint.unsent(),
+            is_open: endpoint.is_open(),
+        };
+        let connection = (number - self.flows[*flow as usize].sockets.start) / 2;
+        self.observer.sender(now, *flow, connection, &state);
     }
 
     /// A packet on a way without any hop.

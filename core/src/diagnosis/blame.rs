@@ -1,0 +1,261 @@
+//! What keeps a sender from sending, as the window's history explains it.
+
+use crate::simulation::SenderState;
+use crate::transport::{Limit, Window};
+use crate::units::{Duration, Instant};
+
+/// What capacity was spent on, or why it was not used.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Units sent and erased.
+    Erased,
+    /// What the link sent beyond the packets: repair units, repeated units, unit headers.
+    Repair,
+    /// Received units of packets that the link gave up or lost.
+    GivenUp,
+    /// Padding and headers of LLDUs that carry whole packets.
+    Padding,
+    /// Packet headers, and packets without data.
+    Headers,
+    /// Data that the receiver had already.
+    Duplicate,
+    /// Packets that a later hop lost or dropped.
+    LostLater,
+    /// Packets on their way, or data not in order, at the end of the run.
+    Unfinished,
+    /// No data of the application: before its start, after its end, or a pause.
+    Application,
+    /// The handshake of the connection.
+    Handshake,
+    /// The receive window, or the upper limit of the congestion window.
+    ReceiveWindow,
+    /// The window grows in slow start and was never cut.
+    SlowStart,
+    /// The congestion window or the pacing rate, without a cut.
+    Window,
+    /// A window cut after a packet that was lost.
+    TrueLoss,
+    /// A window cut after a packet that arrived: reordering or delay looked like a loss.
+    FalseLoss,
+    /// A retransmission timeout: the wait for it, and the window after it.
+    Timeout,
+    /// A window cut after an ECN mark.
+    Mark,
+    /// Packets waited, and the link used no slot, because its HARQ processes or grants were used up.
+    Link,
+}
+
+impl Cause {
+    /// All causes, in the order in which a budget lists them.
+    pub const ALL: [Self; 18] = [
+        Self::Erased,
+        Self::Repair,
+        Self::GivenUp,
+        Self::Padding,
+        Self::Headers,
+        Self::Duplicate,
+        Self::LostLater,
+        Self::Unfinished,
+        Self::Application,
+        Self::Handshake,
+        Self::ReceiveWindow,
+        Self::SlowStart,
+        Self::Window,
+        Self::TrueLoss,
+        Self::FalseLoss,
+        Self::Timeout,
+        Self::Mark,
+        Self::Link,
+    ];
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Erased => "erased",
+            Self::Repair => "repair",
+            Self::GivenUp => "given_up",
+            Self::Padding => "padding",
+            Self::Headers => "headers",
+            Self::Duplicate => "duplicate",
+            Self::LostLater => "lost_later",
+            Self::Unfinished => "unfinished",
+            Self::Application => "application",
+            Self::Handshake => "handshake",
+            Self::ReceiveWindow => "receive_window",
+            Self::SlowStart => "slow_start",
+            Self::Window => "window",
+            Self::TrueLoss => "true_loss",
+            Self::FalseLoss => "false_loss",
+            Self::Timeout => "timeout",
+            Self::Mark => "mark",
+            Self::Link => "link",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Erased => "erased LLDUs",
+            Self::Repair => "repairs of the link",
+            Self::GivenUp => "packets that the link lost",
+            Self::Padding => "padding of LLDUs",
+            Self::Headers => "headers",
+            Self::Duplicate => "data received twice",
+            Self::LostLater => "packets lost behind the link",
+            Self::Unfinished => "under way at the end",
+            Self::Application => "no data of the application",
+            Self::Handshake => "handshake",
+            Self::ReceiveWindow => "receive window",
+            Self::SlowStart => "slow start",
+            Self::Window => "congestion window",
+            Self::TrueLoss => "window cut by a loss",
+            Self::FalseLoss => "window cut without a loss",
+            Self::Timeout => "timeout",
+            Self::Mark => "window cut by an ECN mark",
+            Self::Link => "link waits",
+        }
+    }
+}
+
+/// To what idle capacity is charged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Target {
+    Cause(Cause),
+    /// The cut of this number.
+    Cut(usize),
+}
+
+/// What keeps a sender from sending: targets, and how much of the missing window each explains.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Blame {
+    Cause(Cause),
+    /// Cuts whose window the sender has not regained, in order of time. There is at least one.
+    Cuts(Vec<Share>),
+}
+
+/// What a cut explains of idle capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Share {
+    pub(super) cut: usize,
+    /// Packets that are missing in the window because of it, or of what came before it.
+    pub(super) packets: f64,
+    /// Share that would not be idle without this cut alone.
+    pub(super) alone: f64,
+}
+
+impl Blame {
+    /// The target that explains most.
+    pub(super) fn main(&self) -> Target {
+        match self {
+            Self::Cause(cause) => Target::Cause(*cause),
+            Self::Cuts(cuts) => {
+                let most = cuts.iter().max_by(|a, b| a.alone.total_cmp(&b.alone));
+                most.map_or(Target::Cause(Cause::Window), |most| Target::Cut(most.cut))
+            }
+        }
+    }
+}
+
+/// A cut whose window the sender has not regained.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    cut: usize,
+    at: Instant,
+    /// Window before it, in packets.
+    before: f64,
+    /// Packets by which the window is smaller than without it: later cuts shrink both windows.
+    missing: f64,
+}
+
+/// The history of a sender's window.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    open: Vec<Open>,
+    last: SenderState,
+    start: StartUp,
+}
+
+/// Whether the window still grows as in slow start. A control with a model has no threshold: it has
+/// left start-up once its window grew by less than a quarter in three round-trip times each, which is
+/// BBR's own criterion.
+#[derive(Clone, Copy, Debug, Default)]
+struct StartUp {
+    round: Instant,
+    window: f64,
+    flat: u32,
+}
+
+/// Rounds without growth that end start-up, and growth that counts.
+const FLAT_ROUNDS: u32 = 3;
+const GROWTH: f64 = 1.25;
+
+impl StartUp {
+    fn note(&mut self, now: Instant, window: &Window) {
+        let round = window.srtt.unwrap_or(Duration::ZERO);
+        if window.ssthresh.is_finite() || now < self.round + round {
+            return;
+        }
+        self.flat = if window.cwnd >= GROWTH * self.window { 0 } else { self.flat + 1 };
+        self.window = self.window.max(window.cwnd);
+        self.round = now;
+    }
+
+    fn is_on(&self, window: &Window) -> bool {
+        window.cwnd < window.ssthresh && self.flat < FLAT_ROUNDS
+    }
+}
+
+impl Ledger {
+    /// The state before the last one noted.
+    pub(super) fn last(&self) -> &SenderState {
+        &self.last
+    }
+
+    /// The sender reduced its window from `before` packets; it will be `after` once repaired.
+    pub(super) fn cut(&mut self, cut: usize, at: Instant, before: f64, after: f64) {
+        let left = if before > 0.0 { (after / before).clamp(0.0, 1.0) } else { 1.0 };
+        self.open.iter_mut().for_each(|open| open.missing *= left);
+        self.open.push(Open { cut, at, before, missing: (1.0 - left) * before });
+    }
+
+    /// What each open cut explains of a window that has `cwnd` packets now: as one of all, the packets
+    /// from the window before it down to the one before the next cut.
+    fn shares(&self, cwnd: f64) -> Vec<Share> {
+        let missing: f64 = self.open.iter().map(|open| open.missing).sum();
+        let whole = self.open.first().map_or(0.0, |first| first.before - cwnd).max(missing);
+        let below = self.open.iter().skip(1).map(|next| next.before).chain([cwnd]);
+        let share = |(open, to): (&Open, f64)| Share {
+            cut: open.cut,
+            packets: (open.before - to).max(0.0),
+            alone: if whole > 0.0 { open.missing / whole } else { 0.0 },
+        };
+        self.open.iter().zip(below).map(share).collect()
+    }
+
+    /// Takes the state of the sender, and says what keeps it from sending.
+    pub(super) fn note(&mut self, now: Instant, state: &SenderState) -> Blame {
+        let window = &state.window;
+        let undone = state.counters.undo_events > self.last.counters.undo_events;
+        self.last = *state;
+        // A window that falls segment by segment is the old one for a moment.
+        let round = window.srtt.unwrap_or(Duration::ZERO);
+        let over = |open: &Open| window.cwnd >= open.before && (undone || now > open.at + round);
+        while self.open.last().is_some_and(over) {
+            self.open.pop();
+        }
+        self.start.note(now, window);
+        let is_full = window.in_flight as f64 >= window.cwnd;
+        Blame::Cause(match state.limit {
+            Limit::Application => Cause::Application,
+            Limit::ReceiveWindow => Cause::ReceiveWindow,
+            Limit::Path if !state.is_open => Cause::Handshake,
+            Limit::Path if state.unsent == 0 && !is_full => Cause::Application,
+            Limit::Path => match self.open.last() {
+                Some(_) => return Blame::Cuts(self.shares(window.cwnd)),
+                None if self.start.is_on(window) => Cause::SlowStart,
+                None => Cause::Window,
+            },
+        })
+    }
+}

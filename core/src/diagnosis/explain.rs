@@ -1,0 +1,182 @@
+//! A diagnosis as a tree that JSON can represent.
+
+use crate::diagnosis::budget::Part;
+use crate::diagnosis::cut::Cut;
+use crate::diagnosis::flight::PacketHistory;
+use crate::diagnosis::watch::{Diagnosis, Moment};
+use crate::diagnosis::{Cause, PacketFate, Trigger, Why};
+use crate::link::Transit;
+use crate::metrics::Value;
+use crate::units::{Duration, Instant};
+
+/// Cuts that an explanation lists.
+const COSTLIEST: usize = 10;
+
+impl Diagnosis {
+    /// The budget, the costliest cuts, and with `at` what kept the senders from sending at that
+    /// instant. Rates are in kbit/s over the run, times in s.
+    ///
+    /// - `capacity_kbps`, `goodput_kbps`, `budget`: a table of `cause`, `title`, `kbps` and `share` of
+    ///   the capacity for each cause.
+    /// - `limited_by`: the cause that cost most.
+    /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most.
+    /// - `moment`: [`Moment`], with the cut of each sender.
+    pub fn explain(&self, at: Option<Instant>) -> Value {
+        let budget = &self.budget;
+        let mut values = vec![
+            ("duration_s", seconds(self.ended)),
+            ("hop", (budget.hop as u64).into()),
+            ("capacity_kbps", self.kbps(budget.capacity_bits)),
+            ("goodput_kbps", self.kbps(budget.goodput_bits)),
+            ("budget", Value::List(budget.parts.iter().map(|part| self.part(part)).collect())),
+            ("limited_by", Value::from(self.limited_by().map(Name))),
+            ("cuts", self.counts()),
+        ];
+        let mut costliest: Vec<usize> = (0..self.cuts.len()).collect();
+        costliest.sort_by_key(|&number| std::cmp::Reverse(self.cuts[number].cost_bits));
+        costliest.truncate(COSTLIEST);
+        let costliest = costliest.into_iter().map(|number| self.cut(number)).collect();
+        values.push(("costliest", Value::List(costliest)));
+        if let Some(at) = at {
+            values.push(("moment", self.at(at)));
+        }
+        Value::Table(values)
+    }
+
+    /// The cause that cost most; `None` if the goodput took all.
+    pub fn limited_by(&self) -> Option<Cause> {
+        self.budget.parts.iter().max_by_key(|part| part.bits).map(|part| part.cause)
+    }
+
+    fn kbps(&self, bits: u64) -> Value {
+        let seconds = self.ended.as_secs_f64();
+        if seconds > 0.0 { (bits as f64 / seconds / 1e3).into() } else { 0.0.into() }
+    }
+
+    fn part(&self, part: &Part) -> Value {
+        let share = part.bits as f64 / self.budget.capacity_bits as f64;
+        Value::Table(vec![
+            ("cause", Name(part.cause).into()),
+            ("title", Value::Text(part.cause.title())),
+            ("kbps", self.kbps(part.bits)),
+            ("share", share.into()),
+        ])
+    }
+
+    fn counts(&self) -> Value {
+        let count = |of: &dyn Fn(&Cut) -> bool| {
+            (self.cuts.iter().filter(|cut| of(cut)).count() as u64).into()
+        };
+        let by = |trigger: Trigger, why: Why| {
+            count(&move |cut| cut.trigger == trigger && cut.why() == why)
+        };
+        Value::Table(vec![
+            ("losses", by(Trigger::DuplicateAcks, Why::Lost)),
+            ("false_losses", by(Trigger::DuplicateAcks, Why::Arrived)),
+            ("timeouts_lost", by(Trigger::Timeout, Why::Lost)),
+            ("timeouts_arrived", by(Trigger::Timeout, Why::Arrived)),
+            ("marks", count(&|cut| cut.trigger == Trigger::Mark)),
+            ("unknown", count(&|cut| cut.trigger != Trigger::Mark && cut.why() == Why::Unknown)),
+        ])
+    }
+
+    fn cut(&self, number: usize) -> Value {
+        let cut = &self.cuts[number];
+        let trigger = match cut.trigger {
+            Trigger::DuplicateAcks => "duplicate_acks",
+            Trigger::Timeout => "timeout",
+            Trigger::Mark => "mark",
+        };
+        let why = match cut.why() {
+            Why::Lost => "lost",
+            Why::Arrived => "arrived",
+            Why::Unknown => "unknown",
+        };
+        Value::Table(vec![
+            ("number", (number as u64).into()),
+            ("at_s", seconds(cut.at)),
+            ("flow", u64::from(cut.flow).into()),
+            ("connection", u64::from(cut.connection).into()),
+            ("cause", Name(cut.cause()).into()),
+            ("trigger", Value::Text(trigger)),
+            ("packet_was", Value::Text(why)),
+            ("window_before_packets", cut.before.into()),
+            ("window_after_packets", cut.after.into()),
+            ("duplicate_acks", cut.duplicate_acks.into()),
+            ("overtaken_by", u64::from(cut.overtaken_by).into()),
+            ("undone_s", cut.undone.map(Instant::as_secs_f64).into()),
+            ("cost_kbps", self.kbps(cut.cost_bits)),
+            ("packet", cut.packet.as_ref().map_or(Value::Missing, packet)),
+        ])
+    }
+
+    fn at(&self, at: Instant) -> Value {
+        let Moment { from, until, capacity_bits, idle_bits, senders } =
+            self.moment(at, LOOK.min(Duration::from_nanos(self.ended.as_nanos() / 20)));
+        let span = until.saturating_since(from).as_secs_f64();
+        let kbps = |bits: u64| (bits as f64 / span.max(1e-9) / 1e3).into();
+        let share = if capacity_bits > 0 { idle_bits as f64 / capacity_bits as f64 } else { 0.0 };
+        let sender = |(flow, connection, cause, cut): (u32, u32, Cause, Option<usize>)| {
+            Value::Table(vec![
+                ("flow", u64::from(flow).into()),
+                ("connection", u64::from(connection).into()),
+                ("cause", Name(cause).into()),
+                ("title", Value::Text(cause.title())),
+                ("cut", cut.map_or(Value::Missing, |number| self.cut(number))),
+            ])
+        };
+        Value::Table(vec![
+            ("at_s", seconds(at)),
+            ("from_s", seconds(from)),
+            ("until_s", seconds(until)),
+            ("capacity_kbps", kbps(capacity_bits)),
+            ("idle_kbps", kbps(idle_bits)),
+            ("idle_share", share.into()),
+            ("senders", Value::List(senders.into_iter().map(sender).collect())),
+        ])
+    }
+}
+
+/// Time before and after an instant in which a moment counts slots.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The name of a cause in JSON.
+struct Name(Cause);
+
+impl From<Name> for Value {
+    fn from(Name(cause): Name) -> Self {
+        Self::Text(cause.name())
+    }
+}
+
+fn seconds(at: Instant) -> Value {
+    at.as_secs_f64().into()
+}
+
+fn packet(packet: &PacketHistory) -> Value {
+    let fate = match packet.fate {
+        PacketFate::UnderWay => "under_way",
+        PacketFate::Arrived => "arrived",
+        PacketFate::Lost => "lost",
+        PacketFate::Dropped => "dropped",
+    };
+    let time = |at: Option<Instant>| at.map(Instant::as_secs_f64).into();
+    let transit = |of: fn(&Transit) -> Instant| time(packet.transit.as_ref().map(of));
+    Value::Table(vec![
+        ("first_byte", packet.start.into()),
+        ("bytes", u64::from(packet.len).into()),
+        ("retransmission", u64::from(packet.retransmission).into()),
+        ("sent_s", seconds(packet.sent)),
+        ("entered_link_s", transit(|it| it.entered)),
+        ("left_queue_s", transit(|it| it.departed)),
+        ("left_link_s", transit(|it| it.at)),
+        ("units", packet.transit.map(|it| u64::from(it.lldus)).into()),
+        ("units_erased", u64::from(packet.erased).into()),
+        ("first_erased_s", time(packet.first_erased)),
+        ("units_sent_again", u64::from(packet.again).into()),
+        ("repair_units", u64::from(packet.repair).into()),
+        ("fate", Value::Text(fate)),
+        ("fate_s", time(packet.ended)),
+        ("fate_hop", packet.hop.map(|hop| hop as u64).into()),
+    ])
+}

@@ -1,0 +1,238 @@
+//! Idle capacity of a hop, charged to what kept the senders from sending.
+
+use std::collections::BTreeMap;
+
+use crate::diagnosis::blame::{Blame, Cause, Target};
+use crate::link::Usage;
+use crate::units::Instant;
+
+/// What a sender tells a hop, at the time at which a packet sent then would reach it.
+#[derive(Clone, Debug)]
+pub(super) struct Update {
+    pub(super) sender: usize,
+    pub(super) blame: Blame,
+    /// Whether the sender had heard from its peer: what was charged so far stays.
+    pub(super) heard: bool,
+    /// A timeout, to which the wait for it is charged.
+    pub(super) timeout: Option<usize>,
+}
+
+/// Capacity of a hop over time, in bytes from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Point {
+    pub(super) at: Instant,
+    pub(super) capacity: f64,
+    pub(super) idle: f64,
+}
+
+/// Idle capacity of a hop, in bytes.
+#[derive(Clone, Debug)]
+pub(super) struct HopLedger {
+    /// What keeps each sender from sending; `None`: its packets do not cross the hop.
+    blames: Vec<Option<Blame>>,
+    /// What was charged to each sender since it last heard from its peer.
+    open: Vec<Vec<(Target, f64)>>,
+    due: BTreeMap<(Instant, u64), Update>,
+    number: u64,
+    last: Point,
+    /// At the last reading, if the hop has a rate.
+    usage: Option<Usage>,
+    causes: [f64; Cause::ALL.len()],
+    cuts: Vec<f64>,
+    /// Idle bytes that would not be without a cut alone.
+    alone: Vec<f64>,
+    /// Changes of the main target: when, and of which sender.
+    pub(super) changes: Vec<(Instant, usize, Target)>,
+    /// Capacity and idle capacity, [`POINTS`] times in a run.
+    pub(super) points: Vec<Point>,
+    every: u64,
+}
+
+/// Points of a run's time line.
+const POINTS: u64 = 4000;
+
+impl HopLedger {
+    /// A ledger for a run of `duration` ns, with whether the packets of each sender cross the hop.
+    pub(super) fn new(crosses: &[bool], duration: u64) -> Self {
+        let start = |&crosses: &bool| crosses.then_some(Blame::Cause(Cause::Application));
+        Self {
+            blames: crosses.iter().map(start).collect(),
+            open: vec![Vec::new(); crosses.len()],
+            due: BTreeMap::new(),
+            number: 0,
+            last: Point::default(),
+            usage: None,
+            causes: [0.0; Cause::ALL.len()],
+            cuts: Vec::new(),
+            alone: Vec::new(),
+            changes: Vec::new(),
+            points: vec![Point::default()],
+            every: (duration / POINTS).max(1),
+        }
+    }
+
+    /// Takes an update that reaches the hop at `at`.
+    pub(super) fn tell(&mut self, at: Instant, update: Update) {
+        self.due.insert((at, self.number), update);
+        self.number += 1;
+    }
+
+    /// When the next update reaches the hop.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.due.first_key_value().map(|(&(at, _), _)| at)
+    }
+
+    /// Charges the capacity that was idle since the last reading, then takes the updates until `at`.
+    pub(super) fn read(&mut self, at: Instant, usage: Option<&Usage>) {
+        self.usage = usage.copied();
+        if let Some(usage) = usage {
+            self.charge(at, usage);
+        }
+        while let Some(first) = self.due.first_entry()
+            && first.key().0 <= at
+        {
+            let update = first.remove();
+            self.update(at, update);
+        }
+    }
+
+    fn charge(&mut self, at: Instant, usage: &Usage) {
+        let slot = f64::from(usage.slot.0);
+        let now = Point {
+            at,
+            capacity: usage.slots * slot,
+            idle: (usage.slots - usage.used.min(usage.slots)) * slot,
+        };
+        let idle = now.idle - self.last.idle;
+        if now.at.as_nanos() >= self.points[self.points.len() - 1].at.as_nanos() + self.every {
+            self.points.push(now);
+        }
+        self.last = now;
+        let waits = |blame: &Option<Blame>| {
+            blame.as_ref().is_some_and(|blame| *blame != Blame::Cause(Cause::Application))
+        };
+        let waiting = self.blames.iter().filter(|blame| waits(blame)).count();
+        if waiting == 0 {
+            self.causes[Cause::Application as usize] += idle;
+            return;
+        }
+        let share = idle / waiting as f64;
+        for (blame, open) in self.blames.iter().zip(&mut self.open) {
+            match blame.as_ref().filter(|_| waits(blame)) {
+                None => {}
+                Some(Blame::Cause(cause)) => add(open, Target::Cause(*cause), share),
+                Some(Blame::Cuts(cuts)) => {
+                    let packets: f64 = cuts.iter().map(|it| it.packets).sum();
+                    for it in cuts {
+                        let part = match packets > 0.0 {
+                            true => it.packets / packets,
+                            false => 1.0 / cuts.len() as f64,
+                        };
+                        add(open, Target::Cut(it.cut), share * part);
+                        if self.alone.len() <= it.cut {
+                            self.alone.resize(it.cut + 1, 0.0);
+                        }
+                        self.alone[it.cut] += share * it.alone;
+                    }
+                }
+            }
+        }
+    }
+
+    fn update(&mut self, at: Instant, update: Update) {
+        let Update { sender, blame, heard, timeout } = update;
+        if let Some(cut) = timeout {
+            for (_, amount) in std::mem::take(&mut self.open[sender]) {
+                self.settle(Target::Cut(cut), amount);
+                if self.alone.len() <= cut {
+                    self.alone.resize(cut + 1, 0.0);
+                }
+                self.alone[cut] += amount;
+            }
+        } else if heard {
+            self.close(sender);
+        }
+        let main = blame.main();
+        if self.blames[sender].as_ref().map(Blame::main) != Some(main) {
+            self.changes.push((at, sender, main));
+        }
+        self.blames[sender] = Some(blame);
+    }
+
+    fn close(&mut self, sender: usize) {
+        for (target, amount) in std::mem::take(&mut self.open[sender]) {
+            self.settle(target, amount);
+        }
+    }
+
+    fn settle(&mut self, target: Target, amount: f64) {
+        match target {
+            Target::Cause(cause) => self.causes[cause as usize] += amount,
+            Target::Cut(cut) => {
+                if self.cuts.len() <= cut {
+                    self.cuts.resize(cut + 1, 0.0);
+                }
+                self.cuts[cut] += amount;
+            }
+        }
+    }
+
+    /// The run has ended, with this last reading.
+    pub(super) fn end(&mut self, at: Instant, usage: Option<&Usage>) {
+        self.read(at, usage);
+        (0..self.blames.len()).for_each(|sender| self.close(sender));
+        if self.points.last().is_some_and(|point| point.at < at) {
+            self.points.push(self.last);
+        }
+    }
+
+    /// The link itself left slots idle, although packets waited: `bytes`, which no sender is charged
+    /// with.
+    pub(super) fn stalled(&mut self, bytes: f64) {
+        let idle = self.last.idle;
+        let stalled = bytes.min(idle);
+        if stalled > 0.0 {
+            let left = 1.0 - stalled / idle;
+            self.causes.iter_mut().chain(&mut self.cuts).for_each(|charged| *charged *= left);
+            self.causes[Cause::Link as usize] = stalled;
+        }
+    }
+
+    /// Bytes of all slots that passed.
+    pub(super) fn capacity(&self) -> f64 {
+        self.last.capacity
+    }
+
+    /// Bytes of a slot, and whether packets take whole slots.
+    pub(super) fn slot(&self) -> (f64, bool) {
+        self.usage.map_or((0.0, false), |usage| (f64::from(usage.slot.0), usage.pads))
+    }
+
+    /// Bytes of the slots that carried something and were erased.
+    pub(super) fn erased(&self) -> f64 {
+        self.usage.map_or(0.0, |usage| usage.erased.min(usage.used) * f64::from(usage.slot.0))
+    }
+
+    /// Idle bytes of a cause, without those of cuts.
+    pub(super) fn of(&self, cause: Cause) -> f64 {
+        self.causes[cause as usize]
+    }
+
+    /// Idle bytes that would not be without a cut alone.
+    pub(super) fn of_cut_alone(&self, cut: usize) -> f64 {
+        self.alone.get(cut).copied().unwrap_or(0.0)
+    }
+
+    /// Idle bytes that a cut is charged with, of those of all cuts.
+    pub(super) fn of_cut(&self, cut: usize) -> f64 {
+        self.cuts.get(cut).copied().unwrap_or(0.0)
+    }
+}
+
+/// Adds to what a target is charged with.
+fn add(charged: &mut Vec<(Target, f64)>, target: Target, amount: f64) {
+    match charged.iter_mut().find(|(known, _)| *known == target) {
+        Some((_, sum)) => *sum += amount,
+        None => charged.push((target, amount)),
+    }
+}

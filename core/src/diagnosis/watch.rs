@@ -1,0 +1,521 @@
+//! Watches a run and finds the causes.
+
+use std::ops::ControlFlow;
+
+use thiserror::Error;
+
+use crate::diagnosis::blame::{Blame, Cause, Ledger, Target};
+use crate::diagnosis::budget::{Budget, Shares};
+use crate::diagnosis::cut::{Cut, Trigger};
+use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
+use crate::diagnosis::hop::{HopLedger, Update};
+use crate::link::{Transit, Transmission, Usage};
+use crate::metrics::{HopMetrics, LinkMetrics, Outcome};
+use crate::simulation::{Flow, Hop, Observer, RunError, SenderState, Setup, Step, run};
+use crate::transport::{End, Streams};
+use crate::units::{Duration, Instant};
+
+/// Why a run has no diagnosis.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum NoDiagnosis {
+    /// It has no outcome.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Nothing limits its rate.
+    #[error(
+        "no hop of the path has a rate, so there is no capacity to account for; give a link, or a leg with a rate"
+    )]
+    NoCapacity,
+}
+
+/// Why a run has no more goodput.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// The use of the capacity.
+    pub budget: Budget,
+    /// All reductions of a congestion window, in order of time.
+    pub cuts: Vec<Cut>,
+    /// When the run ended.
+    pub ended: Instant,
+    hop: HopLedger,
+    senders: Vec<Sender>,
+}
+
+/// What the limiting hop did around an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// The time span.
+    pub from: Instant,
+    /// Its end.
+    pub until: Instant,
+    /// Bits of the slots that passed.
+    pub capacity_bits: u64,
+    /// Bits of those that carried nothing.
+    pub idle_bits: u64,
+    /// For each sender that crosses the hop: flow, connection, what kept it from sending at the
+    /// instant, and the cut, by its number among [`Diagnosis::cuts`].
+    pub senders: Vec<(u32, u32, Cause, Option<usize>)>,
+}
+
+/// Runs a setup to its end and finds the causes. `goes_on` is asked every few thousand events whether
+/// the run goes on.
+///
+/// # Errors
+/// If the run has no outcome, or no hop has a rate.
+pub fn diagnose(
+    setup: &Setup,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
+    let mut watch = Watch::new(setup, goes_on);
+    let outcome = run(setup, &mut watch)?;
+    let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;
+    Ok((outcome, diagnosis))
+}
+
+/// A sender of data: one connection of a flow.
+#[derive(Clone, Debug)]
+struct Sender {
+    flow: u32,
+    connection: u32,
+    /// For each forward hop, the time that a packet needs to get there; `None`: it does not cross it.
+    delays: Vec<Option<Duration>>,
+}
+
+/// What is known of a sender.
+#[derive(Default)]
+struct Known {
+    ledger: Ledger,
+    flight: Flight,
+    /// Duplicate ACKs counted when the acknowledgement advanced last.
+    duplicates_before: u64,
+    /// The last cut.
+    cut: Option<usize>,
+}
+
+/// Bytes of packets that crossed a hop.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    headers: f64,
+    payload: f64,
+    duplicate: f64,
+    lost_later: f64,
+    /// Lost by this hop: bytes of packets, their units, and their number.
+    lost: f64,
+    lost_units: u64,
+    lost_packets: u64,
+    under_way: f64,
+}
+
+struct Watch<'a> {
+    goes_on: &'a dyn Fn() -> bool,
+    /// Senders by flow: number of the first connection of each.
+    first: Vec<usize>,
+    senders: Vec<Sender>,
+    known: Vec<Known>,
+    packets: Packets,
+    units: Vec<Units>,
+    hops: Vec<HopLedger>,
+    carried: Vec<Carried>,
+    cuts: Vec<Cut>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(setup: &Setup, goes_on: &'a dyn Fn() -> bool) -> Self {
+        let mut senders = Vec::new();
+        let mut first = Vec::new();
+        for flow in &setup.flows {
+            let ways = ways(setup, flow);
+            for _ in 0..members(flow) {
+                first.push(senders.len());
+                let number = first.len() as u32 - 1;
+                senders.extend(ways.iter().zip(0u32..).map(|(delays, connection)| Sender {
+                    flow: number,
+                    connection,
+                    delays: delays.clone(),
+                }));
+            }
+        }
+        let hops = setup.forward.len();
+        let ledger = |hop: usize| {
+            let crosses: Vec<bool> =
+                senders.iter().map(|sender| sender.delays[hop].is_some()).collect();
+            HopLedger::new(&crosses, setup.duration.as_nanos())
+        };
+        Self {
+            goes_on,
+            known: senders.iter().map(|_| Known::default()).collect(),
+            packets: Packets::default(),
+            units: (0..hops).map(|_| Units::default()).collect(),
+            hops: (0..hops).map(ledger).collect(),
+            carried: vec![Carried::default(); hops],
+            cuts: Vec::new(),
+            first,
+            senders,
+        }
+    }
+
+    /// The number of a sender.
+    fn number(&self, flow: u32, connection: u32) -> Option<usize> {
+        let first = *self.first.get(flow as usize)?;
+        let sender = first + connection as usize;
+        self.senders.get(sender).filter(|it| it.flow == flow).map(|_| sender)
+    }
+
+    /// The sender reduced its window.
+    fn cut(&mut self, now: Instant, sender: usize, trigger: Trigger, state: &SenderState) -> usize {
+        let number = self.cuts.len();
+        let known = &mut self.known[sender];
+        let before = known.ledger.last().window.cwnd;
+        let suspect = known.flight.suspect(now).filter(|_| trigger != Trigger::Mark);
+        let (mut packet, mut overtaken_by) = (None, 0);
+        if let Some((found, later)) = suspect {
+            overtaken_by = later;
+            packet = match found {
+                Found::Ended(history) => Some(*history),
+                Found::UnderWay(id) => self.packets.get(id).map(|active| {
+                    active.cuts.push(number);
+                    active.history.clone()
+                }),
+            };
+        }
+        let target = state.window.ssthresh;
+        let after = if target.is_finite() { target } else { state.window.cwnd };
+        known.ledger.cut(number, now, before, after);
+        known.cut = Some(number);
+        let Sender { flow, connection, .. } = self.senders[sender];
+        self.cuts.push(Cut {
+            at: now,
+            flow,
+            connection,
+            trigger,
+            before,
+            after: state.window.cwnd,
+            packet,
+            overtaken_by,
+            duplicate_acks: state.counters.duplicate_acks - known.duplicates_before,
+            undone: None,
+            cost_bits: 0,
+        });
+        number
+    }
+
+    /// A packet met its fate.
+    fn end(
+        &mut self,
+        id: u32,
+        now: Instant,
+        fate: PacketFate,
+        hop: Option<usize>,
+    ) -> Option<Active> {
+        let mut active = self.packets.take(id)?;
+        let history = &mut active.history;
+        (history.fate, history.ended, history.hop) = (fate, Some(now), hop);
+        for &cut in &active.cuts {
+            self.cuts[cut].packet = Some(history.clone());
+        }
+        self.known[active.sender].flight.end(id, history);
+        Some(active)
+    }
+
+    fn over_link(&mut self, id: u32, hop: usize, transit: Transit, sent: &[Transmission]) {
+        let Some(units) = self.units.get_mut(hop) else { return };
+        units.note(sent);
+        let units = units.take(transit.order);
+        if let Some(active) = self.packets.get(id) {
+            active.history.cross(transit, units);
+        }
+    }
+
+    /// The hops that a packet has crossed.
+    fn crossed(&mut self, active: &Active) -> impl Iterator<Item = &mut Carried> + use<'_, 'a> {
+        let bits = active.crossed;
+        self.carried
+            .iter_mut()
+            .enumerate()
+            .filter_map(move |(hop, carried)| (hop < 64 && bits >> hop & 1 == 1).then_some(carried))
+    }
+
+    /// A hop lost or dropped a packet.
+    fn lost(&mut self, id: u32, now: Instant, hop: usize, fate: PacketFate) {
+        let Some(active) = self.end(id, now, fate, Some(hop)) else { return };
+        let size = active.size as f64;
+        // A leg tells that it takes a packet, or that it loses it, never both.
+        self.crossed(&active).for_each(|carried| carried.lost_later += size);
+        if fate == PacketFate::Lost
+            && let Some(carried) = self.carried.get_mut(hop)
+        {
+            carried.lost += size;
+            carried.lost_packets += 1;
+            carried.lost_units += active.history.transit.map_or(0, |it| u64::from(it.lldus));
+        }
+    }
+
+    fn arrived(&mut self, id: u32, now: Instant, discarded: bool) {
+        let Some(active) = self.end(id, now, PacketFate::Arrived, None) else { return };
+        let (size, len) = (active.size as f64, f64::from(active.history.len));
+        self.crossed(&active).for_each(|carried| {
+            if discarded {
+                carried.duplicate += size;
+            } else {
+                carried.headers += size - len;
+                carried.payload += len;
+            }
+        });
+    }
+
+    /// The diagnosis of a run with this outcome; `None` without a hop that has a rate.
+    fn finish(mut self, outcome: &Outcome) -> Option<Diagnosis> {
+        for active in std::mem::take(&mut self.packets).left() {
+            let size = active.size as f64;
+            self.crossed(&active).for_each(|carried| carried.under_way += size);
+        }
+        let limiting = (0..self.hops.len())
+            .filter(|&hop| self.hops[hop].capacity() > 0.0)
+            .min_by(|&a, &b| self.hops[a].capacity().total_cmp(&self.hops[b].capacity()))?;
+        let mut hop = self.hops.swap_remove(limiting);
+        if let HopMetrics::Link(link) = &outcome.forward[limiting] {
+            hop.stalled(detail(link, "stalled_slots").unwrap_or(0) as f64 * hop.slot().0);
+        }
+        for (number, cut) in self.cuts.iter_mut().enumerate() {
+            cut.cost_bits = (hop.of_cut_alone(number) * 8.0).max(0.0).round() as u64;
+        }
+        let carried = &self.carried[limiting];
+        let budget = budget(limiting, &hop, carried, &self.cuts, outcome);
+        Some(Diagnosis {
+            budget,
+            cuts: self.cuts,
+            ended: outcome.ended,
+            hop,
+            senders: self.senders,
+        })
+    }
+}
+
+/// Shares the capacity of a hop out.
+fn budget(
+    number: usize,
+    hop: &HopLedger,
+    carried: &Carried,
+    cuts: &[Cut],
+    outcome: &Outcome,
+) -> Budget {
+    let capacity_bits = (hop.capacity() * 8.0).round() as u64;
+    let goodput: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order).sum();
+    let mut shares = Shares::of(capacity_bits);
+    let goodput_bits = shares.take(goodput as f64);
+    for cause in Cause::ALL {
+        let of_cuts: f64 = cuts
+            .iter()
+            .enumerate()
+            .filter(|(_, cut)| cut.cause() == cause)
+            .map(|(number, _)| hop.of_cut(number))
+            .sum();
+        shares.charge(cause, hop.of(cause) + of_cuts);
+    }
+    shares.charge(Cause::Erased, hop.erased());
+    shares.charge(Cause::Duplicate, carried.duplicate);
+    shares.charge(Cause::LostLater, carried.lost_later);
+    shares.charge(Cause::Headers, carried.headers);
+    let waiting = (carried.payload - goodput as f64).max(0.0);
+    shares.charge(Cause::Unfinished, carried.under_way + waiting);
+    match &outcome.forward[number] {
+        HopMetrics::Leg(_) => {
+            shares.charge(Cause::GivenUp, carried.lost);
+            shares.charge_rest(Cause::Headers);
+        }
+        HopMetrics::Link(link) => {
+            let (slot, pads) = hop.slot();
+            let counters = &link.counters;
+            let missing = detail(link, "units_given_up").unwrap_or(carried.lost_packets);
+            shares.charge(Cause::GivenUp, carried.lost_units.saturating_sub(missing) as f64 * slot);
+            if pads {
+                let units = counters.lldus_delivered as f64 * slot;
+                shares.charge(Cause::Padding, units - counters.bytes_delivered as f64);
+            }
+            shares.charge_rest(Cause::Repair);
+        }
+    }
+    Budget { hop: number, capacity_bits, goodput_bits, parts: shares.parts() }
+}
+
+/// A counter that only some kinds of links have.
+fn detail(link: &LinkMetrics, name: &str) -> Option<u64> {
+    link.details.iter().find(|(known, _)| *known == name).map(|&(_, count)| count)
+}
+
+/// Connections of a flow in a run, as the engine makes them.
+fn members(flow: &Flow) -> usize {
+    let streams = flow.transport.dialogues().unwrap_or(Streams::One);
+    match flow.application.session(flow.start, streams) {
+        Some(_) => flow.connections(),
+        None => 1,
+    }
+}
+
+/// For each connection of a flow between proxies, the time to each forward hop.
+fn ways(setup: &Setup, flow: &Flow) -> Vec<Vec<Option<Duration>>> {
+    let hops = setup.forward.len();
+    let splits = flow.transport.splits();
+    let proxies = setup.proxies.iter().map(|proxy| proxy.forward).filter(|_| splits);
+    let begins: Vec<usize> = std::iter::once(0).chain(proxies).collect();
+    let source = flow.source_leg.as_ref().map_or(Duration::ZERO, |leg| leg.delay.longest());
+    let way = |(connection, &begin): (usize, &usize)| {
+        let end = begins.get(connection + 1).copied().unwrap_or(hops);
+        let mut delay = if connection == 0 { source } else { Duration::ZERO };
+        let mut delays = vec![None; hops];
+        for hop in begin..end {
+            delays[hop] = Some(delay);
+            delay += match &setup.forward[hop] {
+                Hop::Leg(leg) => leg.delay.longest(),
+                Hop::Link(link) => link.medium.way_back().longest(),
+            };
+        }
+        delays
+    };
+    begins.iter().enumerate().map(way).collect()
+}
+
+impl Observer for Watch<'_> {
+    const PACKETS: bool = true;
+    const SENDERS: bool = true;
+
+    fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
+        if (self.goes_on)() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn packet(&mut self, now: Instant, flow: u32, id: u32, step: Step<'_>) {
+        match step {
+            Step::Sent { from: End::Sender, connection, packet, .. } => {
+                let Some(sender) = self.number(flow, connection) else { return };
+                if packet.len > 0 {
+                    self.known[sender].flight.send(id, packet, now);
+                }
+                let history = PacketHistory::of(packet, now);
+                let size = u64::from(packet.size.0);
+                let (crossed, cuts) = (0, Vec::new());
+                self.packets.insert(id, Active { sender, history, size, crossed, cuts });
+            }
+            // What the other end sends crosses other hops.
+            Step::Sent { .. } => drop(self.packets.take(id)),
+            Step::OnLeg { hop, .. } => self.cross(id, hop),
+            Step::OverLink { hop, transit, units } => {
+                self.over_link(id, hop, transit, &units);
+                self.cross(id, hop);
+            }
+            Step::Lost { hop, .. } => {
+                if let Some(active) = self.packets.get(id) {
+                    active.crossed &= !(1u64.checked_shl(hop as u32).unwrap_or(0));
+                }
+                self.lost(id, now, hop, PacketFate::Lost);
+            }
+            Step::Dropped { hop, .. } => self.lost(id, now, hop, PacketFate::Dropped),
+            Step::Marked { .. } => {}
+            Step::Arrived { discarded } => self.arrived(id, now, discarded.is_some()),
+        }
+    }
+
+    fn sender(&mut self, now: Instant, flow: u32, connection: u32, state: &SenderState) {
+        let Some(sender) = self.number(flow, connection) else { return };
+        let before = *self.known[sender].ledger.last();
+        let trigger = Trigger::between(&before, state);
+        let cut = trigger.map(|trigger| self.cut(now, sender, trigger, state));
+        let known = &mut self.known[sender];
+        if let Some(cut) = known.cut {
+            let cut = &mut self.cuts[cut];
+            cut.after = cut.after.min(state.window.cwnd);
+            if state.counters.undo_events > before.counters.undo_events {
+                cut.undone.get_or_insert(now);
+            }
+        }
+        let advanced = state.acknowledged > before.acknowledged;
+        if advanced {
+            known.duplicates_before = state.counters.duplicate_acks;
+            known.flight.forget(state.acknowledged);
+        }
+        let blame = known.ledger.note(now, state);
+        let duplicates = state.counters.duplicate_acks > before.counters.duplicate_acks;
+        let update = Update {
+            sender,
+            heard: advanced || duplicates || blame == Blame::Cause(Cause::Application),
+            blame,
+            timeout: cut.filter(|_| trigger == Some(Trigger::Timeout)),
+        };
+        for (hop, delay) in self.senders[sender].delays.iter().enumerate() {
+            if let Some(delay) = *delay {
+                self.hops[hop].tell(now + delay, update.clone());
+            }
+        }
+    }
+
+    fn reading_due(&self) -> Option<Instant> {
+        self.hops.iter().filter_map(HopLedger::next).min()
+    }
+
+    fn reading(&mut self, at: Instant, hop: usize, usage: Option<&Usage>) {
+        if self.hops[hop].next().is_some_and(|next| next <= at) {
+            self.hops[hop].read(at, usage);
+        }
+    }
+
+    fn ended(&mut self, at: Instant, hop: usize, usage: Option<&Usage>) {
+        self.hops[hop].end(at, usage);
+    }
+}
+
+impl Watch<'_> {
+    /// A hop took a packet to its far end.
+    fn cross(&mut self, id: u32, hop: usize) {
+        if let Some(active) = self.packets.get(id)
+            && hop < self.carried.len()
+        {
+            active.crossed |= 1u64.checked_shl(hop as u32).unwrap_or(0);
+        }
+    }
+}
+
+impl Diagnosis {
+    /// What the limiting hop did from `span` before an instant until `span` after it.
+    pub fn moment(&self, at: Instant, span: Duration) -> Moment {
+        let points = &self.hop.points;
+        let from = Instant::ZERO + (at.saturating_since(Instant::ZERO + span));
+        let first = points.partition_point(|point| point.at <= from).saturating_sub(1);
+        let last = points.partition_point(|point| point.at < at + span).min(points.len() - 1);
+        let (first, last) = (points[first], points[last.max(first)]);
+        let bits = |a: f64, b: f64| ((b - a) * 8.0).max(0.0).round() as u64;
+        Moment {
+            from: first.at,
+            until: last.at,
+            capacity_bits: bits(first.capacity, last.capacity),
+            idle_bits: bits(first.idle, last.idle),
+            senders: self.senders_at(at),
+        }
+    }
+
+    fn senders_at(&self, at: Instant) -> Vec<(u32, u32, Cause, Option<usize>)> {
+        let changes = &self.hop.changes;
+        let until = changes.partition_point(|(since, ..)| *since <= at);
+        let of = |number: usize| {
+            let last = changes[..until].iter().rev().find(|(_, sender, _)| *sender == number);
+            match last.map(|(.., target)| *target) {
+                None => (Cause::Application, None),
+                Some(Target::Cause(cause)) => (cause, None),
+                Some(Target::Cut(cut)) => (self.cuts[cut].cause(), Some(cut)),
+            }
+        };
+        let crossing = self.senders.iter().enumerate();
+        let crossing = crossing.filter(|(_, it)| it.delays[self.budget.hop].is_some());
+        crossing
+            .map(|(number, it)| {
+                let (cause, cut) = of(number);
+                (it.flow, it.connection, cause, cut)
+            })
+            .collect()
+    }
+
+    /// Capacity and idle capacity of the limiting hop from the start of the run on, in bits, at the
+    /// times of a regular time line.
+    pub fn time_line(&self) -> impl Iterator<Item = (Instant, u64, u64)> {
+        let bits = |bytes: f64| (bytes * 8.0).max(0.0).round() as u64;
+        self.hop.points.iter().map(move |it| (it.at, bits(it.capacity), bits(it.idle)))
+    }
+}

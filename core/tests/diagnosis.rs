@@ -1,0 +1,186 @@
+//! Causes: the budget adds up, watching changes nothing, and each cause is found where it was put.
+
+use clift::diagnosis::{Cause, Diagnosis, Trigger, Why, diagnose};
+use clift::scenario::{Scenario, Store};
+use clift::simulation::{Outcome, Setup, run};
+use clift::trace::Folder;
+use clift::units::{Duration, Instant};
+use proptest::prelude::*;
+
+fn setup(text: &str) -> Setup {
+    let scenario = Scenario::parse("x.toml", text, &[]).unwrap_or_else(|it| panic!("{text}: {it}"));
+    let store = Store::new(Folder::new(""));
+    scenario.cells()[0].setup(0, &store).unwrap_or_else(|it| panic!("{text}: {it}"))
+}
+
+/// The diagnosis of a scenario whose budget adds up, and the outcome that it has without one.
+fn diagnosed(text: &str) -> (Outcome, Diagnosis) {
+    let setup = setup(text);
+    let (outcome, found) = diagnose(&setup, &|| true).unwrap();
+    let alone = run(&setup, &mut ()).unwrap();
+    assert_eq!(outcome, alone, "{text}");
+    let budget = &found.budget;
+    let sum: u64 = budget.parts.iter().map(|part| part.bits).sum();
+    assert_eq!(budget.goodput_bits + sum, budget.capacity_bits, "{text}");
+    let goodput: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order * 8).sum();
+    assert_eq!(budget.goodput_bits, goodput.min(budget.capacity_bits), "{text}");
+    (outcome, found)
+}
+
+/// Share of the capacity that a cause cost.
+fn share(found: &Diagnosis, cause: Cause) -> f64 {
+    found.budget.bits(cause) as f64 / found.budget.capacity_bits as f64
+}
+
+/// Share of the capacity that idle slots cost.
+fn idle(found: &Diagnosis) -> f64 {
+    let carried = [
+        Cause::Erased,
+        Cause::Repair,
+        Cause::GivenUp,
+        Cause::Padding,
+        Cause::Headers,
+        Cause::Duplicate,
+        Cause::LostLater,
+        Cause::Unfinished,
+    ];
+    let parts = found.budget.parts.iter().filter(|part| !carried.contains(&part.cause));
+    parts.map(|part| part.bits).sum::<u64>() as f64 / found.budget.capacity_bits as f64
+}
+
+/// A leg of 4 Mbit/s and a round trip of 200 ms, and what happens to its data packets.
+fn leg(fates: &str, more: &str) -> String {
+    format!(
+        r#"
+        duration = "20 s"
+        {more}
+        [[path]]
+        leg = {{ rate = "4 Mbit/s", delay = "100 ms", queue = "200 packets"{fates} }}
+        "#
+    )
+}
+
+const PLAIN: &str = "[transport]\ncongestion = \"newreno\"\nprofile = \"papers\"";
+
+#[test]
+fn a_lost_packet_and_a_late_one_are_told_apart() {
+    let cuts = "cwnd_max = \"70 packets\"";
+    let lost = diagnosed(&leg(", lost_data = [3000]", &format!("{PLAIN}\n{cuts}"))).1;
+    assert_eq!(lost.cuts.len(), 1);
+    assert_eq!((lost.cuts[0].trigger, lost.cuts[0].why()), (Trigger::DuplicateAcks, Why::Lost));
+    assert!(share(&lost, Cause::TrueLoss) > 0.05, "{:?}", lost.budget);
+    assert_eq!(lost.budget.bits(Cause::FalseLoss), 0);
+    assert_eq!(lost.limited_by(), Some(Cause::TrueLoss), "{:?}", lost.budget);
+    let late = diagnosed(&leg(", held_data = [[3000, \"150 ms\"]]", &format!("{PLAIN}\n{cuts}"))).1;
+    assert_eq!(late.cuts.len(), 1);
+    let cut = &late.cuts[0];
+    assert_eq!((cut.trigger, cut.why()), (Trigger::DuplicateAcks, Why::Arrived));
+    assert_eq!(late.budget.bits(Cause::TrueLoss), 0);
+    // The packet came 150 ms late: at 4 Mbit/s and 1500 bytes 50 packets came before it.
+    let packet = cut.packet.as_ref().unwrap();
+    let late_by = packet.ended.unwrap().saturating_since(packet.sent);
+    assert!(late_by > Duration::from_millis(250), "{late_by:?}");
+    assert!(cut.overtaken_by >= 3 && cut.duplicate_acks >= 3, "{cut:?}");
+    assert!(cut.after < cut.before);
+    // What the cut cost is what the run without it gained, but for what is still under way.
+    let free = diagnosed(&leg("", &format!("{PLAIN}\n{cuts}"))).1;
+    let gained = free.budget.goodput_bits as f64 - late.budget.goodput_bits as f64;
+    let cost = cut.cost_bits as f64;
+    assert!((gained / cost - 1.0).abs() < 0.2, "{gained} gained, {cost} charged");
+}
+
+#[test]
+fn a_receive_window_an_application_and_slow_start_are_found() {
+    let window = diagnosed(&leg("", "[transport]\nreceive_window = \"30 kB\"")).1;
+    assert!(share(&window, Cause::ReceiveWindow) > 0.9 * idle(&window), "{:?}", window.budget);
+    let paused = "[application]\ntype = \"constant rate\"\nrate = \"400 kbit/s\"";
+    let paused = diagnosed(&leg("", paused)).1;
+    assert!(share(&paused, Cause::Application) > 0.9 * idle(&paused), "{:?}", paused.budget);
+    let file = "[application]\ntype = \"file\"\nsize = \"100 kB\"";
+    let file = diagnosed(&leg("", &format!("stop_when_done = true\n{file}"))).1;
+    assert!(share(&file, Cause::SlowStart) > 0.3, "{:?}", file.budget);
+    assert!(share(&file, Cause::Handshake) > 0.1, "{:?}", file.budget);
+}
+
+#[test]
+fn a_timeout_is_charged_with_the_wait_for_it() {
+    // A whole window is lost: nothing tells the sender but its timer.
+    let lost: Vec<String> = (200..264).map(|number| number.to_string()).collect();
+    let fates = format!(", lost_data = [{}]", lost.join(", "));
+    let found = diagnosed(&leg(&fates, &format!("{PLAIN}\ncwnd_max = \"64 packets\""))).1;
+    let timeouts = found.cuts.iter().filter(|cut| cut.trigger == Trigger::Timeout).count();
+    assert!(timeouts > 0, "{:?}", found.cuts);
+    assert!(found.cuts.iter().all(|cut| cut.why() == Why::Lost));
+    let waited = found.budget.bits(Cause::Timeout) as f64 / 4e6;
+    assert!((1.0..15.0).contains(&waited), "{waited} s idle: {:?}", found.budget);
+}
+
+#[test]
+fn a_moment_names_the_cut() {
+    let text =
+        leg(", held_data = [[3000, \"150 ms\"]]", &format!("{PLAIN}\ncwnd_max = \"70 packets\""));
+    let found = diagnosed(&text).1;
+    let cut = found.cuts[0].at;
+    let span = Duration::from_millis(200);
+    let after = found.moment(cut + Duration::from_millis(400), span);
+    assert_eq!(after.senders, [(0, 0, Cause::FalseLoss, Some(0))]);
+    assert!(after.idle_bits > 0 && after.idle_bits < after.capacity_bits);
+    let before = found.moment(Instant::ZERO + Duration::from_secs(5), span);
+    assert_eq!(before.senders[0].3, None);
+}
+
+fn scheme() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["none", "FEC(10/12)", "ARQ", "HARQ(10/12)"])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 2, ..ProptestConfig::default() })]
+
+    /// Over links of all kinds, with and without proxies, of both profiles.
+    #[test]
+    fn budgets_add_up_and_watching_changes_nothing(
+        scheme in scheme(),
+        live in any::<bool>(),
+        erasures in prop::sample::select(vec![0.0, 0.003, 0.02, 0.2]),
+        burst in 1u32..8,
+        slot_us in 200u32..4000,
+        rtt_ms in 10u32..700,
+        profile in prop::sample::select(vec!["linux", "papers"]),
+        congestion in prop::sample::select(vec!["newreno", "cubic", "hybla"]),
+        flows in 1u32..4,
+        queue in 3u32..300,
+        leg_before in any::<bool>(),
+        file in prop::option::of(1000u32..300_000),
+        seed in 0u32..1000,
+    ) {
+        let application = file.map_or(String::new(), |size| {
+            format!("[application]\ntype = \"file\"\nsize = \"{size} B\"")
+        });
+        let first = if leg_before {
+            "[[path]]\nleg = { rate = \"20 Mbit/s\", delay = \"7 ms\", queue = \"50 packets\" }"
+        } else {
+            ""
+        };
+        let text = format!(
+            r#"
+            duration = "15 s"
+            seed = {seed}
+            flows = {flows}
+            {first}
+            [[path]]
+            channel = {{ model = "gilbert-elliott", erasures = {erasures}, burst = {burst}, slot = "{slot_us} us", lldu = "250 B", length = "16 s" }}
+            link = {{ rtt = "{rtt_ms} ms", queue = "{queue} packets", live = {live} }}
+            scheme = "{scheme}"
+            [transport]
+            congestion = "{congestion}"
+            profile = "{profile}"
+            {application}
+            "#
+        );
+        let (_, found) = diagnosed(&text);
+        for cut in &found.cuts {
+            prop_assert!(cut.before >= 1.0 && cut.at <= found.ended);
+            prop_assert!(cut.cost_bits <= found.budget.capacity_bits);
+        }
+    }
+}

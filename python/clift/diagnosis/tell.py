@@ -1,0 +1,204 @@
+"""A diagnosis in words."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import Any
+
+from clift._words import counted
+from clift.diagnosis.replay import Burst, Edits, behind, bursts, each, replay
+from clift.scenario import Scenario
+from clift.simulation import Run
+
+_TRIGGERS = {
+    "duplicate_acks": "taken for lost",
+    "timeout": "retransmission timeout",
+    "mark": "ECN mark",
+}
+
+
+def budget(found: dict[str, Any]) -> list[str]:
+    r"""The budget of a run as a table.
+
+    Example:
+        >>> part = {"cause": "erased", "title": "erased LLDUs", "kbps": 250.0, "share": 0.25}
+        >>> found = {"capacity_kbps": 1000.0, "goodput_kbps": 750.0, "budget": [part]}
+        >>> print("\n".join(budget(found)))
+        capacity                         1000.0 kbit/s  100.0 %
+        goodput                           750.0          75.0
+        erased LLDUs                      250.0          25.0
+    """
+    capacity = found["capacity_kbps"]
+    rows = [("goodput", found["goodput_kbps"])]
+    rows += [(part["title"], part["kbps"]) for part in found["budget"]]
+    lines = [f"{'capacity':<28}{capacity:>11.1f} kbit/s  100.0 %"]
+    for title, kbps in rows:
+        lines.append(f"{title:<28}{kbps:>11.1f}         {100 * kbps / capacity:>5.1f}")
+    return lines
+
+
+def cuts(found: dict[str, Any]) -> str:
+    """How often windows were cut, and after what, in one line."""
+    count = found["cuts"]
+    parts = [
+        (count["losses"], "after a loss"),
+        (count["false_losses"], "although the packet arrived"),
+        (count["timeouts_lost"], "by a timeout after a loss"),
+        (count["timeouts_arrived"], "by a timeout although the packet arrived"),
+        (count["marks"], "by an ECN mark"),
+        (count["unknown"], "for a packet whose fate is not known"),
+    ]
+    told = [f"{number} {what}" for number, what in parts if number]
+    return f"window cuts: {', '.join(told) or 'none'}"
+
+
+def moment(found: dict[str, Any]) -> list[str]:
+    """What kept the senders from sending at an instant, and the chain of events before it."""
+    at = found["moment"]
+    lines = [
+        f"At {at['at_s']:.3f} s: from {at['from_s']:.3f} to {at['until_s']:.3f} s "
+        f"{100 * at['idle_share']:.0f} % of the capacity was idle."
+    ]
+    for sender in at["senders"]:
+        lines.append(f"{_who(sender)}: {sender['title']}")
+        if sender["cut"] is not None:
+            lines += [f"  {line}" for line in chain(found, sender["cut"])]
+    return lines
+
+
+def _who(event: dict[str, Any]) -> str:
+    connection = f", connection {event['connection']}" if event["connection"] else ""
+    return f"flow {event['flow']}{connection}"
+
+
+def chain(found: dict[str, Any], cut: dict[str, Any]) -> list[str]:
+    """The events that led to a window cut, and what followed, in order of time."""
+    lines = _packet(cut) if cut["packet"] is not None else []
+    acks = cut["duplicate_acks"]
+    heard = f"{counted(acks, 'duplicate ACK')}, " if acks and cut["trigger"] != "mark" else ""
+    window = f"{cut['window_before_packets']:.0f} to {cut['window_after_packets']:.0f} packets"
+    what = f"{heard}{_TRIGGERS[cut['trigger']]}: window cut from {window} (cut:{cut['number']})"
+    lines.append((cut["at_s"], what))
+    if cut["undone_s"] is not None:
+        lines.append((cut["undone_s"], "the sender undid the cut"))
+    told = [f"{at:>10.3f} s  {text}" for at, text in sorted(lines, key=lambda line: line[0])]
+    share = cut["cost_kbps"] / found["capacity_kbps"]
+    told.append(
+        f"{'':>12}  estimated cost of this cut alone: {cut['cost_kbps']:.1f} kbit/s of the run "
+        f"({100 * share:.1f} %)"
+    )
+    return told
+
+
+def _packet(cut: dict[str, Any]) -> list[tuple[float, str]]:
+    packet = cut["packet"]
+    again = " again" if packet["retransmission"] else ""
+    what = f"a packet of {packet['bytes']} bytes was sent{again} (byte {packet['first_byte']:,})"
+    lines = [(packet["sent_s"], what)]
+    units = packet["units"]
+    if packet["left_queue_s"] is not None and packet["left_queue_s"] > packet["entered_link_s"]:
+        waited = packet["left_queue_s"] - packet["entered_link_s"]
+        lines.append((packet["left_queue_s"], f"it left the queue after {1e3 * waited:.0f} ms"))
+    if packet["units_erased"]:
+        erased = counted(packet["units_erased"], "unit")
+        what = f"the first of {erased} with its {units} LLDUs was erased"
+        lines.append((packet["first_erased_s"], what))
+    if packet["fate"] == "arrived" and packet["left_link_s"] is not None:
+        crossed = 1e3 * (packet["left_link_s"] - packet["left_queue_s"])
+        repairs = packet["units_sent_again"] + packet["repair_units"]
+        by = f", with {counted(repairs, 'repair')}" if repairs else ""
+        lines.append((packet["left_link_s"], f"the link delivered it after {crossed:.0f} ms{by}"))
+    elif packet["fate"] in ("lost", "dropped"):
+        verb = "lost" if packet["fate"] == "lost" else "dropped"
+        lines.append((packet["fate_s"], f"hop {packet['fate_hop']} {verb} it"))
+    if cut["overtaken_by"]:
+        late = counted(cut["overtaken_by"], "packet")
+        lines.append((cut["at_s"] - 1e-9, f"{late} sent after it had arrived"))
+    return lines
+
+
+def told(found: dict[str, Any], run: Run) -> list[str]:
+    """A whole diagnosis."""
+    lines = [*budget(found), "", cuts(found)]
+    for cut in found["costliest"][:1] if "moment" not in found else []:
+        if cut["cost_kbps"] > 0:
+            lines += [f"The cut that cost most, {_who(cut)}:", *chain(found, cut)]
+    if "moment" in found:
+        lines += ["", *moment(found)]
+    if "without" in found:
+        lines += ["", *_without(found["without"], run)]
+    if "bursts" in found:
+        lines += ["", *_ranking(found["bursts"])]
+    return lines
+
+
+def _without(other: dict[str, Any], run: Run) -> list[str]:
+    places = [
+        f"{name} ({', '.join(_place(burst) for burst in there) or 'no erasure'})"
+        for name, there in other["erasures"].items()
+    ]
+    gained = other["goodput_kbps"] - run.goodput_kbps
+    lines = [fill(f"Without {', '.join(places)}:", 100)]
+    lines.append(
+        f"  goodput {other['goodput_kbps']:.1f} instead of {run.goodput_kbps:.1f} kbit/s "
+        f"({gained:+.1f})"
+    )
+    if run.completion_s is not None and other["completion_s"] is not None:
+        lines.append(
+            f"  completion {other['completion_s']:.3f} instead of {run.completion_s:.3f} s"
+        )
+    return lines
+
+
+def _place(burst: dict[str, Any]) -> str:
+    return f"{counted(burst['slots'], 'slot')} at {burst['at_s']:.3f} s"
+
+
+def _ranking(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [f"{'burst':>8}{'at':>12}{'slots':>8}{'gain without it':>18}"]
+    for row in rows:
+        lines.append(
+            f"{row['burst']:>8}{row['at_s']:>10.3f} s{row['slots']:>8}{row['gain']:>11.2f} "
+            f"{row['unit']}"
+        )
+    return lines
+
+
+def ranked(scenario: Scenario, run: Run, found: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """The bursts whose removal gains most, of the candidates that are tried.
+
+    Candidates are the bursts that hit the packets of the costliest cuts, and the longest bursts;
+    four times as many as wanted.
+
+    Args:
+        scenario: The scenario.
+        run: Its run.
+        found: What `Run.why` returns.
+        count: How many to return.
+
+    Returns:
+        The most gainful first: `burst`, `at_s`, `slots`, `gain` and its `unit` (kbit/s of goodput,
+        or s of completion time if every flow ends).
+    """
+    there = bursts(scenario)
+    tried: dict[int, Burst] = {}
+    for cut in found["costliest"]:
+        tried |= {burst.number: burst for burst in behind(there, cut)}
+    for burst in sorted(there, key=lambda burst: -burst.slots):
+        if len(tried) >= 4 * count:
+            break
+        tried[burst.number] = burst
+    candidates = list(tried.values())
+
+    def gain(edits: Edits) -> tuple[float, str]:
+        again = replay(scenario, edits)
+        if run.completion_s is not None and again.completion_s is not None:
+            return run.completion_s - again.completion_s, "s"
+        return again.goodput_kbps - run.goodput_kbps, "kbit/s"
+
+    gains = each([Edits([burst]) for burst in candidates], gain)
+    rows = [
+        {"burst": b.number, "at_s": b.at_s, "slots": b.slots, "gain": gain, "unit": unit}
+        for b, (gain, unit) in zip(candidates, gains, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row["gain"])[:count]

@@ -1,0 +1,91 @@
+"""Causes of a run as a picture: the use of the capacity, and when it was idle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import clift._clift as _clift
+from clift.report.style import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clift.simulation import Run
+
+# Bars of the time panel, and cuts that it marks.
+_BARS = 120
+_MARKED = 5
+
+
+def draw(run: Run, found: dict[str, Any]) -> Figure:
+    """Draw the causes of a run.
+
+    Args:
+        run: The run.
+        found: What `Run.why` returned.
+
+    Example:
+        >>> import clift
+        >>> phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+        >>> run = clift.simulate(clift.LiveLink(phy, "ARQ"), duration_s=2)
+        >>> [axes.get_xlabel() for axes in draw(run, run.why()).axes]
+        ['kbit/s', 'time (s)']
+    """
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    parts, time = figure.subplots(2, 1, height_ratios=[len(found["budget"]) + 1, 6])
+    _parts(parts, found)
+    _time(time, run, found)
+    return figure
+
+
+def _parts(axes: Axes, found: dict[str, Any]) -> None:
+    rows = [("goodput", found["goodput_kbps"])]
+    rows += [(part["title"], part["kbps"]) for part in found["budget"]]
+    capacity = found["capacity_kbps"]
+    left = 0.0
+    for place, (_, kbps) in enumerate(rows):
+        axes.barh(place, kbps, left=left, color=COLOURS[0] if place == 0 else COLOURS[1])
+        left += kbps
+        beyond = left < 0.7 * capacity
+        axes.text(
+            left if beyond else left - kbps,
+            place,
+            f"  {kbps:.4g} kbit/s ({100 * kbps / capacity:.1f} %)  ",
+            va="center",
+            ha="left" if beyond else "right",
+            fontsize=8,
+        )
+    axes.set_yticks(range(len(rows)), [title for title, _ in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, capacity)
+    axes.set_xlabel("kbit/s")
+    axes.set_title(f"Use of the capacity, {capacity:.4g} kbit/s", loc="left")
+
+
+def _time(axes: Axes, run: Run, found: dict[str, Any]) -> None:
+    line = _clift.why(run.scenario.setup(), None, True)["line"]
+    edges = np.linspace(0, found["duration_s"], _BARS + 1)
+    step = edges[1] - edges[0]
+
+    def rates(name: str) -> Any:
+        return np.diff(np.interp(edges, line["time_s"], line[name])) / step
+
+    capacity, idle = rates("capacity_kbit"), rates("idle_kbit")
+    axes.stairs(capacity, edges, fill=True, color="0.85", label="idle")
+    axes.stairs(capacity - idle, edges, fill=True, color=COLOURS[5], label="carried")
+    marked = [cut for cut in found["costliest"][:_MARKED] if cut["cost_kbps"] > 0]
+    for cut in marked:
+        is_false = cut["cause"] == "false_loss"
+        axes.axvline(cut["at_s"], color=COLOURS[1] if is_false else COLOURS[6], linewidth=1)
+        axes.text(cut["at_s"], capacity.max(), f"cut:{cut['number']}", fontsize=7, rotation=90)
+    if "moment" in found:
+        axes.axvline(found["moment"]["at_s"], color=COLOURS[2], linestyle="--", label="asked")
+    axes.set_xlim(0, found["duration_s"])
+    axes.set_ylim(0, 1.25 * capacity.max())
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("kbit/s")
+    axes.set_title("When it was idle, and the cuts that cost most", loc="left")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8, frameon=False)

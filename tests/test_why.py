@@ -1,0 +1,197 @@
+"""`clift why` and `clift attack`: budgets, chains of events, and runs with other erasures."""
+
+import json
+import random
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import clift as clift_command
+
+import clift
+from clift.diagnosis.attack import attack
+from clift.diagnosis.replay import Edits, behind, bursts, replay
+
+GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "why.md"
+GEO = """
+duration = "60 s"
+scheme = "ARQ"
+
+[channel]
+model = "gilbert-elliott"
+erasures = "1 %"
+burst = 3
+rate = "2 Mbit/s"
+lldu = "250 B"
+
+[link]
+rtt = "500 ms"
+live = true
+
+[transport]
+profile = "papers"
+cwnd_max = "120 packets"
+"""
+
+
+def test_the_guide_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = GUIDE.read_text()
+    (scenario,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    Path("geo.toml").write_text(scenario)
+    blocks = re.findall(r"```console\n\$ clift (.*?)\n(.*?)```", text, flags=re.DOTALL)
+    assert len(blocks) == 4
+    for command, shown in blocks:
+        printed = clift_command(*shlex.split(command)).stdout
+        assert max(map(len, printed.splitlines())) <= 100
+        if shown.startswith("...\n"):
+            assert printed.endswith(shown.removeprefix("...\n"))
+        else:
+            assert printed == shown
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "geo.toml"
+    made.write_text(GEO)
+    return made
+
+
+def why(*words: object) -> dict[str, Any]:
+    ran = clift_command("why", *words, "--json")
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def test_the_causes_and_the_goodput_add_up_to_the_capacity(path: Path) -> None:
+    found = why(path)
+    run = clift.simulate(clift.Scenario.read(path))
+    assert found["goodput_kbps"] == pytest.approx(run.goodput_kbps, abs=1e-9)
+    costs = sum(part["kbps"] for part in found["budget"])
+    assert found["goodput_kbps"] + costs == pytest.approx(found["capacity_kbps"], rel=1e-9)
+    link = run.summary()["links"][0]
+    assert found["capacity_kbps"] == pytest.approx(link["capacity_kbps"], rel=1e-9)
+    # ns-2's TCP takes what ARQ repairs for losses: the link loses no packet.
+    assert link["packets_lost"] == 0
+    assert found["limited_by"] == "false_loss"
+    assert found["cuts"]["losses"] == 0 < found["cuts"]["false_losses"]
+
+
+def test_erased_capacity_is_what_the_units_say(path: Path) -> None:
+    run = clift.simulate(clift.Scenario.read(path))
+    units = run.units().to_pandas()
+    erased = 250 * 8e-3 * (units.arrival_ns < 0).sum() / 60
+    parts = {part["cause"]: part["kbps"] for part in run.why()["budget"]}
+    assert parts["erased"] == pytest.approx(erased, rel=1e-9)
+
+
+def test_an_instant_is_explained_by_a_chain(path: Path) -> None:
+    cut = why(path)["costliest"][0]
+    at = cut["at_s"] + 0.6
+    found = why(path, "--at", f"{at} s")["moment"]
+    assert found["from_s"] <= at <= found["until_s"]
+    (sender,) = found["senders"]
+    assert sender["cause"] == "false_loss"
+    assert sender["cut"]["number"] == cut["number"]
+    packet = sender["cut"]["packet"]
+    times = ["sent_s", "entered_link_s", "left_queue_s", "first_erased_s", "left_link_s"]
+    assert [packet[name] for name in times] == sorted(packet[name] for name in times)
+    assert packet["fate"] == "arrived"
+    assert packet["units_erased"] == packet["units_sent_again"] > 0
+    told = clift_command("why", path, "--at", str(at)).stdout
+    for word in ("was erased", "the link delivered it", "duplicate ACK", "window cut from"):
+        assert word in told
+
+
+def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
+    found = why(path, "--without", f"cut:{why(path)['costliest'][0]['number']}")
+    other = found["without"]
+    assert other["goodput_kbps"] > found["goodput_kbps"]
+    ((_, removed),) = other["erasures"].items()
+    scenario = clift.Scenario.read(path)
+    there = bursts(scenario)
+    cut = found["costliest"][0]
+    assert [one["burst"] for one in removed] == [one.number for one in behind(there, cut)]
+    again = replay(scenario, Edits(behind(there, cut)))
+    assert again.goodput_kbps == other["goodput_kbps"]
+    said = clift_command("why", path, "--without", "burst:0", "--rank", "3").stdout
+    assert "Without burst:0" in said
+    assert "gain without it" in said
+
+
+def test_bursts_are_those_of_the_trace(path: Path) -> None:
+    scenario = clift.Scenario.read(path)
+    phy = scenario.phy_trace()
+    assert phy is not None
+    erased = {
+        n for n, (t, d) in enumerate(zip(phy.t_ns, phy.d_ns, strict=True)) if d == 0 and t <= 60e9
+    }
+    found = bursts(scenario)
+    assert {slot for one in found for slot in range(one.first, one.first + one.slots)} == erased
+    for one in found[:50]:
+        assert phy.t_ns[one.first] / 1e9 == pytest.approx(one.at_s)
+        assert one.first - 1 not in erased
+    clear = replay(scenario, Edits(found))
+    assert clear.summary()["links"][0]["units_sent_again"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--at", "61 s"), "the run ends at 60 s"),
+        (("--without", "burst:99999"), "the run has"),
+        (("--without", "cut:99999"), "give one of the costliest cuts"),
+        (("--without", "rain"), "give burst:N or cut:N"),
+    ],
+)
+def test_what_does_not_exist_is_named(path: Path, words: tuple[str, ...], told: str) -> None:
+    ran = clift_command("why", path, *words)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert told in ran.stderr
+
+
+def test_a_path_without_a_rate_or_slots_is_refused(tmp_path: Path) -> None:
+    wire = tmp_path / "wire.toml"
+    wire.write_text(
+        'duration = "5 s"\n[transport]\ncwnd_max = "20 packets"\n'
+        '[[path]]\nleg = { delay = "10 ms" }\n'
+    )
+    ran = clift_command("why", wire)
+    assert ran.returncode == 2
+    assert "no hop of the path has a rate" in ran.stderr
+    ran = clift_command("attack", wire)
+    assert ran.returncode == 2
+    assert "first link" in ran.stderr or "link" in ran.stderr
+
+
+def test_an_attack_hurts_more_than_random_erasures() -> None:
+    phy = clift.channel.bernoulli(slots=12_000, p=0, seed=1, slot_ns=10**6, lldu_bytes=1500)
+    scenario = clift.Scenario(clift.LiveLink(phy, "none", rtt_ms=100), duration_s=10)
+    found = attack(scenario, budget=3, runs=60)
+    assert found.worst < min(found.random) <= found.before
+    assert len(found.slots) == 3
+    assert found.runs <= 60
+    erased = Edits(erased=[slot for slot, _ in found.slots])
+    assert replay(scenario, erased).goodput_kbps == found.worst
+    assert attack(scenario, budget=3, runs=60) == found
+
+
+def test_random_runs_have_budgets_that_add_up() -> None:
+    draw = random.Random(5)
+    for _ in range(12):
+        p = draw.choice([0.0, 0.01, 0.1])
+        phy = clift.channel.gilbert_elliott(slots=8000, p=p, burst=2, slot_ns=10**6, seed=1)
+        scheme = draw.choice(["none", "ARQ", "HARQ(10/12)", "FEC(10/12)"])
+        transport = draw.choice(["quic", "udp", "bbr", "cubic"])
+        more = {"message_kbps": 100} if transport == "udp" else {}
+        link = clift.LiveLink(phy, scheme, rtt_ms=200)
+        run = clift.simulate(link, transport=transport, duration_s=7, flows=2, **more)
+        found = run.why()
+        costs = sum(part["kbps"] for part in found["budget"])
+        assert found["goodput_kbps"] + costs == pytest.approx(found["capacity_kbps"], rel=1e-9)
+        assert found["goodput_kbps"] == pytest.approx(run.goodput_kbps, abs=1e-9)

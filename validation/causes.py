@@ -1,0 +1,161 @@
+"""Budgets of causes over random runs, and what a run gains when a cause is taken away.
+
+`python validation/causes.py` draws scenarios (schemes, links with and without repair, transports,
+flows, rates, delays), checks that each budget adds up to the capacity, then takes away the erasures
+behind window cuts and compares what the run gains with what the budget charged.
+
+`--runs` and `--causes` give the numbers of runs and of causes; the draws are those of `--seed`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import warnings
+from typing import Any
+
+import clift
+from clift.diagnosis.replay import Edits, behind, bursts, replay
+
+# Relative difference that rounding to bits and to floating point may make.
+ROUNDING = 1e-9
+
+
+def drawn(draw: random.Random, transports: tuple[str, ...]) -> clift.Scenario:
+    """A random scenario."""
+    lldu = draw.choice([33, 250, 1500])
+    kbps = draw.choice([250, 1000, 4000])
+    slot_us = int(lldu * 8e3 / kbps)
+    seconds = draw.choice([20, 60])
+    burst = draw.choice([1, 3, 10])
+    channel = {
+        "model": "gilbert-elliott",
+        "erasures": draw.choice([0.0005, 0.003, 0.01, 0.05]),
+        "burst": burst,
+        "slot": f"{slot_us} us",
+        "lldu": f"{lldu} B",
+    }
+    transport = draw.choice(transports)
+    words: dict[str, Any] = {"protocol": transport} if transport in ("quic", "udp") else {}
+    if not words:
+        words = {"congestion": transport, "profile": draw.choice(["linux", "papers"])}
+        if transport == "bbr":
+            words["profile"] = "linux"
+        # ns-2's TCP stays in recovery for minutes if its window overshoots path and queue.
+        words["cwnd_max"] = f"{draw.choice([100, 300])} packets"
+    tree: dict[str, Any] = {
+        "seed": draw.randrange(10**6),
+        "duration": f"{seconds} s",
+        "scheme": draw.choice(["none", "ARQ", "HARQ(10/12)", "FEC(10/12)"]),
+        "channel": channel,
+        "link": {
+            "rtt": f"{draw.choice([30, 150, 500])} ms",
+            "queue": f"{draw.choice([30, 100, 400])} packets",
+            "live": draw.random() < 0.7,
+        },
+        "transport": words,
+        "flows": draw.choice([1, 1, 1, 3]),
+    }
+    kind = draw.random()
+    if transport == "udp":
+        tree["application"] = {"type": "constant rate", "rate": f"{kbps // 2} kbit/s"}
+    elif kind < 0.2:
+        tree["application"] = {"type": "file", "size": f"{draw.choice([30, 300])} kB"}
+    elif kind < 0.3:
+        tree["application"] = {"type": "constant rate", "rate": f"{kbps // 3} kbit/s"}
+    return clift.Scenario(tree)
+
+
+def adds_up(run: clift.Run) -> bool:
+    """Whether the parts of a budget are not negative and make up the capacity."""
+    found = run.why()
+    parts = [part["kbps"] for part in found["budget"]]
+    whole = found["goodput_kbps"] + sum(parts)
+    off = abs(whole - found["capacity_kbps"]) / found["capacity_kbps"]
+    same = abs(found["goodput_kbps"] - run.goodput_kbps) <= ROUNDING * found["capacity_kbps"]
+    return off <= ROUNDING and min(parts, default=0.0) >= 0 and same
+
+
+def taken_away(draw: random.Random, wanted: int) -> list[tuple[float, float]]:
+    """What cuts were charged with, and what runs gain without the erasures behind them, in kbit/s.
+
+    One cut a run, drawn from the costliest: live links over slots, one flow of bulk data.
+    """
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) < wanted:
+        scenario = drawn(draw, ("newreno", "cubic", "hybla"))
+        tree = dict(scenario.tree) | {"flows": 1}
+        tree.pop("application", None)
+        tree["link"] = dict(tree["link"]) | {"live": True}
+        scenario = clift.Scenario(tree)
+        run = clift.simulate(scenario)
+        found = run.why()
+        cuts = [cut for cut in found["costliest"] if cut["cost_kbps"] > 1e-3 * run.goodput_kbps]
+        if not cuts:
+            continue
+        cut = draw.choice(cuts)
+        removed = behind(bursts(scenario), cut)
+        if removed:
+            gained = replay(scenario, Edits(removed)).goodput_kbps - run.goodput_kbps
+            pairs.append((cut["cost_kbps"], gained))
+    return pairs
+
+
+# What a run without any erasure does not pay for.
+OF_ERASURES = {
+    *("erased", "repair", "given_up", "duplicate"),
+    *("true_loss", "false_loss", "timeout"),
+}
+
+
+def all_taken_away(draw: random.Random, wanted: int) -> list[tuple[float, float]]:
+    """What erasures and the cuts after them were charged with, and what runs gain without them."""
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) < wanted:
+        scenario = drawn(draw, ("newreno", "cubic", "hybla"))
+        run = clift.simulate(scenario)
+        there = bursts(scenario)
+        parts = run.why()["budget"]
+        charged = sum(part["kbps"] for part in parts if part["cause"] in OF_ERASURES)
+        if there and not scenario.is_transfer:
+            gained = replay(scenario, Edits(there)).goodput_kbps - run.goodput_kbps
+            pairs.append((charged, gained))
+    return pairs
+
+
+def main() -> int:
+    """Run the comparison; exit code 1 if a budget does not add up."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--causes", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", UserWarning)  # notes of runs
+    draw = random.Random(given.seed)
+    transports = ("newreno", "cubic", "hybla", "bbr", "quic", "udp")
+    faults = 0
+    for number in range(given.runs):
+        run = clift.simulate(drawn(draw, transports))
+        if not adds_up(run):
+            faults += 1
+            print(f"run {number}: the budget does not add up: {run.scenario!r}")
+    print(f"{given.runs - faults} of {given.runs} budgets add up to the capacity")
+    pairs = taken_away(draw, given.causes)
+    rising = sum(gained > 0 for _, gained in pairs)
+    print(f"{rising} of {len(pairs)} runs gain when a cause is taken away")
+    charged, gained = (sum(column) for column in zip(*pairs, strict=True))
+    print(f"all of them: {charged:.1f} kbit/s charged, {gained:.1f} kbit/s gained")
+    largest = sorted(pairs, reverse=True)[:10]
+    charged, gained = (sum(column) for column in zip(*largest, strict=True))
+    print(f"the ten largest: {charged:.1f} kbit/s charged, {gained:.1f} kbit/s gained")
+    pairs = all_taken_away(draw, given.causes)
+    rising = sum(gained > 0 for charged, gained in pairs if charged > 1)
+    print(f"{rising} of {sum(charged > 1 for charged, _ in pairs)} runs gain without any erasure")
+    charged, gained = (sum(column) for column in zip(*pairs, strict=True))
+    print(f"all of them: {charged:.1f} kbit/s charged, {gained:.1f} kbit/s gained")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
