@@ -41,7 +41,7 @@ def why(
     as_json: bool,
     output: Path | None,
 ) -> None:
-    """Explain the goodput of a run of the scenario file PATH: what the link carried, why it was idle.
+    """Explain the goodput of a run of the scenario file PATH.
 
     The first run of the first cell is explained; --set selects another cell. The causes and the
     goodput add up to the capacity of the hop with the least capacity.
