@@ -116,6 +116,14 @@ fn a_timeout_is_charged_with_the_wait_for_it() {
 }
 
 #[test]
+fn a_full_queue_is_told_from_a_lossy_link() {
+    let text = leg("", PLAIN).replace("200 packets", "20 packets");
+    let found = diagnosed(&text).1;
+    assert!(share(&found, Cause::QueueFull) > 0.0, "{:?}", found.budget);
+    assert_eq!(found.budget.bits(Cause::TrueLoss), 0);
+}
+
+#[test]
 fn a_moment_names_the_cut() {
     let text =
         leg(", held_data = [[3000, \"150 ms\"]]", &format!("{PLAIN}\ncwnd_max = \"70 packets\""));

@@ -34,7 +34,9 @@ pub enum Cause {
     SlowStart,
     /// The congestion window or the pacing rate, without a cut.
     Window,
-    /// A window cut after a packet that was lost.
+    /// A window cut after a packet that a full queue dropped.
+    QueueFull,
+    /// A window cut after a packet that was lost elsewhere.
     TrueLoss,
     /// A window cut after a packet that arrived: reordering or delay looked like a loss.
     FalseLoss,
@@ -48,7 +50,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Erased,
         Self::Repair,
         Self::GivenUp,
@@ -62,6 +64,7 @@ impl Cause {
         Self::ReceiveWindow,
         Self::SlowStart,
         Self::Window,
+        Self::QueueFull,
         Self::TrueLoss,
         Self::FalseLoss,
         Self::Timeout,
@@ -85,6 +88,7 @@ impl Cause {
             Self::ReceiveWindow => "receive_window",
             Self::SlowStart => "slow_start",
             Self::Window => "window",
+            Self::QueueFull => "queue_full",
             Self::TrueLoss => "true_loss",
             Self::FalseLoss => "false_loss",
             Self::Timeout => "timeout",
@@ -109,6 +113,7 @@ impl Cause {
             Self::ReceiveWindow => "receive window",
             Self::SlowStart => "slow start",
             Self::Window => "congestion window",
+            Self::QueueFull => "window cut by a full queue",
             Self::TrueLoss => "window cut by a loss",
             Self::FalseLoss => "window cut without a loss",
             Self::Timeout => "timeout",

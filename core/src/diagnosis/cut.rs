@@ -73,7 +73,13 @@ impl Cut {
             (Trigger::Timeout, _) => Cause::Timeout,
             (Trigger::Mark, _) => Cause::Mark,
             (Trigger::DuplicateAcks, Why::Arrived) => Cause::FalseLoss,
-            (Trigger::DuplicateAcks, Why::Lost | Why::Unknown) => Cause::TrueLoss,
+            (Trigger::DuplicateAcks, Why::Lost | Why::Unknown) => {
+                let dropped = |packet: &PacketHistory| packet.fate == PacketFate::Dropped;
+                match self.packet.as_ref().is_some_and(dropped) {
+                    true => Cause::QueueFull,
+                    false => Cause::TrueLoss,
+                }
+            }
         }
     }
 }

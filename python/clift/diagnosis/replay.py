@@ -116,7 +116,7 @@ def named(scenario: Scenario, found: dict[str, Any], name: str) -> list[Burst]:
         name: `burst:N`, a burst; `cut:N`, the bursts in the packet that a cut is about.
 
     Raises:
-        ScenarioError: If there is no such thing.
+        ScenarioError: If the run has no burst or cut of that number.
     """
     kind, _, number = name.partition(":")
     if kind not in ("burst", "cut") or not number.isdecimal():
