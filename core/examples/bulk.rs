@@ -14,7 +14,7 @@ use clift::channel::{Bernoulli, ErasureChannel, RegularSlots};
 use clift::link::QueueLimit;
 use clift::scheme::{LinkConfig, Scheme, Timing};
 use clift::seed::Seed;
-use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Routing, Setup};
 use clift::transport::tcp::TcpConfig;
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability};
 
@@ -78,6 +78,7 @@ fn main() -> Result<(), Failure> {
             backward: vec![back],
             flows: vec![flow; flows.parse()?],
             proxies: Vec::new(),
+            routing: Routing::default(),
         },
         &mut (),
     )?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clift::application::Bulk;
 use clift::link::QueueLimit;
 use clift::seed::Seed;
-use clift::simulation::{self, Flow, Hop, LegConfig, Loss as Losses, Setup};
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss as Losses, Routing, Setup};
 use clift::transport::tcp::{
     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
     register_congestion_control,
@@ -83,6 +83,7 @@ pub(crate) fn goodput(congestion: &str) -> Result<f64, Box<dyn std::error::Error
         backward: vec![Hop::Leg(back)],
         flows: vec![flow],
         proxies: Vec::new(),
+        routing: Routing::default(),
     };
     Ok(simulation::run(&setup, &mut ())?.goodput())
 }

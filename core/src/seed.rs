@@ -45,6 +45,8 @@ pub enum Stream {
     Proxy(u32, u32),
     /// Seed of the way back, if a host describes it by the forward path of a scenario.
     Reverse,
+    /// Start times of the flows of the n-th source.
+    Arrivals(u32),
     /// Draws of a user-defined scheme on the n-th link.
     OwnScheme(u32),
     /// Draws of a user-defined application in the n-th flow.
@@ -81,6 +83,7 @@ impl Seed {
             Stream::Sample(n) => (11, n),
             Stream::Proxy(flow, _) => (12, flow),
             Stream::Reverse => (13, 0),
+            Stream::Arrivals(n) => (14, n),
             Stream::OwnScheme(n) => (20, n),
             Stream::OwnApplication(n) => (21, n),
         };

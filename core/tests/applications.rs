@@ -10,7 +10,7 @@ use clift::link::QueueLimit;
 use clift::metrics::{FlowMetrics, PageMetrics};
 use clift::queue::Aqm;
 use clift::seed::Seed;
-use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Outcome, Setup, SetupError};
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Outcome, Routing, Setup, SetupError};
 use clift::transport::Protocol;
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
@@ -51,6 +51,7 @@ fn setup(
     };
     Setup {
         proxies: Vec::new(),
+        routing: Routing::default(),
         seed: Seed(1),
         duration: Duration::from_secs(600),
         stop_when_done: true,

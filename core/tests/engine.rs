@@ -12,7 +12,8 @@ use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, RunError, Setup, SetupError,
+    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Routing, RunError, Setup,
+    SetupError,
 };
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
@@ -76,6 +77,7 @@ fn setup(forward: Vec<Hop>, flows: Vec<Flow>, seconds: u64) -> Setup {
         backward: vec![fixed_delay(RTT.half())],
         flows,
         proxies: Vec::new(),
+        routing: Routing::default(),
     }
 }
 

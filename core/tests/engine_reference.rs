@@ -10,7 +10,9 @@ use clift::link::QueueLimit;
 use clift::metrics::HopMetrics;
 use clift::queue::Aqm;
 use clift::seed::Seed;
-use clift::simulation::{self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Setup};
+use clift::simulation::{
+    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Routing, Setup,
+};
 use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
@@ -58,6 +60,7 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
             source_leg: None,
         }],
         proxies: Vec::new(),
+        routing: Routing::default(),
     };
     let mut sent = Sent::default();
     let outcome = simulation::run(&setup, &mut sent).unwrap();

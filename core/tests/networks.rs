@@ -8,7 +8,7 @@ use clift::metrics::{HopMetrics, LegMetrics, Outcome};
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Demand, Detour, Edge, Flow, Hop, LegConfig, Loss, Network, RunError, Setup, SetupError,
+    self, Demand, Edge, Flow, Hop, LegConfig, Loss, Network, Routing, RunError, Setup, SetupError,
 };
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{BitRate, Duration, Instant, Size};
@@ -37,12 +37,12 @@ fn flow(application: impl Application + 'static) -> Flow {
 }
 
 fn demand(source: u32, destination: u32, flow: Flow) -> Demand {
-    Demand { source, destination, flow }
+    Demand { source, destination, flow, route: None, return_route: None }
 }
 
-fn network(links: Vec<Edge>, demands: Vec<Demand>, detours: Vec<Detour>) -> Network {
+fn network(links: Vec<Edge>, demands: Vec<Demand>) -> Network {
     let (seed, duration) = (Seed(1), Duration::from_secs(60));
-    Network { seed, duration, stop_when_done: false, links, demands, detours }
+    Network { seed, duration, stop_when_done: false, links, demands }
 }
 
 fn leg_of(outcome: &Outcome, link: usize) -> &LegMetrics {
@@ -72,10 +72,10 @@ fn diamond() -> Vec<Edge> {
 fn the_sides_of_a_diamond_are_chains() {
     let links = diamond();
     let file = || flow(File { size: Size(3_000_000) });
-    let by_2 =
-        [Detour { flow: 1, destination: 3, link: 2 }, Detour { flow: 1, destination: 0, link: 6 }];
     let both = vec![demand(0, 3, file()), demand(0, 3, file())];
-    let apart = network(links.clone(), both.clone(), by_2.to_vec()).run(&mut ()).unwrap();
+    let mut apart = both.clone();
+    (apart[1].route, apart[1].return_route) = (Some(vec![2, 3]), Some(vec![6, 7]));
+    let apart = network(links.clone(), apart).run(&mut ()).unwrap();
     for (number, [there, back]) in [[[0, 1], [4, 5]], [[2, 3], [6, 7]]].into_iter().enumerate() {
         let hops = |numbers: [usize; 2]| numbers.map(|number| links[number].hop.clone()).to_vec();
         let alone = simulation::run(
@@ -87,6 +87,7 @@ fn the_sides_of_a_diamond_are_chains() {
                 backward: hops(back),
                 flows: vec![file()],
                 proxies: Vec::new(),
+                routing: Routing::default(),
             },
             &mut (),
         );
@@ -97,8 +98,8 @@ fn the_sides_of_a_diamond_are_chains() {
             assert_eq!(apart.forward[link], alone.forward[hop]);
         }
     }
-    // Without the detours both take the links of the lower numbers.
-    let together = network(links, both, Vec::new()).run(&mut ()).unwrap();
+    // Without given routes both take the links of the lower numbers.
+    let together = network(links, both).run(&mut ()).unwrap();
     assert_eq!(leg_of(&together, 2).counters.offered, 0);
     let took = |outcome: &Outcome| outcome.flows[0].completion().unwrap();
     assert!(took(&together) > took(&apart));
@@ -112,7 +113,7 @@ fn the_long_flow_of_a_parking_lot_gets_least() {
     let back = (0..3).map(|node| edge(node + 1, node, leg(100, 10)));
     let short = (0..3).map(|node| demand(node, node + 1, flow(Bulk)));
     let demands = std::iter::once(demand(0, 3, flow(Bulk))).chain(short).collect();
-    let outcome = network(there.chain(back).collect(), demands, Vec::new()).run(&mut ()).unwrap();
+    let outcome = network(there.chain(back).collect(), demands).run(&mut ()).unwrap();
     let goodput: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput()).collect();
     assert!(goodput[0] > 1e5, "{goodput:?}");
     for link in 0..3 {
@@ -126,20 +127,19 @@ fn the_long_flow_of_a_parking_lot_gets_least() {
 }
 
 #[test]
-fn a_node_that_cannot_be_reached_is_named() {
-    let told = |links, detours| {
-        let run = network(links, vec![demand(0, 3, flow(Bulk))], detours).run(&mut ());
+fn a_route_that_does_not_arrive_is_refused() {
+    let told = |links, route: Option<Vec<u32>>| {
+        let demand = Demand { route, ..demand(0, 3, flow(Bulk)) };
+        let run = network(links, vec![demand]).run(&mut ());
         let Err(RunError::Setup(error)) = run else { panic!("it runs") };
         error
     };
     let mut one_way = diamond();
     one_way.truncate(4);
-    assert_eq!(told(one_way, vec![]), SetupError::NoWay { flow: 0, from: 3, to: 0 });
-    let mut circle = diamond();
-    circle.push(edge(1, 0, leg(1, 1)));
-    let detours = vec![
-        Detour { flow: 0, destination: 3, link: 8 },
-        Detour { flow: 0, destination: 3, link: 0 },
-    ];
-    assert_eq!(told(circle, detours), SetupError::NoWay { flow: 0, from: 0, to: 3 });
+    let wrong = |error| SetupError::Route { flow: 0, error };
+    assert_eq!(told(one_way, None), wrong(RouteError::NoWay { from: 3, to: 0 }));
+    let told = |route: &[u32]| told(diamond(), Some(route.to_vec()));
+    assert_eq!(told(&[0, 3]), wrong(RouteError::Broken { link: 3, at: 1 }));
+    assert_eq!(told(&[0]), wrong(RouteError::Elsewhere { at: 1, to: 3 }));
+    assert_eq!(told(&[0, 5, 2, 3]), wrong(RouteError::Loop { at: 0 }));
 }

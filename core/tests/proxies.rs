@@ -7,7 +7,7 @@ use clift::link::QueueLimit;
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Setup, SetupError,
+    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Routing, Setup, SetupError,
 };
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
@@ -58,6 +58,7 @@ fn setup(forward: Vec<Hop>, backward: Vec<Hop>, flows: Vec<Flow>, proxies: Vec<P
         backward,
         flows,
         proxies,
+        routing: Routing::default(),
     }
 }
 

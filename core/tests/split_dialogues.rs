@@ -12,7 +12,8 @@ use clift::metrics::FlowMetrics;
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, RunError, Setup, SetupError,
+    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Routing, RunError, Setup,
+    SetupError,
 };
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
 use clift::transport::{End, Endpoint, Streams};
@@ -62,6 +63,7 @@ fn setup(forward: Vec<Hop>, backward: Vec<Hop>, flow: Flow, proxies: Vec<Proxy>)
         backward,
         flows: vec![flow],
         proxies,
+        routing: Routing::default(),
     }
 }
 

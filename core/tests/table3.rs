@@ -19,7 +19,7 @@ use clift::queue::Aqm;
 use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
-use clift::simulation::{self, Event, Flow, Hop, LegConfig, Observer, Setup};
+use clift::simulation::{self, Event, Flow, Hop, LegConfig, Observer, Routing, Setup};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{Bytes, Duration, Instant, Size};
 
@@ -133,6 +133,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
             source_leg: None,
         }],
         proxies: Vec::new(),
+        routing: Routing::default(),
     };
     let mut last = LastPacket::default();
     let outcome = simulation::run(&setup, &mut last).unwrap();

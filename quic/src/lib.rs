@@ -13,7 +13,7 @@
 //! use clift::link::QueueLimit;
 //! use clift::queue::Aqm;
 //! use clift::seed::Seed;
-//! use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Setup};
+//! use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Routing, Setup};
 //! use clift::units::{BitRate, Duration, Instant, Size};
 //! use clift_quic::QuicConfig;
 //!
@@ -39,6 +39,7 @@
 //!     backward: vec![Hop::Leg(back)],
 //!     flows: vec![flow],
 //!     proxies: Vec::new(),
+//!     routing: Routing::default(),
 //! };
 //! let outcome = simulation::run(&setup, &mut ())?;
 //! // One round trip for the handshake, half a round trip for data within the initial window.

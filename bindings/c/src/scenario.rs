@@ -89,9 +89,9 @@ impl clift_scenario {
     /// The only link of the forward path.
     fn link(&self, seed: Option<u64>) -> Fallible<clift_link> {
         let setup = self.setup(seed)?;
-        let links: Vec<usize> = (0..setup.forward.len())
-            .filter(|&hop| matches!(setup.forward[hop], Hop::Link(_)))
-            .collect();
+        let (forward, _) = hops(&setup, CLIFT_FORWARD)?;
+        let links: Vec<usize> =
+            (0..forward.len()).filter(|&hop| matches!(forward[hop], Hop::Link(_))).collect();
         match links[..] {
             [hop] => self.part(&setup, CLIFT_FORWARD, Some(hop)),
             _ => Err(format!(
@@ -133,9 +133,10 @@ impl clift_scenario {
 
 /// The hops of a direction, and the index of the first one in the run.
 fn hops(setup: &Setup, direction: u32) -> Fallible<(&[Hop], u32)> {
+    let [forward, backward] = setup.chain().map_err(|error| error.to_string())?;
     match direction {
-        CLIFT_FORWARD | CLIFT_REVERSE => Ok((&setup.forward, 0)),
-        CLIFT_BACKWARD => Ok((&setup.backward, setup.forward.len() as u32)),
+        CLIFT_FORWARD | CLIFT_REVERSE => Ok((forward, 0)),
+        CLIFT_BACKWARD => Ok((backward, forward.len() as u32)),
         other => Err(format!(
             "unknown direction {other}; give CLIFT_FORWARD, CLIFT_BACKWARD or CLIFT_REVERSE"
         )),

@@ -37,7 +37,8 @@ pub(crate) fn deliver<'py>(
     let lasting =
         scenario.with([("duration".to_owned(), Change::Value(Value::text(format!("{last} ns"))))]);
     let setup = lasting.prepared_watched(py, 0, 0)?;
-    let Some(Hop::Link(config)) = setup.forward.first() else {
+    let [forward, _] = setup.chain().map_err(scenario_error)?;
+    let Some(Hop::Link(config)) = forward.first() else {
         return Err(scenario_error("ll: give a link"));
     };
     config.check_packet(Bytes(packet_bytes)).map_err(scenario_error)?;
@@ -69,9 +70,10 @@ pub(crate) fn replay(
     arrivals: Vec<Arrival>,
 ) -> PyResult<Vec<Happened>> {
     let setup = &setup.0;
+    let [forward, backward] = setup.chain().map_err(scenario_error)?;
     let (hops, first) = match direction {
-        0 => (&setup.forward, 0),
-        _ => (&setup.backward, setup.forward.len() as u32),
+        0 => (forward, 0),
+        _ => (backward, forward.len() as u32),
     };
     let mut way = Way::new(hops, setup.seed, first).map_err(scenario_error)?;
     raised::check()?;

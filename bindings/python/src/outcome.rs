@@ -98,7 +98,7 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py,
         Value::Missing => py.None().into_bound(py),
         Value::Count(count) => count.into_pyobject(py)?.into_any(),
         Value::Number(number) => number.into_pyobject(py)?.into_any(),
-        Value::Text(text) => text.into_pyobject(py)?.into_any(),
+        Value::Text(text) => PyString::new(py, text).into_any(),
         Value::List(values) => {
             let objects: PyResult<Vec<_>> = values.iter().map(|value| object(py, value)).collect();
             PyList::new(py, objects?)?.into_any()

@@ -22,6 +22,7 @@ mod page;
 mod requests;
 mod session;
 mod transfer;
+mod until;
 mod voice;
 
 pub use config::ApplicationConfig;
@@ -31,6 +32,7 @@ pub use page::{Http, Page, PageContent, PageFault, PageLoad, PageObject, PageRea
 pub use requests::Requests;
 pub use session::{Connections, Ends, Session};
 pub use transfer::{Bulk, File};
+pub use until::Until;
 pub use voice::{Codec, CodecData, DEFAULT_RATING, EModel, Voice};
 
 use std::fmt::Debug;

@@ -130,6 +130,11 @@ impl Table {
         self.0.iter().map(|entry| (entry.key.as_str(), &entry.value))
     }
 
+    /// Keys and mutable values in order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
+        self.0.iter_mut().map(|entry| (entry.key.as_str(), &mut entry.value))
+    }
+
     /// Copies the entries of `base` whose keys this table does not have.
     pub fn inherit(&mut self, base: &Self) {
         for entry in &base.0 {
@@ -139,7 +144,8 @@ impl Table {
         }
     }
 
-    /// Sets `value` at a dotted path and creates missing tables; numbers are indices of lists.
+    /// Sets `value` at a dotted path and creates missing tables. An element of a list has its index
+    /// as key, or the name in its own key `name`.
     ///
     /// # Errors
     /// The part of the path that is neither a table nor an element of a list.
@@ -170,8 +176,12 @@ impl Table {
                     here = table.get_mut(key).ok_or_else(fault)?;
                 }
                 Node::List(list) => {
-                    let element = key.parse::<usize>().ok().and_then(|index| list.get_mut(index));
-                    here = element.ok_or_else(fault)?;
+                    let named = |element: &Value| {
+                        let name = element.as_table().and_then(|own| own.get("name"));
+                        name.and_then(Value::plain).as_ref() == Some(key)
+                    };
+                    let index = key.parse().ok().or_else(|| list.iter().position(named));
+                    here = index.and_then(|index: usize| list.get_mut(index)).ok_or_else(fault)?;
                     if last {
                         *here = value;
                         return Ok(());

@@ -1,6 +1,9 @@
 //! The catalogue of metrics: name, unit, title, direction (whether more is better), meaning, and
 //! source of each. Summaries, tables, plots and the docs follow it.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::metrics::{
     DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
     PageMetrics, ProxyMetrics, RequestMetrics, Value, VoiceMetrics,
@@ -364,7 +367,7 @@ impl Outcome {
     /// use clift::application::File;
     /// use clift::metrics::Value;
     /// use clift::seed::Seed;
-    /// use clift::simulation::{self, Flow, Hop, LegConfig, Setup};
+    /// use clift::simulation::{self, Flow, Hop, LegConfig, Routing, Setup};
     /// use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
     /// use clift::units::{Duration, Instant, Size};
     /// let leg = || vec![Hop::Leg(LegConfig::of_delay(Duration::from_millis(10)))];
@@ -382,6 +385,7 @@ impl Outcome {
     ///     backward: leg(),
     ///     flows: vec![flow],
     ///     proxies: Vec::new(),
+    ///     routing: Routing::default(),
     /// };
     /// let summary = simulation::run(&setup, &mut ())?.summary();
     /// assert_eq!(summary.get("bytes_in_order"), Some(&Value::Count(10_000)));
@@ -399,11 +403,15 @@ impl Outcome {
             Sometimes(value) => value(self),
             _ => None,
         });
-        let hops = |hops: &[HopMetrics]| Value::List(hops.iter().map(hop).collect());
+        let hops = |hops: &[HopMetrics], first: usize| {
+            let names = self.hop_names.get(first..).unwrap_or_default().iter().map(Some);
+            let names = names.chain(std::iter::repeat(None));
+            Value::List(hops.iter().zip(names).map(|(own, name)| hop(own, name)).collect())
+        };
         let parts = [
             ("flows", flows),
-            ("links", hops(&self.forward)),
-            ("return_links", hops(&self.backward)),
+            ("links", hops(&self.forward, 0)),
+            ("return_links", hops(&self.backward, self.forward.len())),
         ];
         // The engine's event count is last.
         let events = values.len() - 1;
@@ -471,10 +479,18 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
         });
         values.push(("ecn", Value::Table(found)));
     }
+    named(flow.name.as_ref(), values)
+}
+
+/// A table with the name of what it describes, if it has one.
+fn named(name: Option<&Arc<str>>, mut values: Vec<(&'static str, Value)>) -> Value {
+    if let Some(name) = name {
+        values.insert(0, ("name", Value::Text(Cow::Owned(name.to_string()))));
+    }
     Value::Table(values)
 }
 
-fn hop(hop: &HopMetrics) -> Value {
+fn hop(hop: &HopMetrics, name: Option<&Arc<str>>) -> Value {
     let (kind, found) = match hop {
         HopMetrics::Leg(leg) => {
             let mut found = read(SummaryPart::Leg, |source| match source {
@@ -493,9 +509,9 @@ fn hop(hop: &HopMetrics) -> Value {
             ("link", found)
         }
     };
-    let mut values = vec![("kind", Value::Text(kind))];
+    let mut values = vec![("kind", Value::Text(kind.into()))];
     values.extend(found);
-    Value::Table(values)
+    named(name, values)
 }
 
 impl From<DelaySummary> for Value {
@@ -556,6 +572,7 @@ mod tests {
                 marked: None,
             })],
             backward: Vec::new(),
+            hop_names: Vec::new(),
             events: 7,
         };
         let counts = r#""bytes_in_order":1000,"ip_bytes_sent":0,"ip_bytes_received":0,"segments_sent":0,"retransmissions":0,"spurious_retransmissions":0,"stale_segments":0,"timeouts":3,"fast_retransmits":0,"recovery_entries":0,"duplicate_acks":0,"window_reductions":0,"undo_events":0,"share_application_limited":0.0,"share_window_limited":0.0"#;

@@ -1,5 +1,7 @@
 //! Metrics of one flow.
 
+use std::sync::Arc;
+
 use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VoiceMetrics};
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::units::{Duration, Instant};
@@ -8,6 +10,8 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FlowMetrics {
+    /// Name of the flow, if it has one.
+    pub name: Option<Arc<str>>,
     /// Start time.
     pub start: Instant,
     /// End time: that of its completion, else that of the run.

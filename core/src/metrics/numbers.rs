@@ -13,7 +13,8 @@ impl Outcome {
     /// Calls `see` with the dotted name and the value of each finite number of the summary, in its
     /// order.
     ///
-    /// For example, the timeouts of flow 3 are `flows.3.timeouts`. With more than [`MOST_FLOWS`]
+    /// For example, the timeouts of flow 3 are `flows.3.timeouts`, and those of a flow with the name
+    /// web are `flows.web.timeouts`; links of a network have names too. With more than [`MOST_FLOWS`]
     /// flows, the names are `flows.least.timeouts`, `flows.median.timeouts` and
     /// `flows.most.timeouts`, over the flows that have the number, and
     /// `flows.sum.segments_by_retransmissions.0` and so on.
@@ -46,7 +47,10 @@ fn gather<E>(
         Value::List(values) => {
             for (index, value) in values.iter().enumerate() {
                 // Writing to a string cannot fail.
-                let _ = write!(name, "{dot}{index}");
+                let _ = match value.get("name") {
+                    Some(Value::Text(own)) => write!(name, "{dot}{own}"),
+                    _ => write!(name, "{dot}{index}"),
+                };
                 gather(value, name, see)?;
                 name.truncate(length);
             }
@@ -170,7 +174,14 @@ mod tests {
 
     fn numbers(flows: Vec<FlowMetrics>) -> BTreeMap<String, f64> {
         let ended = Instant::from_nanos(8_000_000);
-        let outcome = Outcome { ended, flows, forward: vec![], backward: vec![], events: 0 };
+        let outcome = Outcome {
+            ended,
+            flows,
+            forward: vec![],
+            backward: vec![],
+            hop_names: vec![],
+            events: 0,
+        };
         let mut found = BTreeMap::new();
         let Ok(()) = outcome.numbers(|name, number| {
             assert_eq!(found.insert(name.to_owned(), number), None, "{name}");

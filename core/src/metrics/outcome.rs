@@ -1,5 +1,7 @@
 //! The result of a run.
 
+use std::sync::Arc;
+
 use crate::metrics::{FlowMetrics, HopMetrics, Value, fairness};
 use crate::units::{Duration, Instant};
 
@@ -15,6 +17,8 @@ pub struct Outcome {
     pub forward: Vec<HopMetrics>,
     /// Metrics of each shared hop from the destination to the sources.
     pub backward: Vec<HopMetrics>,
+    /// Name of each shared hop, forward ones first; empty if hops have no names.
+    pub hop_names: Vec<Arc<str>>,
     /// Events handled by the engine.
     pub events: u64,
 }

@@ -1,5 +1,7 @@
 //! Values of metrics, as a tree that JSON can represent.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 
 /// The value of a metric, or all metrics of a run by name: [`crate::metrics::Outcome::summary`].
@@ -12,7 +14,7 @@ pub enum Value {
     /// Any other number.
     Number(f64),
     /// A text.
-    Text(&'static str),
+    Text(Cow<'static, str>),
     /// A list: one value for each flow or link.
     List(Vec<Value>),
     /// A table by name, in the order of the catalogue.

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leg::Leg;
+use super::network::Network;
 use super::path::{Hop, Return, Sections};
 use super::presets::Preset;
 use super::printed::Printed;
@@ -18,7 +19,7 @@ use crate::units::Duration;
 /// A scenario: what the physical layer did, how the link repairs losses, and which flows use it.
 ///
 /// The path is given either by `[trace]` and/or `[channel]`, `scheme` and `[link]`, or hop by hop
-/// in `[[path]]`. Quantities are text with a unit ("500 ms", "2.3 Mbit/s", "33 B"); probabilities
+/// in `[[path]]`, or as a `[network]` of nodes and links. Quantities are text with a unit ("500 ms", "2.3 Mbit/s", "33 B"); probabilities
 /// are numbers (0.02) or text ("2 %").
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 #[schemars(title = "CLIFT scenario", extend("additionalProperties" = false))]
@@ -101,6 +102,8 @@ pub struct Traffic {
     /// vary on the return path too.
     #[serde(rename = "return")]
     pub back: Option<Return>,
+    /// Nodes and links instead of one path.
+    pub network: Option<Network>,
     /// The wired legs at every source and at the destination.
     pub access: Option<Leg>,
     /// The transport of every flow.

@@ -1,16 +1,19 @@
 //! The flows of a cell, and checks on them.
 
+use std::collections::BTreeSet;
+
 use super::config::Traffic;
+use super::plan::check_name;
 use super::traffic::{Flow, Transport};
 use crate::application::ApplicationConfig;
 use crate::config::Fault;
 use crate::config::join;
 
 /// Limits the effect of a typing error.
-const MOST_FLOWS: u64 = 100_000;
+pub(super) const MOST_FLOWS: u64 = 100_000;
 
-/// Returns the flows, one entry each.
-pub(super) fn flows(config: &Traffic) -> Result<Vec<Flow>, Fault> {
+/// Returns the flows, one entry each, with the section of each.
+pub(super) fn flows(config: &Traffic) -> Result<(Vec<Flow>, Vec<String>), Fault> {
     if config.flow.is_empty() {
         check_traffic("", &config.transport, &config.application)?;
         let flow = Flow {
@@ -23,13 +26,14 @@ pub(super) fn flows(config: &Traffic) -> Result<Vec<Flow>, Fault> {
         if count == 0 || u64::from(count) > MOST_FLOWS {
             return Err(Fault::new("flows", format!("{count} flows; give 1 to {MOST_FLOWS}")));
         }
-        return Ok(vec![flow; count as usize]);
+        return Ok((vec![flow; count as usize], vec![String::new(); count as usize]));
     }
     if config.flows.is_some() {
         let cure = "[[flow]] lists the flows; use `count` there, or leave [[flow]] out";
         return Err(Fault::new("flows", cure));
     }
-    let mut flows = Vec::new();
+    let (mut flows, mut keys) = (Vec::new(), Vec::new());
+    let mut names = BTreeSet::new();
     for (index, flow) in config.flow.iter().enumerate() {
         let key = format!("flow.{index}");
         check_traffic(&key, &flow.transport, &flow.application)?;
@@ -40,11 +44,37 @@ pub(super) fn flows(config: &Traffic) -> Result<Vec<Flow>, Fault> {
             let message = format!("{} flows; give 1 to {MOST_FLOWS} in all", flow.count);
             return Err(Fault::of(&key, "count", message));
         }
+        check_times(flow).map_err(|fault| fault.within(&key))?;
+        if let Some(name) = &flow.name {
+            check_name(name).map_err(|fault| fault.within("name").within(&key))?;
+            if !names.insert(name) {
+                let cure = format!("another flow has the name {name}; give each its own");
+                return Err(Fault::of(&key, "name", cure));
+            }
+        }
+        keys.extend(std::iter::repeat_n(key, flow.count as usize));
         let mut flow = flow.clone();
         flow.access = flow.access.or_else(|| config.access.clone());
         flows.extend(std::iter::repeat_n(flow.clone(), flow.count as usize));
     }
-    Ok(flows)
+    Ok((flows, keys))
+}
+
+/// Checks the end and the arrivals of a flow.
+fn check_times(flow: &Flow) -> Result<(), Fault> {
+    if let Some(arrivals) = &flow.arrivals {
+        arrivals.check().map_err(|fault| fault.within("arrivals"))?;
+    }
+    let Some(end) = flow.end else { return Ok(()) };
+    if end <= flow.start {
+        let message = format!("{end} is not after the start; give a time after {}", flow.start);
+        return Err(Fault::new("end", message));
+    }
+    if flow.arrivals.is_none() && flow.application.ends() {
+        let cure = "the application ends by itself; leave `end` out";
+        return Err(Fault::new("end", cure));
+    }
+    Ok(())
 }
 
 fn check_traffic(

@@ -5,6 +5,7 @@
 //! [`Cell`] becomes a [`crate::simulation::Setup`].
 
 mod adaptive_harq;
+mod arrivals;
 mod cell;
 mod channel;
 mod config;
@@ -16,6 +17,7 @@ mod leg;
 mod limit;
 mod link;
 mod memory;
+mod network;
 mod origin;
 mod path;
 mod plan;
@@ -39,6 +41,7 @@ mod tests;
 
 pub use crate::trace::TraceFile as Trace;
 pub use adaptive_harq::{AdaptiveHarq, HarqChannel};
+pub use arrivals::{Arrivals, Poisson, Times};
 pub use cell::Cell;
 pub use channel::{Channel, Draw};
 pub use config::{Config, Run, Traffic};
@@ -49,9 +52,13 @@ pub use leg::Leg;
 pub use limit::Start;
 pub use link::{Link, LinkUsage, Overlap, Reports, SlotLink};
 pub use memory::{Memory, MemoryObject};
+pub use network::{Ends, Network, NetworkLink, RouteChoice};
 pub use origin::InEffect;
 pub use path::{Hop, Return, Sections, Way, Wire};
-pub use plan::{Plan, PlannedChannel, PlannedHop, PlannedLink, PlannedPhy, PlannedProxy};
+pub use plan::{
+    NetworkEdge, Plan, PlannedChannel, PlannedDemand, PlannedHop, PlannedLink, PlannedNetwork,
+    PlannedPhy, PlannedProxy,
+};
 pub use presets::Preset;
 pub use printed::Printed;
 pub use read::Content;

@@ -49,17 +49,26 @@ pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
     if let Some(own) = preset.get("transport").and_then(Value::as_table) {
         fill(root, "transport", own, &mut brought, "");
     }
+    let mut of_hop = |hop: &mut Value, key: String| {
+        let is_link = |hop: &&mut Table| !["leg", "pep"].into_iter().any(|name| hop.contains(name));
+        if let Some(hop) = hop.as_table_mut().filter(is_link) {
+            of_link(hop, &preset, &mut brought, &key);
+        }
+    };
+    if let Some(network) = root.get_mut("network").and_then(Value::as_table_mut) {
+        let links = network.get_mut("links").and_then(Value::as_table_mut);
+        for (name, link) in links.into_iter().flat_map(Table::iter_mut) {
+            let key = format!("network.links.{name}");
+            let back = link.as_table_mut().and_then(|link| link.get_mut("return"));
+            back.into_iter().for_each(|back| of_hop(back, join(&key, "return")));
+            of_hop(link, key);
+        }
+        return brought;
+    }
     match root.get_mut("path").map(|path| &mut path.node) {
         Some(Node::List(hops)) => {
-            for (index, hop) in hops.iter_mut().enumerate() {
-                let Some(hop) = hop
-                    .as_table_mut()
-                    .filter(|hop| !["leg", "pep"].into_iter().any(|name| hop.contains(name)))
-                else {
-                    continue;
-                };
-                of_link(hop, &preset, &mut brought, &format!("path.{index}"));
-            }
+            let hops = hops.iter_mut().enumerate();
+            hops.for_each(|(index, hop)| of_hop(hop, format!("path.{index}")));
         }
         _ => of_link(root, &preset, &mut brought, ""),
     }

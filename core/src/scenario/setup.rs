@@ -1,17 +1,21 @@
 //! Turns a cell into a setup for the engine; requests the traces of its links as it needs them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cell::Cell;
+use super::flows::MOST_FLOWS;
 use super::kinds::Making;
 use super::link::{Link, Overlap};
 use super::plan::{PlannedHop, PlannedLink};
 use super::reorder::Reorder;
 use super::traces::{SetupFault, Traces};
 use super::traffic;
+use crate::application::Until;
+use crate::config::Fault;
 use crate::link::Fragmentation;
 use crate::scheme::{LinkConfig, Medium};
-use crate::simulation::{Flow, Hop, Proxy, Setup};
+use crate::simulation::{Flow, Hop, Proxy, Routing, Setup, Ways};
 use crate::units::{Duration, Instant};
 
 /// The medium that carries a link's packets, and the trace time at which it starts.
@@ -38,7 +42,8 @@ impl Cell {
         let proxies = planned.zip(places).zip(back);
         let proxies =
             proxies.map(|((config, forward), backward)| Proxy { config, forward, backward });
-        let flows: Result<Vec<_>, _> = self.plan.flows.iter().map(|own| maker.flow(own)).collect();
+        let (flows, numbers) = maker.flows()?;
+        let routing = maker.routing(&forward, &backward, &numbers)?;
         Ok(Setup {
             seed: self.seed(replication),
             duration: self.config.run.duration,
@@ -46,7 +51,8 @@ impl Cell {
             forward,
             backward,
             proxies: proxies.collect(),
-            flows: flows?,
+            flows,
+            routing,
         })
     }
 
@@ -130,15 +136,116 @@ impl Maker<'_> {
         })
     }
 
+    /// The flows, and for each the number of its plan and its number there.
+    fn flows(&self) -> Result<(Vec<Flow>, Vec<FlowNumber>), SetupFault> {
+        let Self { cell, replication, traces } = *self;
+        let (mut flows, mut numbers) = (Vec::new(), Vec::new());
+        for (number, planned) in cell.plan.flows.iter().enumerate() {
+            let flow = self.flow(planned)?;
+            let Some(arrivals) = &planned.arrivals else {
+                flows.push(flow);
+                numbers.push(FlowNumber { planned: number, arrival: None });
+                continue;
+            };
+            let span = (planned.start, planned.end.unwrap_or(cell.config.run.duration));
+            let draws = (cell.seed(replication), number as u32);
+            let room = MOST_FLOWS as usize - flows.len();
+            let starts = arrivals.starts(span, draws, room + 1, traces)?;
+            if starts.len() > room {
+                let message = format!("more than {MOST_FLOWS} flows arrive; let fewer arrive");
+                return Err(Fault::new("flow", message).into());
+            }
+            for (arrival, start) in starts.into_iter().enumerate() {
+                flows.push(Flow { start: Instant::ZERO + start, ..flow.clone() });
+                numbers.push(FlowNumber { planned: number, arrival: Some(arrival) });
+            }
+        }
+        Ok((flows, numbers))
+    }
+
     fn flow(&self, flow: &traffic::Flow) -> Result<Flow, SetupFault> {
         let leg = flow.access.as_ref().map(|leg| leg.config(self.traces));
+        let mut application = flow.application.application(|file| self.traces.page(file))?;
+        if let Some(end) = flow.end.filter(|_| flow.arrivals.is_none()) {
+            application = Arc::new(Until { application, end: Instant::ZERO + end });
+        }
         Ok(Flow {
             start: Instant::ZERO + flow.start,
             transport: flow.transport.protocol(),
-            application: flow.application.application(|file| self.traces.page(file))?,
+            application,
             source_leg: leg.transpose()?,
         })
     }
+
+    /// The routes of the flows, and the names of flows and hops.
+    fn routing(
+        &self,
+        forward: &[Hop],
+        backward: &[Hop],
+        flows: &[FlowNumber],
+    ) -> Result<Routing, SetupFault> {
+        let plan = &self.cell.plan;
+        let flow_names = flow_names(&plan.flows, flows);
+        let Some(network) = &plan.network else {
+            return Ok(Routing { flow_names, ..Routing::default() });
+        };
+        let all: Vec<&Hop> = forward.iter().chain(backward).collect();
+        let add = |sum: Duration, hop: &&Hop| sum + hop.delay().at(Instant::ZERO);
+        let graph = network.graph(|edge| all[edge.hops.clone()].iter().fold(Duration::ZERO, add));
+        let mut routes = graph.routes();
+        let mut hops = |given: &Option<Vec<u32>>, from, to| -> Result<Vec<u32>, Fault> {
+            let links = given.clone().map_or_else(|| routes.way(from, to), Ok);
+            let links = links.map_err(|error| Fault::new("network", error.to_string()))?;
+            let hops = links.iter().flat_map(|&link| network.links[link as usize].hops.clone());
+            Ok(hops.map(|hop| hop as u32).collect())
+        };
+        let ways = network.demands.iter().map(|demand| -> Result<Ways, Fault> {
+            Ok(Ways {
+                to_receiver: hops(&demand.route, demand.from, demand.to)?,
+                to_sender: hops(&demand.return_route, demand.to, demand.from)?,
+            })
+        });
+        let ways = ways.collect::<Result<Vec<_>, _>>()?;
+        let names = network.links.iter().flat_map(|link| {
+            (0..link.hops.len()).map(|place| match place {
+                0 => link.name.as_str().into(),
+                _ => format!("{}-delays", link.name).into(),
+            })
+        });
+        Ok(Routing {
+            ways: flows.iter().map(|flow| ways[flow.planned].clone()).collect(),
+            flow_names,
+            hop_names: names.collect(),
+        })
+    }
+}
+
+/// Number of a flow in the plan, and that of its arrival, if it arrives.
+#[derive(Clone, Copy, Debug)]
+struct FlowNumber {
+    planned: usize,
+    arrival: Option<usize>,
+}
+
+/// Names of the flows, if one of them has a name. Flows of one entry are numbered; a flow without a
+/// name has its number.
+fn flow_names(planned: &[traffic::Flow], flows: &[FlowNumber]) -> Vec<Arc<str>> {
+    if planned.iter().all(|flow| flow.name.is_none()) {
+        return Vec::new();
+    }
+    let mut counts = BTreeMap::new();
+    let names = flows.iter().enumerate().map(|(number, flow)| {
+        let own = &planned[flow.planned];
+        let Some(name) = &own.name else { return number.to_string().into() };
+        if own.count == 1 && flow.arrival.is_none() {
+            return name.as_str().into();
+        }
+        let count = counts.entry(name.as_str()).or_insert(0);
+        let numbered = format!("{name}-{count}").into();
+        *count += 1;
+        numbered
+    });
+    names.collect()
 }
 
 /// Builds the return path from the forward hops `there`. Each section between proxies takes as long

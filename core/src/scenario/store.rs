@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde::Serialize;
 use thiserror::Error;
 
+use super::arrivals::TimesReader;
 use super::memory::{Memory, MemoryObject};
 use super::spec::PhySpec;
 use super::traces::{Information, InformationSpec, Traces};
@@ -17,7 +18,8 @@ use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::seed::Seed;
 use crate::sync::lock;
-use crate::trace::{self, FileError, Files, PhyTrace, TraceFile, read_lines};
+use crate::trace::{self, FileError, Files, PhyTrace, ReadError, TraceFile, read_lines};
+use crate::units::Duration;
 
 /// Capacity for traces that are needed throughout a study, in slots. A slot is two columns of 8
 /// bytes, so 52 million slots take about 830 MB.
@@ -258,6 +260,19 @@ impl Traces for Store<'_> {
             Some(MemoryObject::Delays(series)) => Ok(Arc::clone(series)),
             other => Err(MemoryObject::fault(other, name, "delays")),
         }
+    }
+
+    fn times(&self, file: &str) -> Result<Vec<Duration>, MakeError> {
+        let (name, files) = (Path::new(file), &*self.kept.files);
+        let mut reader = TimesReader::default();
+        read_lines(name, files, self.budget, |line| {
+            self.budget.take(size_of::<Duration>() as u64, format_args!("a file of times"))?;
+            reader.line(line).map_err(trace::Fault::Table)
+        })?;
+        reader.finish().map_err(|what| {
+            let error = ReadError::File(trace::Fault::Table(what));
+            FileError::Read { place: files.place(name), error }.into()
+        })
     }
 
     fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {

@@ -72,6 +72,14 @@ pub trait Traces: Sync {
         Err(MakeError::Nothing)
     }
 
+    /// The times in a file, in ascending order.
+    ///
+    /// # Errors
+    /// Fails if the file does not contain valid times; the message has file, line and cause.
+    fn times(&self, _file: &str) -> Result<Vec<Duration>, MakeError> {
+        Err(MakeError::Nothing)
+    }
+
     /// The web page in a file.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::Arrivals;
 use super::leg::Leg;
 use crate::application::ApplicationConfig;
 use crate::config::parts;
@@ -65,10 +66,29 @@ impl Transport {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flow {
-    /// Number of flows of this kind.
+    /// Name of the flow in results. It has letters, digits, `_` and `-`; several flows of this kind
+    /// have the names NAME-0, NAME-1 and so on.
+    pub name: Option<String>,
+    /// Number of flows of this kind; with `arrivals`, of sources.
     pub count: u32,
-    /// Start time.
+    /// Start time; with `arrivals`, that of the arrival process.
     pub start: Duration,
+    /// Time at which the application stops sending: unlimited data, messages and voice. With
+    /// `arrivals`, the time at which the arrival process ends; flows that have begun go on.
+    pub end: Option<Duration>,
+    /// Arrival process: each source starts a flow at each arrival, from `start` to `end`, or to the
+    /// end of the run.
+    pub arrivals: Option<Arrivals>,
+    /// In a `[network]`: node of the sender.
+    pub from: Option<String>,
+    /// In a `[network]`: node of the receiver.
+    pub to: Option<String>,
+    /// In a `[network]`: names of the links that packets cross from the sender to the receiver, in
+    /// order. Default: the route that `routing` finds.
+    pub route: Option<Vec<String>>,
+    /// In a `[network]`: names of the links back to the sender. Default: the route that `routing`
+    /// finds.
+    pub return_route: Option<Vec<String>>,
     /// Transport of the flow. Keys left out are taken from the scenario's `[transport]`.
     pub transport: Transport,
     /// Application of the flow. Default: the scenario's `[application]`.
@@ -87,8 +107,15 @@ impl Flow {
 impl Default for Flow {
     fn default() -> Self {
         Self {
+            name: None,
             count: 1,
             start: Duration::ZERO,
+            end: None,
+            arrivals: None,
+            from: None,
+            to: None,
+            route: None,
+            return_route: None,
             transport: Transport::default(),
             application: ApplicationConfig::default(),
             access: None,

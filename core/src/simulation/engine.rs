@@ -6,6 +6,7 @@ mod events;
 mod movement;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -50,22 +51,8 @@ pub enum RunError {
 /// # Errors
 /// If the setup cannot be run, the trace ends too early, or the observer stops the run.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Result<Outcome, RunError> {
-    let (forward, backward) = (setup.forward.len() as u32, setup.backward.len() as u32);
-    let way = Ways {
-        to_receiver: (0..forward).collect(),
-        to_sender: (forward..forward + backward).collect(),
-    };
-    run_over(setup, &vec![way; setup.flows.len()], observer)
-}
-
-/// Runs a setup whose flows cross these hops, by their number among those forward and backward.
-pub(super) fn run_over<O: Observer>(
-    setup: &Setup,
-    ways: &[Ways],
-    observer: &mut O,
-) -> Result<Outcome, RunError> {
     check::check(setup)?;
-    Engine::new(setup, ways, observer)?.run()
+    Engine::new(setup, observer)?.run()
 }
 
 /// Events between two looks at the observer.
@@ -96,6 +83,7 @@ struct Engine<'a, O> {
     agenda: Agenda,
     sequence: u64,
     sample_interval: Option<Duration>,
+    hop_names: Vec<Arc<str>>,
 }
 
 /// What an event source is. Sources are numbered: the nodes, the sockets, the flows' applications, the
@@ -108,7 +96,7 @@ enum Role {
 }
 
 impl<'a, O: Observer> Engine<'a, O> {
-    fn new(setup: &Setup, ways: &[Ways], observer: &'a mut O) -> Result<Self, SetupError> {
+    fn new(setup: &Setup, observer: &'a mut O) -> Result<Self, SetupError> {
         let shared = setup.forward.iter().chain(&setup.backward);
         let mut nodes: Vec<Node> = shared
             .zip(0..)
@@ -119,8 +107,10 @@ impl<'a, O: Observer> Engine<'a, O> {
         let mut sockets = Vec::new();
         let mut flows = Vec::with_capacity(setup.flows.len());
         let (mut conversations, mut starts) = (Vec::new(), Vec::new());
-        for ((flow, ways), number) in setup.flows.iter().zip(ways).zip(0u32..) {
-            let Ways { mut to_receiver, mut to_sender } = ways.clone();
+        let chain = chain(setup);
+        for (flow, number) in setup.flows.iter().zip(0u32..) {
+            let own = setup.routing.ways.get(number as usize).unwrap_or(&chain);
+            let Ways { mut to_receiver, mut to_sender } = own.clone();
             if let Some(leg) = &flow.source_leg {
                 let stream = SOURCE_LEG_STREAMS + 2 * number;
                 to_receiver.insert(0, nodes.len() as u32);
@@ -154,7 +144,12 @@ impl<'a, O: Observer> Engine<'a, O> {
                 connect(setup, flow, purpose, stream, way(splits), &mut sockets)?;
                 let draws = setup.seed.rng(Stream::OwnApplication(number));
                 let own_sockets = (&sockets[begins..], begins);
-                flows.push(FlowState::new(flow, setup, own_sockets, draws, own));
+                let name = setup.routing.flow_names.get(number as usize);
+                let name = name.map(|name| match place {
+                    0 => Arc::clone(name),
+                    _ => format!("{name}/{place}").into(),
+                });
+                flows.push(FlowState::new(flow, setup, own_sockets, draws, own, name));
                 let flow = flows.len() as u32 - 1;
                 sockets[begins..].iter_mut().for_each(|socket| socket.flow = flow);
             }
@@ -180,6 +175,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             agenda: Agenda::new(sources),
             sequence: 0,
             sample_interval,
+            hop_names: setup.routing.hop_names.clone(),
         };
         for (first, start) in starts {
             engine.schedule(engine.application(first), start);
@@ -241,6 +237,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             &self.nodes,
             self.forward,
             self.backward,
+            self.hop_names,
             ended,
             events,
         ))
@@ -317,6 +314,12 @@ fn connect(
         });
     }
     Ok(())
+}
+
+/// The hops of a flow that crosses all of them.
+fn chain(setup: &Setup) -> Ways {
+    let (forward, backward) = (setup.forward.len() as u32, setup.backward.len() as u32);
+    Ways { to_receiver: (0..forward).collect(), to_sender: (forward..forward + backward).collect() }
 }
 
 /// The links among the nodes, by number.

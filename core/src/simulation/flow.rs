@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
@@ -46,6 +47,7 @@ pub(super) struct FlowState {
     completed: Option<Instant>,
     acknowledged: Option<Instant>,
     waits: Waits,
+    name: Option<Arc<str>>,
 }
 
 /// How long a sender waited for what, as `tcp_info` of Linux counts it.
@@ -79,6 +81,7 @@ impl FlowState {
         (sockets, first): (&[Socket], usize),
         draws: ChaCha8Rng,
         session: Option<u32>,
+        name: Option<Arc<str>>,
     ) -> Self {
         let beside = flow.transport.datagram().filter(|_| flow.application.sends_messages());
         let payload = beside.unwrap_or(flow.transport.payload());
@@ -113,6 +116,7 @@ impl FlowState {
                 application: Duration::ZERO,
                 receive_window: Duration::ZERO,
             },
+            name,
         }
     }
 
@@ -287,6 +291,7 @@ impl FlowState {
         let end = self.completed.unwrap_or(ended);
         let waits = self.waits.until(end, Limit::default());
         let mut metrics = FlowMetrics {
+            name: self.name.clone(),
             start: self.start,
             end,
             waited_for_application: waits.application,

@@ -8,6 +8,7 @@ pub mod agenda;
 mod births;
 mod engine;
 mod flow;
+mod graph;
 mod leg;
 mod leg_link;
 mod managed_leg;
@@ -25,11 +26,13 @@ mod way;
 
 pub use crate::metrics::Outcome;
 pub use engine::{RunError, run};
-pub use network::{Demand, Detour, Edge, Network};
+pub use graph::{Graph, RouteError, Routes};
+pub use network::{Demand, Edge, Network};
 pub use observer::{
     Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, SenderState, Step,
 };
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
+pub use socket::{Routing, Ways};
 pub(crate) use units::UnitCounts;
 pub use units::Units;
 pub use way::{Passed, Way};

@@ -1,5 +1,7 @@
 //! The outcome of a run.
 
+use std::sync::Arc;
+
 use crate::metrics::{HopMetrics, LegMetrics, LinkMetrics, Outcome};
 use crate::simulation::engine::Conversation;
 use crate::simulation::flow::FlowState;
@@ -14,6 +16,7 @@ pub(super) fn outcome(
     nodes: &[Node],
     forward: usize,
     backward: usize,
+    hop_names: Vec<Arc<str>>,
     ended: Instant,
     events: u64,
 ) -> Outcome {
@@ -27,6 +30,7 @@ pub(super) fn outcome(
         flows: flows.iter().enumerate().map(of_flow).collect(),
         forward: hops(&nodes[..forward]),
         backward: hops(&nodes[forward..forward + backward]),
+        hop_names,
         events,
     }
 }

@@ -10,6 +10,8 @@ use crate::link::{LinkError, Propagation, QueueLimit};
 use crate::queue::Aqm;
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
+use crate::simulation::graph::RouteError;
+use crate::simulation::socket::Routing;
 use crate::transport::Protocol;
 use crate::transport::tcp::ProxyConfig;
 use crate::units::{BitRate, Duration, Instant, Probability};
@@ -18,6 +20,7 @@ use crate::units::{BitRate, Duration, Instant, Probability};
 ///
 /// Packets of every flow cross the flow's own source leg, the `forward` hops in order, and reach
 /// the receiver; acknowledgements cross the `backward` hops in order and the source leg reversed.
+/// With `routing`, packets cross the hops of their own flow instead.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Seed of every random draw in the run.
@@ -35,6 +38,21 @@ pub struct Setup {
     /// Proxies, from the sources to the destination: they split the connections of flows that they
     /// can read (TCP), and all others pass them as if there were none.
     pub proxies: Vec<Proxy>,
+    /// The hops of each flow, if they differ, and the names of flows and hops.
+    pub routing: Routing,
+}
+
+impl Setup {
+    /// The hops of the forward and the return path, for a host that carries one path.
+    ///
+    /// # Errors
+    /// If flows take different routes.
+    pub fn chain(&self) -> Result<[&[Hop]; 2], SetupError> {
+        match self.routing.ways[..] {
+            [] => Ok([&self.forward, &self.backward]),
+            _ => Err(SetupError::NoChain),
+        }
+    }
 }
 
 /// A proxy between two hops.
@@ -73,11 +91,7 @@ impl Hop {
     pub fn way_back(there: &[Self]) -> Vec<Self> {
         let mut delays: Vec<Propagation> = Vec::new();
         for hop in there.iter().rev() {
-            let delay = match hop {
-                Self::Leg(leg) => leg.delay.clone(),
-                Self::Link(link) => link.medium.way_back(),
-            };
-            match (delays.last_mut(), delay) {
+            match (delays.last_mut(), hop.delay()) {
                 (_, Propagation::Fixed(Duration::ZERO)) => {}
                 (Some(Propagation::Fixed(sum)), Propagation::Fixed(delay)) => *sum += delay,
                 (_, delay) => delays.push(delay),
@@ -87,6 +101,16 @@ impl Hop {
             delays.push(Duration::ZERO.into());
         }
         delays.into_iter().map(|delay| Self::Leg(LegConfig::of_delay(delay))).collect()
+    }
+}
+
+impl Hop {
+    /// Its propagation delay.
+    pub fn delay(&self) -> Propagation {
+        match self {
+            Self::Leg(leg) => leg.delay.clone(),
+            Self::Link(link) => link.medium.way_back(),
+        }
     }
 }
 
@@ -174,18 +198,17 @@ pub enum SetupError {
         "the application needs data in both directions, which its transport does not carry; give TCP of profile `linux`, or QUIC"
     )]
     NoDialogue,
-    /// Packets of a flow cannot get from one node to another, or go in circles.
-    #[error(
-        "flow {flow}: its packets do not get from node {from} to node {to}; add links, or change its detours"
-    )]
-    NoWay {
+    /// Packets of a flow cannot get from one node to another.
+    #[error("flow {flow}: {error}; add links, or change its route")]
+    Route {
         /// The offending flow, from 0.
         flow: usize,
-        /// The node at which the packets begin.
-        from: u32,
-        /// The node that they do not reach.
-        to: u32,
+        /// What is wrong with its route.
+        error: RouteError,
     },
+    /// A network where one path is needed.
+    #[error("a [network] has no single path; give the path of one flow in [[path]]")]
+    NoChain,
     /// No flow.
     #[error("there is no flow; give at least one")]
     NoFlow,
@@ -198,9 +221,9 @@ pub enum SetupError {
         /// The offending flow, from 0.
         flow: usize,
     },
-    /// A proxy that stands nowhere, or in another order on the way back.
+    /// A proxy that stands nowhere, or in another order on the way back, or among routes.
     #[error(
-        "proxy {proxy}: there is no such place on the way; proxies stand in order from the sources to the destination, and in the reverse order on the way back"
+        "proxy {proxy}: there is no such place on the way; proxies stand in order from the sources to the destination, and in the reverse order on the way back, and flows have no routes of their own"
     )]
     ProxyPlace {
         /// The offending proxy, from 0.

@@ -1,5 +1,7 @@
 //! The endpoints of a run, and the ways between them.
 
+use std::sync::Arc;
+
 use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
 use crate::transport::{End, Endpoint};
 use crate::units::Duration;
@@ -17,11 +19,25 @@ pub(super) struct Socket {
     pub(super) proxy: Option<u32>,
 }
 
-/// The nodes that a flow crosses.
-#[derive(Clone)]
-pub(super) struct Ways {
-    pub(super) to_receiver: Vec<u32>,
-    pub(super) to_sender: Vec<u32>,
+/// The routes of flows, and the names of the parts of a run. Empty: every flow crosses all hops, in
+/// order, and nothing has a name.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Routing {
+    /// The hops that each flow crosses.
+    pub ways: Vec<Ways>,
+    /// Name of each flow; empty: none has one.
+    pub flow_names: Vec<Arc<str>>,
+    /// Name of each hop, forward ones first; empty: none has one.
+    pub hop_names: Vec<Arc<str>>,
+}
+
+/// The hops that a flow crosses, by their numbers; backward hops follow the forward ones.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Ways {
+    /// From the sender to the receiver.
+    pub to_receiver: Vec<u32>,
+    /// From the receiver to the sender.
+    pub to_sender: Vec<u32>,
 }
 
 impl Ways {

@@ -24,7 +24,7 @@ use std::io;
 use std::path::Path;
 
 use clift::link::LinkError;
-use clift::simulation::{Setup, Way};
+use clift::simulation::{Setup, SetupError, Way};
 use thiserror::Error;
 
 /// Why a link could not be run live.
@@ -33,6 +33,9 @@ pub enum LiveError {
     /// There can be no such link.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// The setup has no single path.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     /// Proxies are the engine's.
     #[error("proxies (`pep`) are of clift's own TCP; leave them out, or run proxies in the hosts")]
     Proxies,
@@ -69,11 +72,12 @@ pub fn run(
         return Err(LiveError::Proxies);
     }
     capture.map_or(Ok(()), CaptureTo::check)?;
-    let mut there = Way::new(&setup.forward, setup.seed, 0)?;
-    let mut back = Way::new(&setup.backward, setup.seed, setup.forward.len() as u32)?;
+    let [forward, backward] = setup.chain()?;
+    let mut there = Way::new(forward, setup.seed, 0)?;
+    let mut back = Way::new(backward, setup.seed, forward.len() as u32)?;
     if capture.is_some() {
-        there.count_units(&setup.forward);
-        back.count_units(&setup.backward);
+        there.count_units(forward);
+        back.count_units(backward);
     }
     let signals = sys::Signals::catch()?;
     let hosts = hosts::Hosts::make(commands)?;

@@ -6,7 +6,7 @@ use clift::application::{Application, File};
 use clift::link::QueueLimit;
 use clift::metrics::Outcome;
 use clift::seed::Seed;
-use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Observer, Setup};
+use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Observer, Routing, Setup};
 use clift::transport::Protocol;
 use clift::units::{BitRate, Duration, Instant, Size};
 use clift_quic::QuicConfig;
@@ -66,6 +66,7 @@ impl Path {
             backward: vec![Hop::Leg(LegConfig::of_delay(self.delay))],
             flows: vec![flow],
             proxies: Vec::new(),
+            routing: Routing::default(),
         };
         simulation::run(&setup, observer).unwrap()
     }

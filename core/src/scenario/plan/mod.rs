@@ -1,11 +1,14 @@
 //! Turns a checked configuration into a plan: hops, flows and the traces that they need.
 
 mod link;
+mod network;
 mod phy;
 mod proxy;
 mod way_back;
 
 pub use link::PlannedLink;
+pub(super) use network::check_name;
+pub use network::{NetworkEdge, PlannedDemand, PlannedNetwork};
 pub use phy::{PlannedChannel, PlannedPhy};
 pub use proxy::PlannedProxy;
 
@@ -27,6 +30,8 @@ pub struct Plan {
     pub backward: Vec<PlannedHop>,
     /// The flows, one entry each.
     pub flows: Vec<Flow>,
+    /// The nodes and links, if they form a network; its hops are `forward` and `backward`.
+    pub network: Option<PlannedNetwork>,
     /// Whether a run ends once every flow has finished.
     pub stop_when_done: bool,
 }
@@ -59,7 +64,15 @@ impl Plan {
         if run.runs == 0 || run.runs > MOST_RUNS {
             return Err(Fault::new("runs", format!("{} runs; give 1 to {MOST_RUNS}", run.runs)));
         }
-        let flows = flows(traffic)?;
+        let (flows, keys) = flows(traffic)?;
+        let stop_when_done =
+            run.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
+        network::check_sections(traffic, config.sections.given().next())?;
+        if let Some(own) = &traffic.network {
+            let (network, [forward, backward]) =
+                network::network(own, &flows, &keys, run.duration)?;
+            return Ok(Self { forward, backward, flows, network: Some(network), stop_when_done });
+        }
         let mut forward = path(config)?;
         proxy::check(&forward, &flows)?;
         let back = way_back::way_back(traffic.back.as_ref(), &forward, run.duration)?;
@@ -70,9 +83,7 @@ impl Plan {
         let mut backward = Vec::new();
         backward.extend(traffic.access.clone().map(PlannedHop::Leg));
         backward.extend(back);
-        let stop_when_done =
-            run.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
-        Ok(Self { forward, backward, flows, stop_when_done })
+        Ok(Self { forward, backward, flows, network: None, stop_when_done })
     }
 
     /// The links, forward links first. Traces, channels and starts are numbered in this order.
@@ -112,22 +123,22 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
 /// The hops of `[[path]]` or `[[return.path]]`.
 fn hops(key: &str, hops: &[Hop], duration: Duration) -> Result<Vec<PlannedHop>, Fault> {
     let mut planned = Vec::new();
-    for (index, hop) in hops.iter().enumerate() {
-        let key = format!("{key}.{index}");
-        if let Some(pep) = &hop.wire.pep {
-            planned.extend(proxy::alone(key, hop, pep)?.map(PlannedHop::Proxy));
-            continue;
-        }
-        let Some(leg) = &hop.wire.leg else {
-            planned.extend(link::link(&key, &hop.sections, duration)?);
-            continue;
-        };
-        if hop.sections.given().next().is_some() {
-            let cure = "a hop is a leg or a link, not both; make two [[path]] entries of it";
-            return Err(Fault::of(&key, "leg", cure));
-        }
-        leg.check(&join(&key, "leg"))?;
-        planned.push(PlannedHop::Leg(leg.clone()));
+    for (index, own) in hops.iter().enumerate() {
+        planned.extend(hop(format!("{key}.{index}"), own, duration)?);
     }
     Ok(planned)
+}
+
+/// The hops of one entry in the section `key`.
+fn hop(key: String, hop: &Hop, duration: Duration) -> Result<Vec<PlannedHop>, Fault> {
+    if let Some(pep) = &hop.wire.pep {
+        return Ok(proxy::alone(key, hop, pep)?.map(PlannedHop::Proxy).into_iter().collect());
+    }
+    let Some(leg) = &hop.wire.leg else { return link::link(&key, &hop.sections, duration) };
+    if hop.sections.given().next().is_some() {
+        let cure = "a hop is a leg or a link, not both; make two hops of it";
+        return Err(Fault::of(&key, "leg", cure));
+    }
+    leg.check(&join(&key, "leg"))?;
+    Ok(vec![PlannedHop::Leg(leg.clone())])
 }

@@ -15,7 +15,12 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
     for (number, flow) in setup.flows.iter().enumerate() {
         flow.transport.check()?;
         flow.application.check_over(&*flow.transport)?;
-        for hop in &setup.forward {
+        let mut hops: Vec<&Hop> = setup.forward.iter().collect();
+        if let Some(ways) = setup.routing.ways.get(number) {
+            let all: Vec<&Hop> = setup.forward.iter().chain(&setup.backward).collect();
+            hops = ways.to_receiver.iter().map(|&hop| all[hop as usize]).collect();
+        }
+        for hop in &hops {
             if let Hop::Link(link) = hop {
                 link.check_packet(flow.transport.packet())?;
             }
@@ -24,7 +29,7 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
             continue;
         }
         let paced = flow.source_leg.iter().any(|leg| leg.rate.is_some())
-            || setup.forward.iter().any(|hop| match hop {
+            || hops.iter().any(|hop| match hop {
                 Hop::Leg(leg) => leg.rate.is_some(),
                 Hop::Link(_) => true,
             });
@@ -42,7 +47,10 @@ fn check_proxies(setup: &Setup) -> Result<(), SetupError> {
     let (mut behind, mut ahead) = (0, setup.backward.len());
     for (number, proxy) in setup.proxies.iter().enumerate() {
         let forward = behind..=setup.forward.len();
-        if !forward.contains(&proxy.forward) || proxy.backward > ahead {
+        if !setup.routing.ways.is_empty()
+            || !forward.contains(&proxy.forward)
+            || proxy.backward > ahead
+        {
             return Err(SetupError::ProxyPlace { proxy: number });
         }
         (behind, ahead) = (proxy.forward, proxy.backward);

@@ -1,0 +1,287 @@
+//! The plan of a network: nodes, links and the flows between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::{PlannedHop, hop};
+use crate::config::{Fault, nearest};
+use crate::scenario::config::Traffic;
+use crate::scenario::network::{Network, NetworkLink, RouteChoice};
+use crate::scenario::path::Hop;
+use crate::scenario::traffic::Flow;
+use crate::simulation::{Graph, RouteError};
+use crate::units::Duration;
+
+/// A network, checked: every flow has a route in both directions.
+#[derive(Clone, Debug)]
+pub struct PlannedNetwork {
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// The links; those that another link gives as its other direction follow the others.
+    pub links: Vec<NetworkEdge>,
+    /// How routes are chosen.
+    pub routing: RouteChoice,
+    /// The routes of each flow.
+    pub demands: Vec<PlannedDemand>,
+}
+
+/// A link between two nodes, in one direction.
+#[derive(Clone, Debug)]
+pub struct NetworkEdge {
+    /// Name of the link; its two directions share it.
+    pub name: String,
+    /// The node at which it begins.
+    pub from: u32,
+    /// The node at which it ends.
+    pub to: u32,
+    /// Its hops, counted over the forward and then the backward hops of the plan.
+    pub hops: Range<usize>,
+}
+
+/// The nodes of a flow, and the links that it gives.
+#[derive(Clone, Debug)]
+pub struct PlannedDemand {
+    /// The node of its sender.
+    pub from: u32,
+    /// The node of its receiver.
+    pub to: u32,
+    /// Numbers of the links to the receiver, if the flow gives them.
+    pub route: Option<Vec<u32>>,
+    /// Numbers of the links back to the sender, if the flow gives them.
+    pub return_route: Option<Vec<u32>>,
+}
+
+/// Hops in the two directions of a network.
+type Hops = [Vec<PlannedHop>; 2];
+
+/// The plan of a network and its hops. `flows` have one entry each, `keys` their sections.
+pub(super) fn network(
+    network: &Network,
+    flows: &[Flow],
+    keys: &[String],
+    duration: Duration,
+) -> Result<(PlannedNetwork, Hops), Fault> {
+    if network.links.is_empty() {
+        return Err(Fault::new("network.links", "is empty; give [network.links.NAME]"));
+    }
+    let nodes: BTreeSet<&str> =
+        network.links.values().flat_map(|link| [&*link.ends.from, &*link.ends.to]).collect();
+    let numbers: BTreeMap<&str, u32> = nodes.iter().copied().zip(0..).collect();
+    let (mut links, mut back_links) = (Vec::new(), Vec::new());
+    let mut hops: Hops = Default::default();
+    for (name, link) in &network.links {
+        let key = format!("network.links.{name}");
+        check_name(name).map_err(|fault| fault.within("network.links"))?;
+        let NetworkLink { ends, wire, sections } = link;
+        if ends.from == ends.to {
+            let cure = format!("the link begins and ends at {}; name two nodes", ends.to);
+            return Err(Fault::of(&key, "to", cure));
+        }
+        let mut add = |(from, to): (&str, &str), key: &str, own: &Hop, direction: usize| {
+            let begin = hops[direction].len();
+            let planned = hop(key.to_owned(), own, duration)?;
+            if let Some(PlannedHop::Proxy(proxy)) =
+                planned.iter().find(|hop| matches!(hop, PlannedHop::Proxy(_)))
+            {
+                let cure = "proxies stand on a path, not in a network; leave it out";
+                return Err(Fault::new(&proxy.key, cure));
+            }
+            hops[direction].extend(planned);
+            Ok(NetworkEdge {
+                name: name.clone(),
+                from: numbers[from],
+                to: numbers[to],
+                hops: begin..hops[direction].len(),
+            })
+        };
+        let own = Hop { wire: wire.clone(), sections: sections.clone() };
+        links.push(add((&ends.from, &ends.to), &key, &own, 0)?);
+        let back = match (&ends.back, ends.duplex) {
+            (Some(_), true) => {
+                let cure = "`return` gives the other direction; leave `duplex` out";
+                return Err(Fault::of(&key, "duplex", cure));
+            }
+            (Some(back), false) => Some((format!("{key}.return"), back)),
+            (None, true) => Some((key, &own)),
+            (None, false) => None,
+        };
+        if let Some((key, back)) = back {
+            back_links.push(add((&ends.to, &ends.from), &key, back, 1)?);
+        }
+    }
+    for mut link in back_links {
+        link.hops = link.hops.start + hops[0].len()..link.hops.end + hops[0].len();
+        links.push(link);
+    }
+    let mut planned = PlannedNetwork {
+        nodes: nodes.into_iter().map(str::to_owned).collect(),
+        links,
+        routing: network.routing,
+        demands: Vec::new(),
+    };
+    for (flow, key) in flows.iter().zip(keys) {
+        let demand = planned.demand(flow).map_err(|fault| fault.within(key))?;
+        planned.demands.push(demand);
+    }
+    planned.check(keys)?;
+    Ok((planned, hops))
+}
+
+/// Checks a name that becomes a part of dotted keys.
+pub(in crate::scenario) fn check_name(name: &str) -> Result<(), Fault> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    if name.starts_with(|letter: char| letter.is_ascii_alphabetic()) && name.chars().all(fits) {
+        return Ok(());
+    }
+    let cure = "a name begins with a letter and has letters, digits, _ and - only";
+    Err(Fault::at(format!("`{name}`: {cure}")))
+}
+
+/// Checks that a scenario with a network has no other path, and one without has no flow with
+/// nodes.
+pub(super) fn check_sections(traffic: &Traffic, given: Option<&str>) -> Result<(), Fault> {
+    if traffic.network.is_none() {
+        for (index, flow) in traffic.flow.iter().enumerate() {
+            let given = [
+                ("from", flow.from.is_some()),
+                ("to", flow.to.is_some()),
+                ("route", flow.route.is_some()),
+                ("return_route", flow.return_route.is_some()),
+            ];
+            if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+                let cure = "applies to a flow in a [network]; give one, or leave it out";
+                return Err(Fault::of(&format!("flow.{index}"), name, cure));
+            }
+        }
+        return Ok(());
+    }
+    let access = traffic.flow.iter().position(|flow| flow.access.is_some());
+    let other = given.map(str::to_owned);
+    let other = other.or((!traffic.path.is_empty()).then(|| "path".to_owned()));
+    let other = other.or(traffic.back.as_ref().map(|_| "return".to_owned()));
+    let other = other.or(traffic.access.as_ref().map(|_| "access".to_owned()));
+    if let Some(name) = other.or(access.map(|flow| format!("flow.{flow}.access"))) {
+        let cure = "[network] has all links; make it a link there, or leave [network] out";
+        return Err(Fault::new(&name, cure));
+    }
+    if traffic.flow.is_empty() {
+        let cure = "[network] needs flows with nodes; give [[flow]] with `from` and `to`";
+        let name = if traffic.flows.is_some() { "flows" } else { "network" };
+        return Err(Fault::new(name, cure));
+    }
+    Ok(())
+}
+
+impl PlannedNetwork {
+    /// Routes over the links, with the delay of each.
+    pub fn graph(&self, delay: impl Fn(&NetworkEdge) -> Duration) -> Graph {
+        let links = self.links.iter().map(|link| (link.from, link.to, delay(link)));
+        match self.routing {
+            RouteChoice::Links => Graph::by_fewest_links(links),
+            RouteChoice::Delay => Graph::by_delay(links),
+        }
+    }
+
+    /// The nodes of a flow, and the routes that it gives.
+    fn demand(&self, flow: &Flow) -> Result<PlannedDemand, Fault> {
+        let node = |name: &str, given: &Option<String>| {
+            let Some(node) = given else {
+                return Err(Fault::new(name, "is missing; name a node of [network]"));
+            };
+            let found = self.nodes.iter().position(|own| own == node);
+            found.map(|number| number as u32).ok_or_else(|| {
+                let known = self.nodes.join(", ");
+                Fault::new(name, unknown("node", node, &known, self.nodes.iter()))
+            })
+        };
+        let (from, to) = (node("from", &flow.from)?, node("to", &flow.to)?);
+        if from == to {
+            return Err(Fault::new("to", "is the node at which the flow begins; name another"));
+        }
+        let route = |name: &str, given: &Option<Vec<String>>, from: u32| {
+            let links = given.as_ref().map(|names| self.given_route(names, from)).transpose();
+            links.map_err(|fault| fault.within(name))
+        };
+        Ok(PlannedDemand {
+            from,
+            to,
+            route: route("route", &flow.route, from)?,
+            return_route: route("return_route", &flow.return_route, to)?,
+        })
+    }
+
+    /// The numbers of the links with these names, each in the direction that begins where the route
+    /// has arrived.
+    fn given_route(&self, names: &[String], from: u32) -> Result<Vec<u32>, Fault> {
+        let mut at = from;
+        let mut numbers = Vec::new();
+        for name in names {
+            let mut both = (0..).zip(&self.links).filter(|(_, link)| link.name == *name).peekable();
+            if both.peek().is_none() {
+                let links: BTreeSet<&String> = self.links.iter().map(|link| &link.name).collect();
+                let known: Vec<&str> = links.iter().map(|name| name.as_str()).collect();
+                let known = known.join(", ");
+                return Err(Fault::at(unknown("link", name, &known, links.into_iter())));
+            }
+            let Some((number, link)) = both.find(|(_, link)| link.from == at) else {
+                let at = &self.nodes[at as usize];
+                let cure = "list the links in their order from the first node to the last";
+                return Err(Fault::at(format!("link {name} does not begin at {at}; {cure}")));
+            };
+            numbers.push(number);
+            at = link.to;
+        }
+        Ok(numbers)
+    }
+
+    /// Checks that every flow has a route in both directions. Which routes exist does not depend on
+    /// the delays.
+    fn check(&self, keys: &[String]) -> Result<(), Fault> {
+        let graph = self.graph(|_| Duration::ZERO);
+        let mut routes = graph.routes();
+        let name = |node: u32| &self.nodes[node as usize];
+        for (demand, key) in self.demands.iter().zip(keys) {
+            let ways = [
+                ("route", demand.from, demand.to, &demand.route),
+                ("return_route", demand.to, demand.from, &demand.return_route),
+            ];
+            for (field, from, to, given) in ways {
+                let fault = |error| match error {
+                    RouteError::NoWay { from, to } => {
+                        let (from, to) = (name(from), name(to));
+                        let cure = "add links, or make links duplex";
+                        Fault::new("to", format!("no links lead from {from} to {to}; {cure}"))
+                    }
+                    RouteError::Elsewhere { at, to } => {
+                        let (at, to) = (name(at), name(to));
+                        let message = format!("ends at {at}, not at {to}; add the links there");
+                        Fault::new(field, message)
+                    }
+                    RouteError::Loop { at } => {
+                        let message = format!("visits {} twice; leave the loop out", name(at));
+                        Fault::new(field, message)
+                    }
+                    error @ RouteError::Broken { .. } => Fault::new(field, error.to_string()),
+                };
+                match given {
+                    Some(way) => graph.check(way, from, to),
+                    None => routes.way(from, to).map(drop),
+                }
+                .map_err(|error| fault(error).within(key))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Message for a name that the network does not have.
+fn unknown<'a>(
+    what: &str,
+    name: &str,
+    known: &str,
+    names: impl Iterator<Item = &'a String>,
+) -> String {
+    let near = nearest(name, names.map(String::as_str));
+    let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));
+    format!("no {what} `{name}`; the network has {known}{near}")
+}
