@@ -89,7 +89,10 @@ SECTIONS = [
     ("access", "Leg"),
     ("[path]", "Hop"),
     ("return", "Return"),
+    ("network", "Network"),
+    ("network.links.NAME", "NetworkLink"),
     ("[flow]", "Flow"),
+    ("flow.arrivals", "Arrivals"),
     ("[printed]", "Printed"),
 ]
 
@@ -165,6 +168,8 @@ def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
         return f"[{', '.join(_type(one, schema) for one in value['prefixItems'])}]"
     if value.get("type") == "array":
         return f"list of {_type(value['items'], schema)}"
+    if isinstance(value.get("additionalProperties"), dict):
+        return f"by name: {_type(value['additionalProperties'], schema)}"
     types = value.get("type", "")
     kind = next((one for one in types if one != "null"), "") if isinstance(types, list) else types
     words = {"integer": "whole number", "string": "text", "boolean": "true or false"}

@@ -73,13 +73,17 @@ TABLES = (
             "voice": ("NotRequired[Voice]", "its call, if it is one"),
             "proxies": ("NotRequired[list[Proxy]]", "the proxies that split it, if there are any"),
             "ecn": ("NotRequired[Ecn]", "its marks, if it uses them"),
+            "name": ("NotRequired[str]", "its name, if it has one"),
         },
     ),
     (
         "link",
         "Link",
         "A link. Further counters of some kinds of links have other names.",
-        {"kind": ('Literal["link"]', "")},
+        {
+            "kind": ('Literal["link"]', ""),
+            "name": ("NotRequired[str]", "its name in a network"),
+        },
     ),
     (
         "leg",
@@ -87,6 +91,7 @@ TABLES = (
         "A wired leg.",
         {
             "kind": ('Literal["leg"]', ""),
+            "name": ("NotRequired[str]", "its name in a network"),
             "packets_marked": (
                 "NotRequired[int]",
                 "packets that its queue marked (ECN), if any came that it may mark",

@@ -4,6 +4,7 @@
 mod adaptive_harq;
 mod applications;
 mod budget;
+mod carrier;
 mod departures;
 mod diagnosis;
 mod engine;

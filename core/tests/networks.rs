@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use clift::application::{Application, Bulk, File};
+use clift::application::{Application, Bulk, ConstantRate, File};
 use clift::link::QueueLimit;
 use clift::metrics::{HopMetrics, LegMetrics, Outcome};
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Demand, Edge, Flow, Hop, LegConfig, Loss, Network, Routing, RunError, Setup, SetupError,
+    self, Demand, Edge, Flow, Hop, LegConfig, Loss, Network, RouteError, Routing, RunError, Setup,
+    SetupError,
 };
+use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
-use clift::units::{BitRate, Duration, Instant, Size};
+use clift::units::{BitRate, Bytes, Duration, Instant, Probability, Size};
+use proptest::prelude::*;
 
 fn leg(mbps: u64, delay_ms: u64) -> Hop {
     Hop::Leg(LegConfig {
@@ -142,4 +145,53 @@ fn a_route_that_does_not_arrive_is_refused() {
     assert_eq!(told(&[0, 3]), wrong(RouteError::Broken { link: 3, at: 1 }));
     assert_eq!(told(&[0]), wrong(RouteError::Elsewhere { at: 1, to: 3 }));
     assert_eq!(told(&[0, 5, 2, 3]), wrong(RouteError::Loop { at: 0 }));
+}
+
+proptest! {
+    /// Over any connected topology every datagram arrives, is dropped, is lost, or is under way at the
+    /// end; and a run is a function of its setup.
+    #[test]
+    fn datagrams_are_conserved_over_random_topologies(
+        nodes in 2u32..7,
+        more in prop::collection::vec((0u32..7, 0u32..7), 0..8),
+        flows in prop::collection::vec((0u32..7, 0u32..7, 1u64..9), 1..6),
+        loss in 0.0..0.2,
+        seed in any::<u64>(),
+    ) {
+        // A ring in one direction, so that every node reaches every other, and further links.
+        let ring = (0..nodes).map(|node| (node, (node + 1) % nodes));
+        let more = more.into_iter().map(|(from, to)| (from % nodes, to % nodes));
+        let links = ring.chain(more.filter(|(from, to)| from != to)).zip(1u64..);
+        let links = links.map(|((from, to), number)| edge(from, to, Hop::Leg(LegConfig {
+            rate: BitRate::from_bits_per_second(500_000 * (1 + number % 4)),
+            delay: Duration::from_millis(3 * number).into(),
+            queue: QueueLimit::Packets(3),
+            aqm: Aqm::None,
+            loss: Loss::Random(Probability::new(loss).unwrap()),
+        })));
+        let demands = flows.into_iter().filter(|(from, to, _)| from % nodes != to % nodes);
+        let demands: Vec<Demand> = demands.map(|(from, to, rate)| {
+            let rate = BitRate::from_bits_per_second(rate * 200_000).unwrap();
+            let own = ConstantRate { rate, message: None, deadline: None };
+            let flow = Flow {
+                transport: Arc::new(DatagramConfig { packet: Bytes(500) }),
+                ..flow(own)
+            };
+            demand(from % nodes, to % nodes, flow)
+        }).collect();
+        prop_assume!(!demands.is_empty());
+        let duration = Duration::from_secs(2);
+        let network = Network {
+            seed: Seed(seed), duration, ..network(links.collect(), demands)
+        };
+        let outcome = network.run(&mut ()).unwrap();
+        let sent: u64 = outcome.flows.iter().map(|flow| flow.sender.segments_sent).sum();
+        let arrived: u64 = outcome.flows.iter().map(|flow| flow.receiver.distinct_bytes / 500).sum();
+        let gone: u64 = (0..outcome.forward.len()).map(|link| {
+            let leg = leg_of(&outcome, link);
+            leg.counters.dropped + leg.counters.lost + leg.pending
+        }).sum();
+        prop_assert_eq!(sent, arrived + gone);
+        prop_assert_eq!(network.run(&mut ()).unwrap(), outcome);
+    }
 }

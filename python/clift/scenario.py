@@ -377,6 +377,29 @@ class Scenario(Fixed):
         except ScenarioError as error:
             raise self.explained(error) from None
 
+    def routes(self) -> list[tuple[str, list[str], list[str]]]:
+        """Routes of the flows through a network, in the first run of the (first) cell.
+
+        Returns:
+            Of each flow its name, else its number, and the names of the links that its packets
+            cross, there and back. Empty without a network.
+
+        Raises:
+            TraceError: If a trace is not readable or not valid.
+
+        Example:
+            >>> import clift
+            >>> leg = {"rate": "1 Mbit/s"}
+            >>> link = {"from": "a", "to": "b", "duplex": True, "leg": leg}
+            >>> scenario = {"network": {"links": {"ab": link}}, "flow": [{"from": "b", "to": "a"}]}
+            >>> clift.Scenario(scenario).routes()
+            [('0', ['ab'], ['ab'])]
+        """
+        if self.config["network"] is None:
+            return []
+        core = self._checked()
+        return core.setup(self._cell or 0, self._replication or 0).routes()
+
     def phy_trace(self) -> PhyTrace | None:
         """PHY trace of the first link; None if it has none.
 

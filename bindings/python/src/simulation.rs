@@ -20,6 +20,20 @@ impl Setup {
         first_link(&self.0).map(LinkTrace)
     }
 
+    /// Name of each flow and of the hops that its packets cross, there and back; empty for a path.
+    fn routes(&self) -> Vec<(String, Vec<String>, Vec<String>)> {
+        let routing = &self.0.routing;
+        let named = |way: &[u32]| {
+            way.iter().map(|&hop| routing.hop_names[hop as usize].to_string()).collect()
+        };
+        let route = |(number, ways): (usize, &engine::Ways)| {
+            let name = routing.flow_names.get(number);
+            let name = name.map_or_else(|| number.to_string(), |name| name.to_string());
+            (name, named(&ways.to_receiver), named(&ways.to_sender))
+        };
+        routing.ways.iter().enumerate().map(route).collect()
+    }
+
     /// Returns the setup with given packet fates on the first hop, which must be a leg: it loses
     /// the data packets with the numbers `lost` and delays those in `held` by the nanoseconds
     /// given. Equivalent to `lost_data` and `held_data` of the leg, for lists that are too long for

@@ -61,11 +61,12 @@ pub struct Moment {
 /// the run goes on.
 ///
 /// # Errors
-/// If the run has no outcome, or no hop has a rate.
+/// If flows take different routes, the run has no outcome, or no hop has a rate.
 pub fn diagnose(
     setup: &Setup,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
+    setup.chain().map_err(RunError::from)?;
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;
     let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;

@@ -12,6 +12,7 @@ use super::shared::Shared;
 use super::spec::PhySpec;
 use super::traces::{SetupFault, Traces, varying};
 use crate::config::{Fault, first_changed_key, join};
+use crate::scheme::carrier::{CarrierConfig, CarrierOptions};
 use crate::scheme::ntn::NtnOptions;
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
 use crate::trace::PhyTrace;
@@ -56,7 +57,7 @@ pub(super) struct OwnKind {
     given: fn(&Sections) -> Option<Arc<dyn LinkKind>>,
 }
 
-static KINDS: [OwnKind; 3] = [
+static KINDS: [OwnKind; 4] = [
     OwnKind {
         section: "hybrid",
         repairs: "is the scheme",
@@ -80,6 +81,14 @@ static KINDS: [OwnKind; 3] = [
         header: false,
         channel: Some("makes its own channel from `preset` and `snr`"),
         given: |sections| boxed(&sections.adaptive_harq),
+    },
+    OwnKind {
+        section: "carrier",
+        repairs: "has its own retransmissions",
+        units: "its own slots and delay",
+        header: false,
+        channel: Some("makes the channels of its terminals from `loss` and `fades`"),
+        given: |sections| boxed(&sections.carrier),
     },
 ];
 
@@ -131,6 +140,8 @@ pub struct Making<'a> {
     /// Number of the link, forward links first.
     pub(super) index: usize,
     pub(super) replication: u32,
+    /// The number of each flow in its entry of `[[flow]]`: that of its terminal.
+    pub(super) terminals: &'a Arc<[u32]>,
 }
 
 impl Making<'_> {
@@ -246,6 +257,17 @@ impl LinkKind for HybridOptions {
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
         let losses = making.phy()?.map(Arc::new);
         Ok(Arc::new(HybridConfig { options: self.clone(), losses }))
+    }
+}
+
+impl LinkKind for CarrierOptions {
+    fn check(&self, _: bool, _: Duration) -> Result<(), Fault> {
+        self.check()
+    }
+
+    fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
+        let terminals = Arc::clone(making.terminals);
+        Ok(Arc::new(CarrierConfig { options: self.clone(), terminals }))
     }
 }
 

@@ -10,6 +10,7 @@ use super::channel::Channel;
 use super::leg::Leg;
 use super::link::Link;
 use crate::config::parts;
+use crate::scheme::carrier::CarrierOptions;
 use crate::scheme::ntn::NtnOptions;
 use crate::scheme::{HybridOptions, Scheme};
 use crate::trace::TraceFile;
@@ -39,6 +40,8 @@ pub struct Sections {
     pub ntn: Option<NtnOptions>,
     /// A live adaptive-HARQ link.
     pub adaptive_harq: Option<AdaptiveHarq>,
+    /// A carrier that terminals share.
+    pub carrier: Option<CarrierOptions>,
 }
 
 impl Sections {
@@ -52,6 +55,7 @@ impl Sections {
             ("hybrid", self.hybrid.is_some()),
             ("ntn", self.ntn.is_some()),
             ("adaptive_harq", self.adaptive_harq.is_some()),
+            ("carrier", self.carrier.is_some()),
             ("link", self.link.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)

@@ -30,7 +30,8 @@ impl Cell {
     /// If a trace cannot be made, or a key does not fit the traces.
     pub fn setup(&self, replication: u32, traces: &dyn Traces) -> Result<Setup, SetupFault> {
         let maker = Maker { cell: self, replication, traces };
-        let mut links = self.started(replication, traces)?.into_iter();
+        let (flows, numbers) = maker.flows()?;
+        let mut links = maker.started(&self.terminals(&flows, &numbers))?.into_iter();
         let (forward, places) = maker.hops(&self.plan.forward, &mut links, (&[], &[]))?;
         let there = (&forward[..], &places[..]);
         let (backward, mut back) = maker.hops(&self.plan.backward, &mut links, there)?;
@@ -42,7 +43,6 @@ impl Cell {
         let proxies = planned.zip(places).zip(back);
         let proxies =
             proxies.map(|((config, forward), backward)| Proxy { config, forward, backward });
-        let (flows, numbers) = maker.flows()?;
         let routing = maker.routing(&forward, &backward, &numbers)?;
         Ok(Setup {
             seed: self.seed(replication),
@@ -65,14 +65,17 @@ impl Cell {
         replication: u32,
         traces: &dyn Traces,
     ) -> Result<Vec<Started>, SetupFault> {
-        let maker = Maker { cell: self, replication, traces };
-        let links = self.plan.links().enumerate();
-        let media: Result<Vec<_>, _> =
-            links.map(|(index, link)| maker.medium(index, link)).collect();
-        let media = media?;
-        let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
-        let starts = self.starts(replication, &spans)?;
-        Ok(media.into_iter().zip(starts).collect())
+        Maker { cell: self, replication, traces }.started(&Arc::default())
+    }
+
+    /// The terminal of each connection of a run, before the number of terminals is known.
+    fn terminals(&self, flows: &[Flow], numbers: &[FlowNumber]) -> Arc<[u32]> {
+        let numbers = numbers.iter().map(|flow| self.plan.numbers[flow.planned]);
+        let each = flows.iter().zip(numbers);
+        // Only a session has several connections.
+        let count =
+            |flow: &Flow| if flow.application.is_session() { flow.connections() } else { 1 };
+        each.flat_map(|(flow, number)| std::iter::repeat_n(number, count(flow))).collect()
     }
 }
 
@@ -126,10 +129,27 @@ impl Maker<'_> {
         Ok((hops, proxies))
     }
 
+    /// The medium of each link, and the trace time at which it starts; `terminals`: that of each
+    /// connection.
+    fn started(&self, terminals: &Arc<[u32]>) -> Result<Vec<Started>, SetupFault> {
+        let links = self.cell.plan.links().enumerate();
+        let media: Result<Vec<_>, _> =
+            links.map(|(index, link)| self.medium(index, link, terminals)).collect();
+        let media = media?;
+        let spans: Vec<_> = media.iter().map(|medium| medium.span()).collect();
+        let starts = self.cell.starts(self.replication, &spans)?;
+        Ok(media.into_iter().zip(starts).collect())
+    }
+
     /// The medium of the link number `index`.
-    fn medium(&self, index: usize, link: &PlannedLink) -> Result<Arc<dyn Medium>, SetupFault> {
+    fn medium(
+        &self,
+        index: usize,
+        link: &PlannedLink,
+        terminals: &Arc<[u32]>,
+    ) -> Result<Arc<dyn Medium>, SetupFault> {
         let Self { cell, replication, traces } = *self;
-        let making = Making { link, traces, cell, index, replication };
+        let making = Making { link, traces, cell, index, replication, terminals };
         link.kind.medium(&making).map_err(|fault| match fault {
             SetupFault::Key(fault) => fault.within(link.section).within(&link.key).into(),
             made @ SetupFault::Trace(_) => made,

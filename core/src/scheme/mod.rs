@@ -9,6 +9,7 @@
 pub mod adaptive_harq;
 mod arq;
 mod arrivals;
+pub mod carrier;
 mod code;
 mod content;
 mod fec;

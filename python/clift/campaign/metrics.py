@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain, count
 from typing import TYPE_CHECKING, Literal, cast
 
 import clift._clift as _clift
 
 if TYPE_CHECKING:
     from clift.simulation import Run
+
+# What tables have of many flows, instead of each.
+_RANGES = ("least", "median", "most", "sum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ def metric(name: str) -> Metric:
         'goodput, median of the flows'
         >>> metric("flows.0.page.page_load_s").title
         'page load time, flow 0'
+        >>> metric("links.feeder.packets_lost").title
+        'packets lost, link feeder'
     """
     match name.split("."):
         case [whole]:
@@ -76,7 +80,7 @@ def metric(name: str) -> Metric:
             places, item = _LISTS[one_of]
             found = _nested(places, parts)
             if found and (one_of, number) != ("links", "0"):
-                which = f"{item} {number}" if number.isdigit() else f"{number} of the {item}s"
+                which = f"{number} of the {item}s" if number in _RANGES else f"{item} {number}"
                 found = replace(found, title=f"{found.title}, {which}")
         case _:
             found = None
@@ -96,6 +100,39 @@ def _nested(places: tuple[str, ...], parts: list[str]) -> Metric | None:
 
 def _in_catalog(places: tuple[str, ...], name: str) -> Metric | None:
     return next((_CATALOG[place, name] for place in places if (place, name) in _CATALOG), None)
+
+
+def flows_of(names: Iterable[str]) -> list[str]:
+    """Numbers or names of the flows that metrics are about, in their order; ranges are no flows.
+
+    Args:
+        names: Names of metrics.
+
+    Example:
+        >>> flows_of(["goodput_kbps", "flows.web.goodput_kbps", "flows.1.goodput_kbps"])
+        ['web', '1']
+        >>> flows_of(["flows.least.goodput_kbps"])
+        []
+    """
+    parts = (name.split(".") for name in names if name.startswith("flows."))
+    found = [flow for _, flow, *rest in parts if rest == ["goodput_kbps"] and flow not in _RANGES]
+    return list(dict.fromkeys(found))
+
+
+def links_of(names: Iterable[str]) -> list[str]:
+    """Lists and names of the links of a network that metrics are about; empty for a path.
+
+    Args:
+        names: Names of metrics.
+
+    Example:
+        >>> links_of(["links.up.packets_lost", "return_links.up.packets_lost", "links.0.lost"])
+        ['links.up', 'return_links.up']
+    """
+    lists = ("links", "return_links")
+    parts = (name.split(".", 2) for name in names)
+    found = [part for part in parts if part[0] in lists and len(part) > 2 and not part[1].isdigit()]
+    return list(dict.fromkeys(f"{one}.{name}" for one, name, _ in found))
 
 
 def judged_by(measured: Callable[[str], bool], is_transfer: bool) -> str:
@@ -192,14 +229,12 @@ def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
 def _by_retransmissions(found: Mapping[str, float]) -> dict[int, float]:
     """Number of segments of all flows by number of retransmissions."""
     segments: dict[int, float] = {}
-    for flow in chain(["sum"], count()):
+    for flow in ["sum", *flows_of(found)]:
         name = f"flows.{flow}.segments_by_retransmissions."
         again = 0
         while (some := found.get(f"{name}{again}")) is not None:
             segments[again] = segments.get(again, 0) + some
             again += 1
-        if flow != "sum" and not again and f"flows.{flow}.segments_sent" not in found:
-            break
     return segments
 
 

@@ -67,6 +67,11 @@ class Values(Mapping[int, dict[str, float]]):
         """
         self._runs.add(self._cell, run, found)
 
+    @property
+    def names(self) -> list[str]:
+        """What a run of the study measured."""
+        return self._runs.names
+
     def measures(self, name: str) -> bool:
         """Whether a run measured it.
 

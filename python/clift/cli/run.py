@@ -17,6 +17,7 @@ from clift.cli.study import (
     run_study,
     stoppable,
 )
+from clift.report.network import edges, lines
 from clift.scenario import Scenario
 
 
@@ -109,6 +110,8 @@ def run(
     if explain:
         for key, (value, of) in scenario.explain().items():
             click.echo(f"{key} = {value}  ({of})")
+        for line in lines(edges(scenario.config), scenario.routes()):
+            click.echo(line)
         return
     show = show_as(as_json, as_csv, brief)
     wishes = StudyOptions(path.stem, show=show, plots=not no_plots, **more)

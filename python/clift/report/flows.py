@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clift.campaign.metrics import flows_of
 from clift.campaign.results import Cell, Results
 from clift.report.style import COLOURS, Panels
 
@@ -73,8 +74,7 @@ def of_flows(cell: Cell) -> dict[str, Estimate]:
             found[f"{word} of the flows"] = known
     if found:
         return found
-    flow = 0
-    while (one := cell.estimate(f"flows.{flow}.goodput_kbps")) is not None:
-        found[f"flow {flow}"] = one
-        flow += 1
+    for flow in flows_of(cell.values.names):
+        if (one := cell.estimate(f"flows.{flow}.goodput_kbps")) is not None:
+            found[f"flow {flow}"] = one
     return found

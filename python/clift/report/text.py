@@ -11,7 +11,7 @@ from textwrap import fill
 from clift._words import counted
 from clift.campaign.caveats import given, noted, several, two_bbrs
 from clift.campaign.conclusion import conclude
-from clift.campaign.metrics import metric
+from clift.campaign.metrics import flows_of, links_of, metric
 from clift.campaign.results import TIMES, Cell, Comparison, Results
 from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate
 
@@ -57,6 +57,8 @@ def report(results: Results, brief: bool = False) -> str:
         parts.append(
             f"The first {len(there)} of {len(results.cells)} cells; -o and --json have all."
         )
+    if len(there) == 1 and not brief and (of_links := _links(there[0])):
+        parts.append(of_links)
     shared = given(results)
     parts += [fill(shared, WIDTH)] if shared else _alike(results)
     versions = two_bbrs(cell.scenario for cell in results.drawn if cell.scenario is not None)
@@ -66,6 +68,32 @@ def report(results: Results, brief: bool = False) -> str:
         parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
     parts += first_notes(results)
     return "\n\n".join(parts)
+
+
+# Columns of a table of links: what a link measures, and what a leg.
+_OF_LINKS = (
+    *("packets_offered", "packets_dropped", "packets_lost", "share_used"),
+    *("queueing_delay_ms.mean", "longest_queue"),
+)
+
+
+def _links(cell: Cell) -> str:
+    """Table of the links of a network: means over the runs; empty for a path."""
+    names = links_of(cell.values.names)
+    found = [[cell.estimate(f"{link}.{name}") for name in _OF_LINKS] for link in names]
+    shown = [metric(f"links.0.{name}") for name in _OF_LINKS]
+    heads = [f"{one.title} ({one.unit})" if one.unit else one.title for one in shown]
+    rows = [
+        [
+            link.removeprefix("links.").replace("return_links.", "return of "),
+            *(
+                _figure(one.mean if one else None, kind.scale)
+                for one, kind in zip(of, shown, strict=True)
+            ),
+        ]
+        for link, of in zip(names, found, strict=True)
+    ]
+    return aligned([["link", *heads], *rows], left=1) if rows else ""
 
 
 def first_notes(results: Results) -> list[str]:
@@ -179,6 +207,8 @@ def _tables(
     beside = {(value.cell, value.metric): value for value in compared if value.cell in here}
     metrics = list(dict.fromkeys([cells[0][1].primary, *(name for _, name in beside)]))
     further = [name for name in _FURTHER[cells[0][1].is_transfer] if name not in metrics]
+    if any(links_of(cell.values.names) for _, cell in cells):
+        further = [name for name in further if not name.startswith("links.")]
     axes = [name for name, _ in results.axes if len({cell.labels[name] for _, cell in cells}) > 1]
     fixed = [f"{name} = {cells[0][1].labels[name]}" for name, _ in results.axes if name not in axes]
     left = [_Column(axis, [cell.labels[axis] for _, cell in cells]) for axis in axes]
@@ -242,12 +272,12 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
         return
     if max(counts) < 2:
         return
-    title = _title("goodput_kbps")
-    of_cells = [[cell.estimate(name) for name in _flows(cell)] for _, cell in cells]
-    means = [[one.mean for one in of if one is not None] for of in of_cells]
-    for flow in range(max(counts)):
-        texts = [_plain(of[flow]) if flow < len(of) else "" for of in means]
-        yield _Column(f"flow {flow}" if flow else f"{title}: flow 0", texts)
+    title = f"{_title('goodput_kbps')}: "
+    for name in dict.fromkeys(name for _, cell in cells for name in _flows(cell)):
+        found = (cell.estimate(name) for _, cell in cells)
+        texts = ["" if one is None else _plain(one.mean) for one in found]
+        yield _Column(f"{title}flow {name.split('.')[1]}", texts)
+        title = ""
 
 
 # Summary keys of the least, median and most goodput among many flows.
@@ -265,10 +295,9 @@ def _ends(cells: list[tuple[int, Cell]], word: str) -> Iterator[float | None]:
 
 def _flows(cell: Cell) -> Iterator[str]:
     """Names of the flows' goodput metrics that any run has."""
-    flow = 0
-    while cell.values.measures(f"flows.{flow}.goodput_kbps"):
-        yield f"flows.{flow}.goodput_kbps"
-        flow += 1
+    for flow in flows_of(cell.values.names):
+        if cell.values.measures(f"flows.{flow}.goodput_kbps"):
+            yield f"flows.{flow}.goodput_kbps"
 
 
 def _fitting(left: list[_Column], groups: list[list[_Column]]) -> Iterator[list[_Column]]:

@@ -30,6 +30,8 @@ pub struct Plan {
     pub backward: Vec<PlannedHop>,
     /// The flows, one entry each.
     pub flows: Vec<Flow>,
+    /// The number of each flow among those of its entry in the file.
+    pub numbers: Vec<u32>,
     /// The nodes and links, if they form a network; its hops are `forward` and `backward`.
     pub network: Option<PlannedNetwork>,
     /// Whether a run ends once every flow has finished.
@@ -67,11 +69,13 @@ impl Plan {
         let (flows, keys) = flows(traffic)?;
         let stop_when_done =
             run.stop_when_done.unwrap_or_else(|| flows.iter().all(Flow::is_transfer));
+        let numbers = keys.chunk_by(|a, b| a == b).flat_map(|own| 0..own.len() as u32).collect();
         network::check_sections(traffic, config.sections.given().next())?;
         if let Some(own) = &traffic.network {
             let (network, [forward, backward]) =
                 network::network(own, &flows, &keys, run.duration)?;
-            return Ok(Self { forward, backward, flows, network: Some(network), stop_when_done });
+            let network = Some(network);
+            return Ok(Self { forward, backward, flows, numbers, network, stop_when_done });
         }
         let mut forward = path(config)?;
         proxy::check(&forward, &flows)?;
@@ -83,7 +87,7 @@ impl Plan {
         let mut backward = Vec::new();
         backward.extend(traffic.access.clone().map(PlannedHop::Leg));
         backward.extend(back);
-        Ok(Self { forward, backward, flows, network: None, stop_when_done })
+        Ok(Self { forward, backward, flows, numbers, network: None, stop_when_done })
     }
 
     /// The links, forward links first. Traces, channels and starts are numbered in this order.

@@ -1,8 +1,7 @@
 //! Networks: nodes, links by name, routes and flows between nodes.
 
 use super::*;
-use crate::metrics::Outcome;
-use crate::simulation;
+use crate::simulation::{self, Outcome};
 
 /// From a to d by b in two links of 10 ms, or by one link of 90 ms; each way back is alike.
 const DIAMOND: &str = "

@@ -17,6 +17,7 @@ from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError
+from clift.report.network import Edge, svg
 from clift.report.page.assemble import GENERATOR, as_json, filled
 from clift.report.page.content import asked_for, content, held_fixed, shortened
 from clift.report.page.study import Study
@@ -240,7 +241,7 @@ def _setting(study: Study) -> str:
         _row("td", [key, str(one["value"]), str(one["from"])])
         for key, one in record["taken"].items()
     ]
-    parts = []
+    parts = _network(record)
     if taken:
         parts.append(
             "<h3>Defaults used</h3><p>The scenario does not set these keys; the values come from a "
@@ -267,6 +268,23 @@ def _setting(study: Study) -> str:
     return (
         "".join(parts) or "<p>The folder does not record the setting; see the scenario below.</p>"
     )
+
+
+def _network(record: Any) -> list[str]:
+    """Picture of the network, if the scenario has one."""
+    found: dict[str, dict[str, str]] = {}
+    for key, one in record.get("in_effect", {}).items():
+        match key.split("."):
+            case ["network", "links", name, "from" | "to" | "duplex" as field]:
+                found.setdefault(name, {})[field] = str(one["value"])
+            case ["network", "links", name, "return", *_]:
+                found.setdefault(name, {})["return"] = "true"
+    links = [
+        Edge(name, one["from"], one["to"], "true" in (one.get("duplex"), one.get("return")))
+        for name, one in found.items()
+        if {"from", "to"} <= one.keys()
+    ]
+    return [f'<h3>The network</h3><div class="scroll">{svg(links)}</div>'] if links else []
 
 
 def _role(study: Study, name: str) -> str:

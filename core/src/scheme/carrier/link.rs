@@ -1,0 +1,400 @@
+//! The carrier as a link: queues of the terminals, and slots.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::channel::Channels;
+use super::config::{CarrierConfig, CarrierOptions};
+use super::scheduler::Scheduler;
+use super::terminals::Terminals;
+use crate::link::counters::Tally;
+use crate::link::{
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, QueueLimit,
+    TraceLinkConfig, Transit, Usage, earliest, instant, nanos, span,
+};
+use crate::seed::Seed;
+use crate::units::{Bytes, Instant};
+
+/// A carrier that terminals share. Slot n begins at n times the duration of a slot, and what it
+/// carries arrives one propagation delay after its end.
+///
+/// Slots are processed one after the other, but only those in which something may be sent, and only
+/// once time has passed their start: packets of that instant share the slot.
+#[derive(Debug)]
+pub struct CarrierLink {
+    options: CarrierOptions,
+    /// The terminal of each flow.
+    flows: Arc<[u32]>,
+    queue: QueueLimit,
+    header: u32,
+    delay: i64,
+    scheduler: Box<dyn Scheduler>,
+    channels: Channels,
+    view: Terminals,
+    queues: Vec<TerminalQueue>,
+    /// The slots of a frame, and the number of the frame.
+    plan: Vec<Option<u32>>,
+    planned: Option<u64>,
+    /// All slots before this one have passed.
+    next: u64,
+    /// Packets in the carrier; places of those that left are in `free`.
+    packets: Vec<Held>,
+    free: Vec<u32>,
+    /// Parts of lost slots, with the time from which they are sent again; in order.
+    returning: VecDeque<(i64, u32, Part)>,
+    /// Ends of packets, in order.
+    ends: VecDeque<LinkEvent>,
+    /// Departures of packets, in order, if asked for.
+    departures: Option<VecDeque<(i64, PacketId)>>,
+    counters: LinkCounters,
+    tally: Tally,
+    details: Details,
+}
+
+#[derive(Clone, Debug, Default)]
+struct TerminalQueue {
+    /// Packets of which bytes wait to be sent for the first time.
+    packets: VecDeque<u32>,
+    /// Bytes of the first of them that have been sent.
+    sent: u32,
+    /// Bytes to be sent again, ready.
+    again: VecDeque<Part>,
+    /// Bytes of the packets that wait as a whole.
+    bytes: u64,
+}
+
+/// A packet in the carrier.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    transit: Transit,
+    /// Bytes with headers.
+    bytes: u32,
+    /// Bytes that have neither arrived nor been given up.
+    missing: u32,
+    is_lost: bool,
+}
+
+/// A part of a packet in a slot.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    packet: u32,
+    bytes: u32,
+    /// How often it was sent before.
+    tries: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Details {
+    /// Slots that carried something.
+    used: u64,
+    /// Parts of packets in slots.
+    parts: u64,
+    /// Slots assigned to a terminal that had nothing to send.
+    idle: u64,
+    lost: u64,
+    bytes_again: u64,
+}
+
+impl CarrierLink {
+    pub(super) fn new(
+        config: &CarrierConfig,
+        usage: TraceLinkConfig,
+        seed: Seed,
+        number: u32,
+    ) -> Self {
+        let CarrierConfig { options, terminals: flows } = config;
+        let count = options.terminals as usize;
+        let parameters = options.scheduler.parameters();
+        Self {
+            flows: Arc::clone(flows),
+            queue: usage.queue,
+            header: usage.fragmentation.packet_header.0,
+            delay: span(options.delay),
+            scheduler: parameters.build(options),
+            channels: Channels::new(options, seed, number),
+            view: Terminals::new(count, options.slot.0),
+            queues: vec![TerminalQueue::default(); count],
+            plan: vec![None; parameters.slots(options) as usize],
+            planned: None,
+            next: 0,
+            packets: Vec::new(),
+            free: Vec::new(),
+            returning: VecDeque::new(),
+            ends: VecDeque::new(),
+            departures: None,
+            counters: LinkCounters::default(),
+            tally: Tally::default(),
+            details: Details::default(),
+            options: options.clone(),
+        }
+    }
+
+    /// Start of a slot, exact to the nanosecond.
+    fn start(&self, slot: u64) -> i64 {
+        let bits = u128::from(slot) * u128::from(self.options.slot.0) * 8 * 1_000_000_000;
+        (bits / u128::from(self.options.rate.bits_per_second())) as i64
+    }
+
+    /// The first slot that begins at `time` or later.
+    fn slot_from(&self, time: i64) -> u64 {
+        let bits = time.max(0) as u128 * u128::from(self.options.rate.bits_per_second());
+        let slot = (bits / (u128::from(self.options.slot.0) * 8 * 1_000_000_000)) as u64;
+        (slot..).find(|&slot| self.start(slot) >= time).unwrap_or(slot)
+    }
+
+    fn terminal(&self, flow: u32) -> usize {
+        let own = self.flows.get(flow as usize).copied().unwrap_or(flow);
+        (own % self.options.terminals) as usize
+    }
+
+    /// Processes the slots that begin before `until`.
+    fn advance(&mut self, until: i64) {
+        let frame = self.plan.len() as u64;
+        loop {
+            let ready = self.returning.front().map(|&(ready, ..)| ready);
+            if self.view.is_empty() && !self.scheduler.is_busy(self.next / frame) {
+                let from = ready.unwrap_or(i64::MAX).min(until);
+                self.next = self.next.max(self.slot_from(from));
+            }
+            let start = self.start(self.next);
+            if start >= until {
+                return;
+            }
+            while let Some(&(ready, terminal, part)) = self.returning.front()
+                && ready <= start
+            {
+                self.returning.pop_front();
+                self.queues[terminal as usize].again.push_back(part);
+                self.view.add(terminal as usize, u64::from(part.bytes));
+            }
+            self.plan_frame(self.next / frame, start);
+            if let Some(terminal) = self.plan[(self.next % frame) as usize] {
+                self.use_slot(self.next, start, terminal as usize);
+            }
+            self.next += 1;
+        }
+    }
+
+    /// Has the scheduler assign the slots of a frame, unless it has done so.
+    fn plan_frame(&mut self, frame: u64, now: i64) {
+        if self.planned == Some(frame) {
+            return;
+        }
+        self.planned = Some(frame);
+        if self.channels.fade() {
+            let waiting: Vec<usize> = self.view.all_waiting().collect();
+            for terminal in waiting {
+                let faded = self.channels.faded(terminal, now);
+                self.view.set_room(terminal, faded.unwrap_or(self.options.slot.0));
+            }
+        }
+        self.plan.fill(None);
+        self.scheduler.assign(frame, &self.view, &mut self.plan);
+    }
+
+    fn use_slot(&mut self, slot: u64, start: i64, terminal: usize) {
+        if self.view.waiting(terminal) == 0 {
+            self.details.idle += 1;
+            return;
+        }
+        let faded = self.channels.faded(terminal, start);
+        let mut room = faded.unwrap_or(self.options.slot.0);
+        let is_lost = self.channels.loses(terminal, slot, faded.is_some());
+        let end = self.start(slot + 1);
+        let (arrives, reported) = (end + self.delay, end + 2 * self.delay);
+        self.details.used += 1;
+        self.details.lost += u64::from(is_lost);
+        let all = room;
+        while room > 0
+            && let Some(part) = self.next_part(terminal, room, start)
+        {
+            room -= part.bytes;
+            self.details.parts += 1;
+            self.packets[part.packet as usize].transit.lldus += 1;
+            if is_lost && part.tries < self.options.retransmissions {
+                let part = Part { tries: part.tries + 1, ..part };
+                self.returning.push_back((reported, terminal as u32, part));
+                continue;
+            }
+            let held = &mut self.packets[part.packet as usize];
+            held.missing -= part.bytes;
+            held.is_lost |= is_lost;
+            if held.missing == 0 {
+                let transit = Transit { at: instant(arrives), ..held.transit };
+                let is_lost = held.is_lost;
+                self.free.push(part.packet);
+                self.counters.lldus_taken += u64::from(transit.lldus);
+                self.ends.push_back(match is_lost {
+                    true => LinkEvent::Lost(transit),
+                    false => LinkEvent::Delivered(transit),
+                });
+            }
+        }
+        self.view.take(terminal, u64::from(all - room));
+        self.scheduler.served(terminal, all - room);
+    }
+
+    /// Takes what a terminal sends next, at most `room` bytes.
+    fn next_part(&mut self, terminal: usize, room: u32, now: i64) -> Option<Part> {
+        let queue = &mut self.queues[terminal];
+        if let Some(first) = queue.again.front_mut() {
+            let part = Part { bytes: first.bytes.min(room), ..*first };
+            first.bytes -= part.bytes;
+            if first.bytes == 0 {
+                queue.again.pop_front();
+            }
+            self.details.bytes_again += u64::from(part.bytes);
+            return Some(part);
+        }
+        let &packet = queue.packets.front()?;
+        let held = &mut self.packets[packet as usize];
+        if queue.sent == 0 {
+            held.transit.departed = instant(now);
+            queue.bytes -= u64::from(held.bytes);
+            self.counters.bytes_carried += u64::from(held.transit.size.0);
+            if let Some(departures) = &mut self.departures {
+                departures.push_back((now + 1, held.transit.packet));
+            }
+        }
+        let bytes = (held.bytes - queue.sent).min(room);
+        queue.sent += bytes;
+        if queue.sent == held.bytes {
+            queue.packets.pop_front();
+            queue.sent = 0;
+        }
+        Some(Part { packet, bytes, tries: 0 })
+    }
+
+    /// Whether a packet of `size` has room in the queue of a terminal.
+    fn has_room_at(&self, terminal: usize, size: Bytes) -> bool {
+        let queue = &self.queues[terminal];
+        self.queue.has_room(queue.waiting(), queue.bytes, size)
+    }
+}
+
+impl TerminalQueue {
+    /// Packets that wait as a whole.
+    fn waiting(&self) -> usize {
+        self.packets.len() - usize::from(self.sent > 0)
+    }
+}
+
+impl Link for CarrierLink {
+    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        let entered = nanos(now);
+        self.advance(entered);
+        // Requests at the start of a frame do not know of packets that come later.
+        let frame = self.plan.len() as u64;
+        if !self.next.is_multiple_of(frame) {
+            self.plan_frame(self.next / frame, self.start(self.next - self.next % frame));
+        }
+        self.counters.offered += 1;
+        let terminal = self.terminal(packet.flow);
+        let bytes = packet.size.0.saturating_add(self.header).max(1);
+        if !self.has_room_at(terminal, Bytes(bytes)) {
+            self.counters.dropped += 1;
+            return Admission::Dropped(DropReason::QueueFull);
+        }
+        let order = self.counters.offered - self.counters.dropped - 1;
+        let transit = Transit {
+            packet: packet.id,
+            size: packet.size,
+            lldus: 0,
+            order,
+            entered: now,
+            departed: now,
+            at: now,
+        };
+        let held = Held { transit, bytes, missing: bytes, is_lost: false };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.packets[place as usize] = held;
+                place
+            }
+            None => {
+                self.packets.push(held);
+                self.packets.len() as u32 - 1
+            }
+        };
+        let queue = &mut self.queues[terminal];
+        queue.packets.push_back(place);
+        queue.bytes += u64::from(bytes);
+        let length = queue.waiting() as u64;
+        self.counters.longest_queue = self.counters.longest_queue.max(length);
+        self.view.add(terminal, u64::from(bytes));
+        Admission::Queued
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let ready = self.returning.front().map(|&(ready, ..)| ready);
+        let is_active =
+            !self.view.is_empty() || self.scheduler.is_busy(self.next / self.plan.len() as u64);
+        let slot = match is_active {
+            true => Some(self.next),
+            false => ready.map(|ready| self.next.max(self.slot_from(ready))),
+        };
+        // What a slot carries arrives a propagation delay after its end.
+        let seen = slot.map(|slot| instant(self.start(slot + 1) + self.delay));
+        let known = earliest(seen, self.ends.front().map(LinkEvent::at));
+        let Some(departures) = &self.departures else { return known };
+        let departs = departures.front().map(|&(at, _)| at);
+        let may = slot.map(|slot| self.start(slot) + 1);
+        earliest(known, earliest(departs, may).map(instant))
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        self.advance(nanos(now));
+        let departure = self.departures.as_ref().and_then(|all| all.front().copied());
+        if let Some((at, packet)) = departure.filter(|&(at, _)| instant(at) <= now)
+            && self.ends.front().is_none_or(|end| instant(at) <= end.at())
+        {
+            self.departures.as_mut().map(VecDeque::pop_front);
+            return Some(LinkEvent::Departed { packet, at: instant(at) });
+        }
+        self.ends.front().filter(|end| end.at() <= now)?;
+        let event = self.ends.pop_front();
+        event.iter().for_each(|event| self.tally.record(event));
+        event
+    }
+
+    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
+        self.advance(nanos(now));
+        let size = Bytes(size.0.saturating_add(self.header));
+        (0..self.queues.len()).all(|terminal| self.has_room_at(terminal, size))
+    }
+
+    fn notify_departures(&mut self) {
+        self.departures = Some(VecDeque::new());
+    }
+}
+
+impl Instrument for CarrierLink {
+    fn queue_len(&self, _: Instant) -> usize {
+        self.queues.iter().map(TerminalQueue::waiting).sum()
+    }
+
+    fn counters(&self) -> LinkCounters {
+        self.tally.replace_in(self.counters)
+    }
+
+    fn usage(&self, until: Instant) -> Usage {
+        let Details { used, parts, .. } = self.details;
+        Usage {
+            slots: self.slot_from(nanos(until)) as f64,
+            used: used as f64,
+            beside: 0.0,
+            per_lldu: if parts > 0 { used as f64 / parts as f64 } else { 1.0 },
+            slot: self.options.slot,
+            pads: false,
+        }
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        let Details { idle, lost, bytes_again, .. } = self.details;
+        vec![("slots_unused", idle), ("slots_lost", lost), ("bytes_sent_again", bytes_again)]
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        self.advance(nanos(until));
+    }
+}
