@@ -402,6 +402,32 @@ def hybrid() -> Figure:
     return figure
 
 
+def coding() -> Figure:
+    """Two losses in a sliding window, and the repair packet that brings both back."""
+    figure, axes = blank(2.9, (-2.4, 12.3), (-1.7, 5.6))
+    order = ["1", "2", "3", "4", "R", "5", "6", "7", "8", "R"]
+    axes.text(-0.2, 4.0, "on the link", ha="right", va="center")
+    axes.text(-0.2, 0.9, "released", ha="right", va="center")
+    axes.plot([0, 12.2], [0.9, 0.9], color=GREY, linewidth=0.8)
+    for slot, name in enumerate(order):
+        box(axes, (slot, 3.6), name, colour=REPAIR if name == "R" else DATA, erased=name in "34")
+    for begin, end, y in ((0, 3.9, 4.65), (0, 8.9, 5.1)):
+        axes.plot([begin, begin, end, end], [y - 0.15, y, y, y - 0.15], color=ORANGE, linewidth=1)
+    axes.text(9.1, 5.1, "covered by the second R", va="center", fontsize=8.8, color=ORANGE)
+    for slot in (0, 1):
+        arrow(axes, (slot + 0.9, 3.6), (slot + 1.9, 0.95), GREY)
+    for slot in (4, 5, 6, 7, 8):
+        arrow(axes, (slot + 0.9, 3.6), (slot + 1.9, 2.2), GREY)
+    axes.text(3.5, 1.75, "5 to 8 wait: one equation for two missing packets", fontsize=8.8)
+    arrow(axes, (9.9, 3.6), (10.9, 0.95), GREEN)
+    for x, text in ((1.9, "1"), (2.9, "2")):
+        axes.text(x, 0.4, text, ha="center", va="center")
+    axes.text(10.9, 0.4, "3 4 5 6 7 8", ha="center", va="center", color=GREEN)
+    entries = [(DATA, "source packet"), (REPAIR, "repair packet"), ("erased", "lost")]
+    key(axes, (0, -1.4), entries, 3.6)
+    return figure
+
+
 def adaptive_harq() -> Figure:
     """Attempts add mutual information until their sum passes the threshold of the packet."""
     mean, threshold = 0.83, 1.12
@@ -514,6 +540,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         model,
         queues,
         live_links,
+        coding,
         hybrid,
         adaptive_harq,
         ntn,

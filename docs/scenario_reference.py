@@ -81,6 +81,7 @@ SECTIONS = [
     ("adaptive_harq", "AdaptiveHarq"),
     ("link.reorder", "Reorder"),
     ("link.pep", "Proxy"),
+    ("coding", "Coding"),
     ("transport", "Transport"),
     ("transport.linux", "Linux"),
     ("transport.papers", "Papers"),

@@ -47,6 +47,8 @@ pub enum Stream {
     Reverse,
     /// Start times of the flows of the n-th source.
     Arrivals(u32),
+    /// Coefficients of the repair packets of the code around the n-th hop.
+    Coding(u32),
     /// Draws of a user-defined scheme on the n-th link.
     OwnScheme(u32),
     /// Draws of a user-defined application in the n-th flow.
@@ -83,7 +85,8 @@ impl Seed {
             Stream::Sample(n) => (11, n),
             Stream::Proxy(flow, _) => (12, flow),
             Stream::Reverse => (13, 0),
-            Stream::Arrivals(n) => (14, n),
+            Stream::Arrivals(n) => (15, n),
+            Stream::Coding(n) => (14, n),
             Stream::OwnScheme(n) => (20, n),
             Stream::OwnApplication(n) => (21, n),
         };

@@ -46,6 +46,7 @@ fn link(trace: &Arc<LinkTrace>, queue: u32) -> Hop {
         wrap: true,
         overlap_papers: false,
         reorder: None,
+        coding: None,
     })
 }
 

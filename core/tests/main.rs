@@ -5,6 +5,7 @@ mod adaptive_harq;
 mod applications;
 mod budget;
 mod carrier;
+mod coding;
 mod departures;
 mod diagnosis;
 mod engine;

@@ -124,6 +124,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
             wrap: true,
             overlap_papers: false,
             reorder: None,
+            coding: None,
         })],
         backward: vec![Hop::Leg(LegConfig::of_delay(RTT.half()))],
         flows: vec![Flow {

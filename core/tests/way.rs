@@ -7,7 +7,7 @@ use clift::trace::Folder;
 use clift::units::{Bytes, Instant};
 
 /// Links of every kind, and paths of several hops.
-const LINKS: [(&str, &str); 15] = [
+const LINKS: [(&str, &str); 17] = [
     ("none", "scheme = \"none\"\nlink.rtt = \"60 ms\""),
     ("fec", "scheme = \"FEC(10/12)\"\nlink.rtt = \"60 ms\""),
     ("arq", "scheme = \"ARQ\"\nlink.rtt = \"60 ms\"\nlink.queue = \"20 packets\""),
@@ -43,6 +43,14 @@ const LINKS: [(&str, &str); 15] = [
     (
         "managed legs",
         "[[path]]\nleg = { rate = \"980 kbit/s\", delay = \"5 ms\", loss = \"1 %\", queue = \"9 packets\", aqm = \"codel(target 2 ms, interval 20 ms)\" }\n[[path]]\nleg = { rate = \"970 kbit/s\", delay = \"30 ms\", aqm = \"pie(target 2 ms)\" }",
+    ),
+    (
+        "coded",
+        "scheme = \"ARQ(max 1)\"\nlink = { rtt = \"60 ms\", live = true, aqm = \"codel\" }\ncoding = { rate = 0.8, window = 30, on_demand = true }",
+    ),
+    (
+        "coded path",
+        "[[path]]\nleg = { rate = \"1 Mbit/s\", delay = \"5 ms\", loss = \"3 %\", queue = \"9 packets\" }\ncoding = { hops = 2, code = \"block\", window = 8, adapt = 2 }\n[[path]]\nlink = { rtt = \"60 ms\" }\nchannel = { model = \"bernoulli\", erasures = \"1 %\", rate = \"1.5 Mbit/s\", lldu = \"250 B\" }\n[[path]]\nleg = { rate = \"2 Mbit/s\", delay = \"1 ms\" }",
     ),
 ];
 
@@ -152,7 +160,10 @@ fn a_way_counts_the_units_of_each_packet() {
         let has_links = !["legs", "managed legs"].contains(&name);
         // A packet that the first leg of "path" lost met no link.
         let met_a_link = |passed: &Passed| has_links && (name != "path" || passed.hop > 0);
-        assert!(found.iter().all(|p| (p.units.data > 0) == met_a_link(p)), "{name}");
+        // A rebuilt packet may not have used the link.
+        if !name.starts_with("coded") {
+            assert!(found.iter().all(|p| (p.units.data > 0) == met_a_link(p)), "{name}");
+        }
         let lost = |passed: &&Passed| matches!(passed.event, LinkEvent::Lost(_));
         let mut lost_at: Vec<_> = found.iter().filter(lost).map(|passed| passed.hop).collect();
         lost_at.sort_unstable();

@@ -33,7 +33,7 @@ pub(crate) fn why<'py>(
     };
     let (_, diagnosis) = watched(py, job)?.0.map_err(|error| match error {
         NoDiagnosis::Run(error) => run_error(error),
-        error @ NoDiagnosis::NoCapacity => scenario_error(error),
+        error => scenario_error(error),
     })?;
     let found = object(py, &diagnosis.explain(at_ns.map(Instant::from_nanos)))?;
     if line {

@@ -57,7 +57,7 @@ impl Diagnosis {
         let share = part.bits as f64 / self.budget.capacity_bits as f64;
         Value::Table(vec![
             ("cause", Name(part.cause).into()),
-            ("title", Value::Text(part.cause.title())),
+            ("title", Value::Text(part.cause.title().into())),
             ("kbps", self.kbps(part.bits)),
             ("share", share.into()),
         ])
@@ -98,8 +98,8 @@ impl Diagnosis {
             ("flow", u64::from(cut.flow).into()),
             ("connection", u64::from(cut.connection).into()),
             ("cause", Name(cut.cause()).into()),
-            ("trigger", Value::Text(trigger)),
-            ("packet_was", Value::Text(why)),
+            ("trigger", Value::Text(trigger.into())),
+            ("packet_was", Value::Text(why.into())),
             ("window_before_packets", cut.before.into()),
             ("window_after_packets", cut.after.into()),
             ("duplicate_acks", cut.duplicate_acks.into()),
@@ -121,7 +121,7 @@ impl Diagnosis {
                 ("flow", u64::from(flow).into()),
                 ("connection", u64::from(connection).into()),
                 ("cause", Name(cause).into()),
-                ("title", Value::Text(cause.title())),
+                ("title", Value::Text(cause.title().into())),
                 ("cut", cut.map_or(Value::Missing, |number| self.cut(number))),
             ])
         };
@@ -145,7 +145,7 @@ struct Name(Cause);
 
 impl From<Name> for Value {
     fn from(Name(cause): Name) -> Self {
-        Self::Text(cause.name())
+        Self::Text(cause.name().into())
     }
 }
 
@@ -175,7 +175,7 @@ fn packet(packet: &PacketHistory) -> Value {
         ("first_erased_s", time(packet.first_erased)),
         ("units_sent_again", u64::from(packet.again).into()),
         ("repair_units", u64::from(packet.repair).into()),
-        ("fate", Value::Text(fate)),
+        ("fate", Value::Text(fate.into())),
         ("fate_s", time(packet.ended)),
         ("fate_hop", packet.hop.map(|hop| hop as u64).into()),
     ])

@@ -11,7 +11,7 @@ use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory,
 use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, LinkMetrics, Outcome};
-use crate::simulation::{Flow, Hop, Observer, RunError, SenderState, Setup, Step, run};
+use crate::simulation::{Flow, Observer, RunError, SenderState, Setup, Step, run};
 use crate::transport::{End, Streams};
 use crate::units::{Duration, Instant};
 
@@ -26,7 +26,15 @@ pub enum NoDiagnosis {
         "no hop of the path has a rate, so there is no capacity to account for; give a link, or a leg with a rate"
     )]
     NoCapacity,
+    /// There are more hops than are watched.
+    #[error(
+        "the network has {0} links in the forward direction, and at most {MOST_HOPS} can be explained; explain a smaller network"
+    )]
+    TooManyHops(usize),
 }
+
+/// Forward hops of a run that is explained: packets note in a word which of them they crossed.
+const MOST_HOPS: usize = 64;
 
 /// Why a run has no more goodput.
 #[derive(Clone, Debug)]
@@ -67,6 +75,9 @@ pub fn diagnose(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
     setup.chain().map_err(RunError::from)?;
+    if setup.forward.len() > MOST_HOPS {
+        return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
+    }
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;
     let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;
@@ -124,8 +135,8 @@ impl<'a> Watch<'a> {
     fn new(setup: &Setup, goes_on: &'a dyn Fn() -> bool) -> Self {
         let mut senders = Vec::new();
         let mut first = Vec::new();
-        for flow in &setup.flows {
-            let ways = ways(setup, flow);
+        for (number, flow) in setup.flows.iter().enumerate() {
+            let ways = ways(setup, number, flow);
             for _ in 0..members(flow) {
                 first.push(senders.len());
                 let number = first.len() as u32 - 1;
@@ -270,8 +281,9 @@ impl<'a> Watch<'a> {
             let size = active.size as f64;
             self.crossed(&active).for_each(|carried| carried.under_way += size);
         }
+        let used = |hop: usize| self.senders.iter().any(|sender| sender.delays[hop].is_some());
         let limiting = (0..self.hops.len())
-            .filter(|&hop| self.hops[hop].capacity() > 0.0)
+            .filter(|&hop| self.hops[hop].capacity() > 0.0 && used(hop))
             .min_by(|&a, &b| self.hops[a].capacity().total_cmp(&self.hops[b].capacity()))?;
         let mut hop = self.hops.swap_remove(limiting);
         if let HopMetrics::Link(link) = &outcome.forward[limiting] {
@@ -280,8 +292,14 @@ impl<'a> Watch<'a> {
         for (number, cut) in self.cuts.iter_mut().enumerate() {
             cut.cost_bits = (hop.of_cut_alone(number) * 8.0).max(0.0).round() as u64;
         }
+        let crosses = |flow: usize| {
+            self.senders.iter().any(|it| it.flow as usize == flow && it.delays[limiting].is_some())
+        };
+        let flows = outcome.flows.iter().enumerate().filter(|(flow, _)| crosses(*flow));
+        let goodput: u64 = flows.map(|(_, flow)| flow.bytes_in_order).sum();
         let carried = &self.carried[limiting];
-        let budget = budget(limiting, &hop, carried, &self.cuts, outcome);
+        let hop_metrics = &outcome.forward[limiting];
+        let budget = budget(limiting, &hop, carried, &self.cuts, goodput, hop_metrics);
         Some(Diagnosis {
             budget,
             cuts: self.cuts,
@@ -298,10 +316,10 @@ fn budget(
     hop: &HopLedger,
     carried: &Carried,
     cuts: &[Cut],
-    outcome: &Outcome,
+    goodput: u64,
+    metrics: &HopMetrics,
 ) -> Budget {
     let capacity_bits = (hop.capacity() * 8.0).round() as u64;
-    let goodput: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order).sum();
     let mut shares = Shares::of(capacity_bits);
     let goodput_bits = shares.take(goodput as f64);
     for cause in Cause::ALL {
@@ -319,7 +337,7 @@ fn budget(
     shares.charge(Cause::Headers, carried.headers);
     let waiting = (carried.payload - goodput as f64).max(0.0);
     shares.charge(Cause::Unfinished, carried.under_way + waiting);
-    match &outcome.forward[number] {
+    match metrics {
         HopMetrics::Leg(_) => {
             shares.charge(Cause::GivenUp, carried.lost);
             shares.charge_rest(Cause::Headers);
@@ -353,27 +371,30 @@ fn members(flow: &Flow) -> usize {
     }
 }
 
-/// For each connection of a flow between proxies, the time to each forward hop.
-fn ways(setup: &Setup, flow: &Flow) -> Vec<Vec<Option<Duration>>> {
+/// For each connection of a flow between proxies, the time to each forward hop that it crosses.
+fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>> {
     let hops = setup.forward.len();
-    let splits = flow.transport.splits();
-    let proxies = setup.proxies.iter().map(|proxy| proxy.forward).filter(|_| splits);
-    let begins: Vec<usize> = std::iter::once(0).chain(proxies).collect();
     let source = flow.source_leg.as_ref().map_or(Duration::ZERO, |leg| leg.delay.longest());
-    let way = |(connection, &begin): (usize, &usize)| {
-        let end = begins.get(connection + 1).copied().unwrap_or(hops);
-        let mut delay = if connection == 0 { source } else { Duration::ZERO };
-        let mut delays = vec![None; hops];
-        for hop in begin..end {
+    let along = |first: Duration, way: &mut dyn Iterator<Item = usize>| {
+        let (mut delay, mut delays) = (first, vec![None; hops]);
+        for hop in way.filter(|&hop| hop < hops) {
             delays[hop] = Some(delay);
-            delay += match &setup.forward[hop] {
-                Hop::Leg(leg) => leg.delay.longest(),
-                Hop::Link(link) => link.medium.way_back().longest(),
-            };
+            delay += setup.forward[hop].delay().longest();
         }
         delays
     };
-    begins.iter().enumerate().map(way).collect()
+    if let Some(own) = setup.routing.ways.get(number) {
+        return vec![along(source, &mut own.to_receiver.iter().map(|&hop| hop as usize))];
+    }
+    let splits = flow.transport.splits();
+    let proxies = setup.proxies.iter().map(|proxy| proxy.forward).filter(|_| splits);
+    let begins: Vec<usize> = std::iter::once(0).chain(proxies).collect();
+    let ends = begins[1..].iter().copied().chain([hops]);
+    let ways = begins.iter().zip(ends).enumerate();
+    ways.map(|(connection, (&begin, end))| {
+        along(if connection == 0 { source } else { Duration::ZERO }, &mut (begin..end))
+    })
+    .collect()
 }
 
 impl Observer for Watch<'_> {

@@ -3,8 +3,8 @@
 //! Every host (CLIFT's engine, ns-2, ns-3, a live emulator) drives the same object through
 //! [`Link`].
 //! [`TraceLink`] carries packets over a link trace (open loop). The links whose scheme runs with
-//! the traffic (closed loop) are built in [`crate::scheme`]. [`Overlap`] and [`Reordering`] wrap
-//! any link and are links themselves. [`deliver()`] feeds a list of arrivals to a link.
+//! the traffic (closed loop) are built in [`crate::scheme`]. [`Coded`], [`Overlap`] and
+//! [`Reordering`] wrap any link and are links themselves. [`deliver()`] feeds a list of arrivals to a link.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -40,6 +40,7 @@
 mod allocator;
 mod buffer;
 pub(crate) mod clock;
+mod coding;
 pub(crate) mod counters;
 mod delay_file;
 mod delays;
@@ -62,6 +63,7 @@ pub(crate) mod trace_link;
 mod unit_log;
 
 pub use buffer::Resequencing;
+pub use coding::{Code, Coded, Coding};
 pub use counters::{LinkCounters, Usage};
 pub use delay_file::DelayTable;
 pub use delays::Delays;

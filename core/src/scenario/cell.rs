@@ -129,7 +129,11 @@ impl Cell {
         slots: &SlotLink,
         phy: &PhyTrace,
     ) -> Option<Duration> {
-        let only_link = index == 0 && matches!(self.plan.forward[..], [PlannedHop::Link(_)]);
+        let only_link = index == 0
+            && matches!(
+                self.plan.forward[..],
+                [PlannedHop::Link(_)] | [PlannedHop::Coding(_), PlannedHop::Link(_)]
+            );
         let [PlannedHop::Leg(back)] = &self.plan.backward[..] else { return None };
         let told = !only_link || slots.feedback.is_some() || !there_in_delays(slots, phy);
         if told { None } else { Some(phy.nominal_decoding() + back.delay?) }

@@ -56,8 +56,8 @@ pub use network::{Ends, Network, NetworkLink, RouteChoice};
 pub use origin::InEffect;
 pub use path::{Hop, Return, Sections, Way, Wire};
 pub use plan::{
-    NetworkEdge, Plan, PlannedChannel, PlannedDemand, PlannedHop, PlannedLink, PlannedNetwork,
-    PlannedPhy, PlannedProxy,
+    NetworkEdge, Plan, PlannedChannel, PlannedCoding, PlannedDemand, PlannedHop, PlannedLink,
+    PlannedNetwork, PlannedPhy, PlannedProxy,
 };
 pub use presets::Preset;
 pub use printed::Printed;

@@ -10,6 +10,7 @@ use super::channel::Channel;
 use super::leg::Leg;
 use super::link::Link;
 use crate::config::parts;
+use crate::link::Coding;
 use crate::scheme::carrier::CarrierOptions;
 use crate::scheme::ntn::NtnOptions;
 use crate::scheme::{HybridOptions, Scheme};
@@ -34,6 +35,9 @@ pub struct Sections {
     pub scheme: Option<Scheme>,
     /// The link: its round-trip time, its queue, and how packets are put onto LLDUs.
     pub link: Option<Link>,
+    /// Erasure coding above the link: around the whole path, or in a hop of `[[path]]` from that hop
+    /// on.
+    pub coding: Option<Coding>,
     /// A live hybrid FEC/ARQ-SR link.
     pub hybrid: Option<HybridOptions>,
     /// A live 3GPP NR link.
@@ -57,13 +61,14 @@ impl Sections {
             ("adaptive_harq", self.adaptive_harq.is_some()),
             ("carrier", self.carrier.is_some()),
             ("link", self.link.is_some()),
+            ("coding", self.coding.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// The first key that defines a link; `scheme` and `link` only modify one.
+    /// The first key that defines a link; `scheme`, `link` and `coding` only modify one.
     pub(super) fn makes_link(&self) -> Option<&'static str> {
-        self.given().find(|name| !["scheme", "link"].contains(name))
+        self.given().find(|name| !["scheme", "link", "coding"].contains(name))
     }
 
     /// The first key that provides slots.
@@ -90,7 +95,7 @@ parts!(Hop { wire, sections });
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Wire {
-    /// A wired leg. The hop then has no other key.
+    /// A wired leg. The hop then has no other key, except `coding`.
     pub leg: Option<Leg>,
     /// A proxy that splits TCP at this place: true, or its settings. The hop then has no other key.
     /// QUIC and datagrams pass it unchanged. In `[[return.path]]`, `pep = true` marks the position

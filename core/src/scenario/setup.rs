@@ -7,15 +7,15 @@ use super::cell::Cell;
 use super::flows::MOST_FLOWS;
 use super::kinds::Making;
 use super::link::{Link, Overlap};
-use super::plan::{PlannedHop, PlannedLink};
+use super::plan::{PlannedCoding, PlannedHop, PlannedLink};
 use super::reorder::Reorder;
 use super::traces::{SetupFault, Traces};
 use super::traffic;
 use crate::application::Until;
 use crate::config::Fault;
-use crate::link::Fragmentation;
+use crate::link::{Coding, Fragmentation};
 use crate::scheme::{LinkConfig, Medium};
-use crate::simulation::{Flow, Hop, Proxy, Routing, Setup, Ways};
+use crate::simulation::{Flow, Hop, Proxy, Routing, Setup, Stretch, Ways};
 use crate::units::{Duration, Instant};
 
 /// The medium that carries a link's packets, and the trace time at which it starts.
@@ -99,8 +99,14 @@ impl Maker<'_> {
         let (mut hops, mut proxies) = (Vec::new(), Vec::new());
         // Delays behind a link use the clock of its trace.
         let mut clock: Option<Clock> = None;
+        // The code around the hops from a place on, up to another one.
+        let mut coded: Option<(&Coding, usize, usize)> = None;
         for planned in planned {
             match planned {
+                PlannedHop::Coding(PlannedCoding { coding, hops: count }) => {
+                    coded = Some((coding, hops.len(), hops.len() + count));
+                    continue;
+                }
                 PlannedHop::Leg(leg) => {
                     let mut leg = leg.config(self.traces)?;
                     if let Some((start, cycle)) = clock.take() {
@@ -124,6 +130,13 @@ impl Maker<'_> {
                     let medium = moved.unwrap_or(medium);
                     hops.push(Hop::Link(link(planned, medium, start)));
                 }
+            }
+            if let Some((coding, begin, end)) = coded
+                && hops.len() == end
+            {
+                let between = hops.split_off(begin);
+                hops.push(Stretch::coded(between, coding.clone()));
+                coded = None;
             }
         }
         Ok((hops, proxies))
@@ -296,6 +309,7 @@ fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) 
         fragmentation: fragmentation(&planned.link),
         overlap_papers: slots.overlap == Overlap::Papers,
         reorder: usage.reorder.as_ref().map(Reorder::config),
+        coding: None,
     }
 }
 

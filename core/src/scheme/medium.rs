@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::link::reordering::behind;
 use crate::link::{
-    Fragmentation, InstrumentedLink, LinkError, Overlap, Propagation, QueueLimit, Resequencing,
-    TraceLink, TraceLinkConfig,
+    Coded, Coding, Fragmentation, InstrumentedLink, LinkError, Overlap, Propagation, QueueLimit,
+    Resequencing, TraceLink, TraceLinkConfig,
 };
 use crate::queue::{Aqm, Managed};
 use crate::seed::Seed;
@@ -33,6 +33,8 @@ pub struct LinkConfig {
     pub overlap_papers: bool,
     /// A re-sequencing buffer behind the link; `None`: packets leave as they come.
     pub reorder: Option<Resequencing>,
+    /// Erasure coding around the link, its queue and its buffer; `None`: packets are not coded.
+    pub coding: Option<Coding>,
 }
 
 /// A medium carries the packets of a link: its description, with the traces made for it.
@@ -76,6 +78,11 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
     /// Its own re-sequencing buffer, if it has one.
     fn buffer(&self) -> Option<Resequencing> {
         None
+    }
+
+    /// Whether a part of it orders packets by TCP's sequence numbers.
+    fn reads_streams(&self) -> bool {
+        matches!(self.buffer(), Some(Resequencing::TcpSequence { .. }))
     }
 
     /// The largest packet that it carries, headers included; `None`: unlimited.
@@ -145,6 +152,7 @@ impl LinkConfig {
             fragmentation: Fragmentation::default(),
             overlap_papers: false,
             reorder: None,
+            coding: None,
         }
     }
 
@@ -172,13 +180,20 @@ impl LinkConfig {
             duration: end,
         };
         let link = Arc::clone(&self.medium).build(self, usage, seed, number)?;
-        Ok(Managed::before(link, self.aqm, self.queue, seed, number))
+        let link = Managed::before(link, self.aqm, self.queue, seed, number);
+        Ok(match &self.coding {
+            None => link,
+            Some(coding) => {
+                coding.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+                Box::new(Coded::around(link, coding, self.medium.way_back(), seed, number))
+            }
+        })
     }
 
     /// Whether a buffer behind it orders packets by TCP's sequence numbers.
     pub fn reads_streams(&self) -> bool {
-        let buffer = self.reorder.or_else(|| self.medium.buffer());
-        matches!(buffer, Some(Resequencing::TcpSequence { .. }))
+        matches!(self.reorder, Some(Resequencing::TcpSequence { .. }))
+            || self.medium.reads_streams()
     }
 
     /// That packets leave as they come, not one at a time as ns-2 read link traces.
@@ -202,16 +217,24 @@ impl LinkConfig {
         Ok(())
     }
 
+    /// The largest packet that the link carries, without what it adds to packets; `None`:
+    /// unlimited.
+    pub fn largest_packet(&self) -> Option<Bytes> {
+        let header = self.coding.as_ref().map_or(0, |coding| coding.header.0);
+        let added = self.fragmentation.packet_header.0.saturating_add(header);
+        Some(Bytes(self.medium.largest_packet()?.0.saturating_sub(added)))
+    }
+
     /// That packets of `size` fit onto the link.
     ///
     /// # Errors
     /// If every one of them would be dropped for its size.
     pub fn check_packet(&self, size: Bytes) -> Result<(), LinkError> {
-        let Some(most) = self.medium.largest_packet() else { return Ok(()) };
-        let most = most.0.saturating_sub(self.fragmentation.packet_header.0);
-        if size.0 > most {
-            return Err(LinkError::PacketTooLarge { packet: size.0, most });
+        match self.largest_packet() {
+            Some(Bytes(most)) if size.0 > most => {
+                Err(LinkError::PacketTooLarge { packet: size.0, most })
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

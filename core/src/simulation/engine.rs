@@ -19,7 +19,7 @@ use crate::simulation::observer::Observer;
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
-use crate::simulation::setup::{Flow, Setup, SetupError};
+use crate::simulation::setup::{Flow, Hop, Setup, SetupError};
 use crate::simulation::socket::{Socket, Ways, wire};
 use crate::transport::{End, Outbox, Purpose, Streams};
 use crate::units::{Duration, Instant};
@@ -98,8 +98,7 @@ enum Role {
 impl<'a, O: Observer> Engine<'a, O> {
     fn new(setup: &Setup, observer: &'a mut O) -> Result<Self, SetupError> {
         let shared = setup.forward.iter().chain(&setup.backward);
-        let mut nodes: Vec<Node> = shared
-            .zip(0..)
+        let mut nodes: Vec<Node> = Hop::numbered(shared, 0)
             .map(|(hop, number)| Node::shared(hop, setup.seed, number, setup.duration))
             .collect::<Result<_, _>>()?;
         let forward = setup.forward.len();

@@ -17,7 +17,7 @@ use crate::simulation::way::at_once;
 use crate::units::{Bytes, Instant};
 
 /// A leg has no slots.
-const NO_SLOTS: Usage = Usage {
+pub(super) const NO_SLOTS: Usage = Usage {
     slots: 0.0,
     used: 0.0,
     erased: 0.0,

@@ -20,6 +20,7 @@ mod report;
 mod route;
 mod setup;
 mod socket;
+mod stretch;
 mod transmitter;
 mod units;
 mod way;
@@ -33,6 +34,7 @@ pub use observer::{
 };
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub use socket::{Routing, Ways};
+pub use stretch::Stretch;
 pub(crate) use units::UnitCounts;
 pub use units::Units;
 pub use way::{Passed, Way};

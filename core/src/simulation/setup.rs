@@ -12,6 +12,7 @@ use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::simulation::graph::RouteError;
 use crate::simulation::socket::Routing;
+use crate::simulation::stretch::Stretch;
 use crate::transport::Protocol;
 use crate::transport::tcp::ProxyConfig;
 use crate::units::{BitRate, Duration, Instant, Probability};
@@ -90,8 +91,8 @@ impl Hop {
     /// ```
     pub fn way_back(there: &[Self]) -> Vec<Self> {
         let mut delays: Vec<Propagation> = Vec::new();
-        for hop in there.iter().rev() {
-            match (delays.last_mut(), hop.delay()) {
+        for delay in there.iter().rev().flat_map(Self::delays_back) {
+            match (delays.last_mut(), delay) {
                 (_, Propagation::Fixed(Duration::ZERO)) => {}
                 (Some(Propagation::Fixed(sum)), Propagation::Fixed(delay)) => *sum += delay,
                 (_, delay) => delays.push(delay),
@@ -101,6 +102,17 @@ impl Hop {
             delays.push(Duration::ZERO.into());
         }
         delays.into_iter().map(|delay| Self::Leg(LegConfig::of_delay(delay))).collect()
+    }
+
+    /// Delays of the way back over this hop, the last hop of a stretch first.
+    fn delays_back(&self) -> Vec<Propagation> {
+        match self {
+            Self::Leg(leg) => vec![leg.delay.clone()],
+            Self::Link(link) => match link.medium.get::<Stretch>() {
+                None => vec![link.medium.way_back()],
+                Some(own) => own.hops.iter().rev().flat_map(Self::delays_back).collect(),
+            },
+        }
     }
 }
 

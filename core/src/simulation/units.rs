@@ -49,6 +49,10 @@ pub(crate) enum UnitCounts {
 impl UnitCounts {
     pub(crate) fn of(hop: &Hop) -> Self {
         let Hop::Link(link) = hop else { return Self::Nowhere };
+        // Repair packets are no packets of the host, and a packet may be rebuilt from others.
+        if link.coding.is_some() {
+            return Self::Nowhere;
+        }
         let Some(trace) = link.medium.get::<LinkTrace>() else {
             return Self::ByLink(Account::default());
         };

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use crate::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, Transit, earliest,
+    PacketId, Transit, Usage, earliest,
 };
 use crate::queue::Aqm;
 use crate::seed::Seed;
-use crate::simulation::leg_link::leg_link;
+use crate::simulation::leg_link::{NO_SLOTS, leg_link};
 use crate::simulation::setup::{Hop, Loss};
 use crate::simulation::units::{UnitCounts, Units};
 use crate::units::{Bytes, Ecn, Instant};
@@ -75,9 +75,19 @@ impl Way {
     /// # Errors
     /// If there can be no such link.
     pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, LinkError> {
-        let links = hops.iter().zip(first..).map(|(hop, number)| match hop {
+        Self::until(hops, seed, first, None)
+    }
+
+    /// The same for a run that ends at `end`.
+    pub(super) fn until(
+        hops: &[Hop],
+        seed: Seed,
+        first: u32,
+        end: Option<Instant>,
+    ) -> Result<Self, LinkError> {
+        let links = Hop::numbered(hops, first).map(|(hop, number)| match hop {
             Hop::Leg(leg) => Ok(leg_link(leg, seed, number)),
-            Hop::Link(link) => link.build(seed, number, None),
+            Hop::Link(link) => link.build(seed, number, end),
         });
         let plain = match hops {
             [Hop::Leg(leg)] => leg.aqm == Aqm::None,
@@ -268,6 +278,40 @@ impl Hop {
             Self::Leg(leg) => matches!(leg.loss, Loss::Data { .. }),
             Self::Link(link) => link.reads_streams(),
         }
+    }
+}
+
+/// Of a stretch as one link: the queues of all hops, the slots of the hop with the least capacity.
+impl Instrument for Way {
+    fn queue_len(&self, now: Instant) -> usize {
+        self.hops.iter().map(|hop| hop.queue_len(now)).sum()
+    }
+
+    fn counters(&self) -> LinkCounters {
+        let longest = self.hops.iter().map(|hop| hop.counters().longest_queue).max();
+        LinkCounters { longest_queue: longest.unwrap_or(0), ..Self::counters(self) }
+    }
+
+    fn usage(&self, until: Instant) -> Usage {
+        let usages = self.hops.iter().map(|hop| hop.usage(until));
+        let slots = usages.filter(|usage| usage.slots > 0.0);
+        let bytes = |usage: &Usage| usage.slots * f64::from(usage.slot.0);
+        slots.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or(NO_SLOTS)
+    }
+
+    fn details(&self) -> Vec<(&'static str, u64)> {
+        let mut sums: Vec<(&'static str, u64)> = Vec::new();
+        for (name, count) in self.hops.iter().flat_map(|hop| hop.details()) {
+            match sums.iter_mut().find(|sum| sum.0 == name) {
+                Some(sum) => sum.1 += count,
+                None => sums.push((name, count)),
+            }
+        }
+        sums
+    }
+
+    fn catch_up(&mut self, until: Instant) {
+        Self::catch_up(self, until);
     }
 }
 

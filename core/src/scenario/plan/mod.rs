@@ -1,11 +1,13 @@
 //! Turns a checked configuration into a plan: hops, flows and the traces that they need.
 
+mod coding;
 mod link;
 mod network;
 mod phy;
 mod proxy;
 mod way_back;
 
+pub use coding::PlannedCoding;
 pub use link::PlannedLink;
 pub(super) use network::check_name;
 pub use network::{NetworkEdge, PlannedDemand, PlannedNetwork};
@@ -48,6 +50,8 @@ pub enum PlannedHop {
     /// A proxy. On the return path: the position of one of the forward path's proxies, the last one
     /// first.
     Proxy(PlannedProxy),
+    /// A code around the hops that follow.
+    Coding(PlannedCoding),
     /// The return path over the first hops of the forward path, as many as given, in reverse: it
     /// takes as long as they do.
     WayBack(usize),
@@ -94,7 +98,10 @@ impl Plan {
     pub fn links(&self) -> impl Iterator<Item = &PlannedLink> {
         self.hops().filter_map(|hop| match hop {
             PlannedHop::Link(link) => Some(&**link),
-            PlannedHop::Leg(_) | PlannedHop::Proxy(_) | PlannedHop::WayBack(_) => None,
+            PlannedHop::Leg(_)
+            | PlannedHop::Proxy(_)
+            | PlannedHop::Coding(_)
+            | PlannedHop::WayBack(_) => None,
         })
     }
 
@@ -110,26 +117,32 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
     let scheme = sections.scheme.clone().filter(|scheme| *scheme != Scheme::None);
     let sections = Sections { scheme, ..sections.clone() };
     if traffic.path.is_empty() {
-        return link::link("", &sections, *duration);
+        let hops = link::link("", &sections, *duration)?;
+        return coding::around("", &sections.coding, hops);
     }
     let link = sections.link.clone().unwrap_or_default();
     let varies = link.usage.delays.is_some().then_some("delays");
     let pep = link.usage.pep.is_some().then_some("pep");
     let of_link = varies.or(pep).or(link.reports.given()).map(|name| join("link", name));
-    let given = sections.given().find(|name| *name != "link").map(str::to_owned);
+    let given = sections.given().find(|name| !["link", "coding"].contains(name)).map(str::to_owned);
     if let Some(name) = given.or(of_link) {
         let cure = "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";
         return Err(Fault::new(&name, cure));
     }
-    hops("path", &traffic.path, *duration)
+    let hops = hops("path", &traffic.path, *duration)?;
+    coding::around("", &sections.coding, hops)
 }
 
 /// The hops of `[[path]]` or `[[return.path]]`.
 fn hops(key: &str, hops: &[Hop], duration: Duration) -> Result<Vec<PlannedHop>, Fault> {
     let mut planned = Vec::new();
+    let mut stretches = coding::Stretches::new(hops.len());
     for (index, own) in hops.iter().enumerate() {
-        planned.extend(hop(format!("{key}.{index}"), own, duration)?);
+        let key = format!("{key}.{index}");
+        stretches.begin(&key, index, own, &mut planned)?;
+        planned.extend(hop(key, own, duration)?);
     }
+    stretches.end(hops.len(), &mut planned)?;
     Ok(planned)
 }
 
@@ -139,7 +152,7 @@ fn hop(key: String, hop: &Hop, duration: Duration) -> Result<Vec<PlannedHop>, Fa
         return Ok(proxy::alone(key, hop, pep)?.map(PlannedHop::Proxy).into_iter().collect());
     }
     let Some(leg) = &hop.wire.leg else { return link::link(&key, &hop.sections, duration) };
-    if hop.sections.given().next().is_some() {
+    if hop.sections.given().any(|name| name != "coding") {
         let cure = "a hop is a leg or a link, not both; make two hops of it";
         return Err(Fault::of(&key, "leg", cure));
     }

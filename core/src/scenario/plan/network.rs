@@ -79,6 +79,10 @@ pub(super) fn network(
         }
         let mut add = |(from, to): (&str, &str), key: &str, own: &Hop, direction: usize| {
             let begin = hops[direction].len();
+            if own.sections.coding.is_some() {
+                let cure = "a code is around hops of a path; leave it out in a network";
+                return Err(Fault::of(key, "coding", cure));
+            }
             let planned = hop(key.to_owned(), own, duration)?;
             if let Some(PlannedHop::Proxy(proxy)) =
                 planned.iter().find(|hop| matches!(hop, PlannedHop::Proxy(_)))

@@ -1,6 +1,6 @@
 //! The plan of the return path.
 
-use super::{PlannedHop, hops, link, proxy};
+use super::{PlannedHop, coding, hops, link, proxy};
 use crate::config::Fault;
 use crate::scenario::leg::Leg;
 use crate::scenario::path::{Return, Way};
@@ -14,8 +14,13 @@ pub(super) fn way_back(
     duration: Duration,
 ) -> Result<Vec<PlannedHop>, Fault> {
     let as_long = || {
-        let hops = forward.iter().filter(|hop| !matches!(hop, PlannedHop::Proxy(_)));
-        Ok(vec![PlannedHop::WayBack(hops.count())])
+        let hops = forward.iter().map(|hop| match hop {
+            PlannedHop::Proxy(_) => 0,
+            // The hops of a code count as one.
+            PlannedHop::Coding(coding) => 1 - coding.hops as isize,
+            _ => 1,
+        });
+        Ok(vec![PlannedHop::WayBack(hops.sum::<isize>().unsigned_abs())])
     };
     let Some(Return { way: Way { delay, path }, sections }) = back else {
         return as_long();
@@ -44,7 +49,8 @@ pub(super) fn way_back(
         return Err(Fault::of("return", "delay", cure));
     }
     if path.is_empty() {
-        return proxy::around(forward, link::link("return", sections, duration)?);
+        let hops = link::link("return", sections, duration)?;
+        return proxy::around(forward, coding::around("return", &sections.coding, hops)?);
     }
     if let Some(name) = own {
         let cure = "[[return.path]] gives the return path hop by hop; move it into a hop";
@@ -52,5 +58,5 @@ pub(super) fn way_back(
     }
     let hops = hops("return.path", path, duration)?;
     proxy::check_places(forward, &hops)?;
-    Ok(hops)
+    coding::around("return", &sections.coding, hops)
 }

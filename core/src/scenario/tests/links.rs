@@ -187,3 +187,55 @@ fn an_error_of_a_link_points_to_the_change_from_outside() {
     let expected = "geo.toml, set hybrid.k = 0: hybrid.k: a frame carries K of N units";
     assert!(error.starts_with(expected), "{error}");
 }
+
+/// A code stands around the whole path, or around hops of `[[path]]`; what cannot be is refused.
+#[test]
+fn a_code_stands_around_the_hops_that_it_names() {
+    let phy = || PhyTrace::new(vec![0, 10].into(), vec![1, 0].into(), Bytes(33)).unwrap();
+    let run = |text: &str| setup(text, &Given::phy([phy()]));
+    let code = |hop: &Hops| match hop {
+        Hops::Link(link) => link.coding.clone(),
+        Hops::Leg(_) => None,
+    };
+    let whole = run(&format!("link.pep = true\ncoding.rate = 0.8\n{CHANNEL}"));
+    assert_eq!(
+        (whole.forward.len(), whole.proxies[0].forward, whole.proxies[1].forward),
+        (1, 0, 1)
+    );
+    assert_eq!(code(&whole.forward[0]).unwrap().rate, Probability::new(0.8).unwrap());
+    let leg = "[[path]]\nleg = { rate = \"1 Mbit/s\", delay = \"5 ms\" }\n";
+    let coded = |keys: &str| format!("{leg}coding = {{ {keys} }}\n{leg}{leg}");
+    let some = run(&coded("hops = 2"));
+    assert_eq!(some.forward.len(), 2);
+    assert!(code(&some.forward[0]).is_some() && code(&some.forward[1]).is_none());
+    // The way back takes as long as without the code.
+    let Hops::Leg(back) = &some.backward[0] else { panic!("a leg") };
+    assert_eq!(back.delay, Duration::from_millis(15).into());
+    assert_eq!(run(&format!("coding.window = 9\n{leg}{leg}")).forward.len(), 1);
+    let back = format!("return.coding.window = 9\n{leg}[[return.path]]\nleg.delay = \"1 ms\"\n");
+    assert_eq!(code(&run(&back).backward[0]).unwrap().window, 9);
+    for (text, expected) in [
+        (coded("hops = 4"), "path.0.coding.hops: the path has only 3 from here on"),
+        (coded("rate = 0.05"), "path.0.coding.rate: below 0.1"),
+        (coded("window = 0"), "path.0.coding.window: 0 packets; give 1 to 1024"),
+        (
+            coded("code = \"block\", window = 240"),
+            "path.0.coding.window: blocks of 267 packets; a code over GF(256) has at most 256",
+        ),
+        (
+            coded("code = \"block\", on_demand = true"),
+            "path.0.coding.on_demand: a block has a fixed number",
+        ),
+        (coded("adapt = -1"), "path.0.coding.adapt: out of range"),
+        (coded("report = \"0 ms\""), "path.0.coding.report: 0 s; give 1 ms or more"),
+        (format!("coding.hops = 2\n{leg}"), "coding.hops: [coding] is around the whole path"),
+        (format!("{leg}coding.hops = 2\n{leg}coding = {{}}\n"), "path.1.coding: begins between"),
+        (
+            format!("{leg}coding.hops = 3\n[[path]]\npep = true\n{leg}"),
+            "path.0.coding: a proxy between encoder and decoder",
+        ),
+        (format!("coding = {{}}\n{}", coded("")), "coding: another code is within"),
+    ] {
+        assert!(error(&text).contains(expected), "{text}: {}", error(&text));
+    }
+}

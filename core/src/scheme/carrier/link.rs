@@ -378,10 +378,11 @@ impl Instrument for CarrierLink {
     }
 
     fn usage(&self, until: Instant) -> Usage {
-        let Details { used, parts, .. } = self.details;
+        let Details { used, parts, lost, .. } = self.details;
         Usage {
             slots: self.slot_from(nanos(until)) as f64,
             used: used as f64,
+            erased: lost as f64,
             beside: 0.0,
             per_lldu: if parts > 0 { used as f64 / parts as f64 } else { 1.0 },
             slot: self.options.slot,
