@@ -39,6 +39,10 @@ KINDS = {
     "share_lost": "float | None",
     "page_load_s": "float | None",
     "mos": "float | None",
+    "video_quality_kbps": "float | None",
+    "video_rate_kbps": "float | None",
+    "share_stalled": "float | None",
+    "startup_s": "float | None",
     "mouth_to_ear_ms": "float | None",
     "burst_ratio": "float | None",
     "delay_impairment": "float | None",
@@ -52,13 +56,14 @@ KINDS = {
     "share_padding": "float | None",
 }
 # Keys that exist only with certain applications.
-SOMETIMES = ("page_load_s", "mos")
+SOMETIMES = ("page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled")
 # Place in the catalogue, name of the type, what it is, and keys beside those of the catalogue.
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),
     ("messages", "Messages", "Fate of the messages of a flow.", {}),
     ("page", "Page", "Loading of the web page of a flow.", {}),
     ("requests", "Requests", "Requests of a flow and their answers.", {}),
+    ("video", "Video", "Playback of the video of a flow.", {}),
     ("voice", "Voice", "Quality of the call of a flow.", {}),
     ("proxies", "Proxy", "A proxy that splits a flow.", {}),
     ("ecn", "Ecn", "Marks of explicit congestion notification and their effect.", {}),
@@ -70,6 +75,7 @@ TABLES = (
             "messages": ("NotRequired[Messages]", "its messages, if it has any"),
             "page": ("NotRequired[Page]", "its web page, if it has one"),
             "requests": ("NotRequired[Requests]", "its requests, if it has any"),
+            "video": ("NotRequired[Video]", "its video, if it is one"),
             "voice": ("NotRequired[Voice]", "its call, if it is one"),
             "proxies": ("NotRequired[list[Proxy]]", "the proxies that split it, if there are any"),
             "ecn": ("NotRequired[Ecn]", "its marks, if it uses them"),

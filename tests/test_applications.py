@@ -203,3 +203,49 @@ def test_requests_and_voice_have_metrics(tmp_path, capsys):
 def test_the_example_has_its_cells():
     example = clift.Scenario.read(Path(__file__).parent.parent / "examples" / "pages.toml")
     assert len(example.cells()) == 27
+
+
+def test_a_video_is_in_the_summary(tmp_path):
+    path = tmp_path / "video.toml"
+    path.write_text(
+        'duration = "100 s"\n[channel]\nmodel = "bernoulli"\nerasures = 0\nrate = "4 Mbit/s"\n'
+        '[application]\ntype = "video"\nladder = ["1 Mbit/s", "2 Mbit/s", "9 Mbit/s"]\n'
+        'length = "40 s"\nadaptation = "rate"\n'
+    )
+    summary = clift.simulate(path).summary()
+    video = summary["flows"][0]["video"]
+    assert (video["segments_received"], video["stalls"], video["played_s"]) == (10, 0, 40)
+    assert summary["video_rate_kbps"] == video["video_rate_kbps"] > 1000
+    assert summary["share_stalled"] == 0
+    # Each second of start-up costs 9 Mbit/s, each switch the difference, over ten segments.
+    expected = video["video_rate_kbps"] - 100 * video["rate_switches"] - 900 * video["startup_s"]
+    assert summary["video_quality_kbps"] == pytest.approx(expected)
+    assert summary["duration_s"] == pytest.approx(video["startup_s"] + 40)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("ladder = []", "application.ladder: 0 rates; give 1 to 64"),
+        ('ladder = ["2 Mbit/s", "1 Mbit/s"]', "application.ladder: rates must increase"),
+        ('ladder = ["1 Mbit/s"]\nbuffer = "3 s"', "application.buffer: 3 s does not hold"),
+        (
+            'ladder = ["1 Mbit/s"]\nbuffer = "7 s"\nstartup = "5 s"',
+            "application.startup: playback never starts",
+        ),
+        ('ladder = ["1 Mbit/s"]\nsegment = "0 s"', "application.segment: 0 s; give 1 ms"),
+        ("", "missing key `ladder`"),
+    ],
+)
+def test_a_wrong_video_is_refused(tmp_path, keys, message):
+    path = tmp_path / "video.toml"
+    channel = '[channel]\nmodel = "bernoulli"\nerasures = 0\n'
+    path.write_text(f'{channel}[application]\ntype = "video"\n{keys}\n')
+    with pytest.raises(clift.errors.ScenarioError) as error:
+        clift.Scenario.read(path)
+    assert message in str(error.value)
+
+
+def test_the_video_example_has_its_cells():
+    example = clift.Scenario.read(Path(__file__).parent.parent / "examples" / "video.toml")
+    assert len(example.cells()) == 12

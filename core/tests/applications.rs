@@ -1,13 +1,14 @@
-//! Applications: web pages, requests and answers, voice. Cases whose outcome is known, and laws
+//! Applications: web pages, requests and answers, videos, voice. Cases whose outcome is known, and laws
 //! that hold for every page.
 
 use std::sync::Arc;
 
 use clift::application::{
-    Application, Codec, EModel, Http, Page, PageContent, PageLoad, Requests, Voice,
+    Adaptation, Application, Codec, EModel, Http, Page, PageContent, PageLoad, Requests, Video,
+    Voice,
 };
 use clift::link::QueueLimit;
-use clift::metrics::{FlowMetrics, PageMetrics};
+use clift::metrics::{FlowMetrics, PageMetrics, VideoMetrics};
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Outcome, Routing, Setup, SetupError};
@@ -208,6 +209,79 @@ fn a_response_takes_a_round_trip() {
     assert_eq!((found.in_time, found.share_in_time()), (0, Some(0.0)));
 }
 
+/// A video of these rates in kbit/s: ten segments of a second.
+fn video_of(rates: &[u64]) -> Video {
+    let rate = |kbps: &u64| BitRate::from_bits_per_second(kbps * 1000).unwrap();
+    Video {
+        ladder: rates.iter().map(rate).collect(),
+        segment: Some(Duration::from_secs(1)),
+        length: Some(Duration::from_secs(10)),
+        adaptation: Some(Adaptation::Rate),
+        buffer: None,
+        startup: None,
+        request: Some(Bytes(200)),
+        think: None,
+        tls: None,
+    }
+}
+
+fn video(own: Video, loss: f64) -> (Outcome, VideoMetrics) {
+    let outcome = run(&setup(linux(), own, path(loss)));
+    let found = outcome.flows[0].video.unwrap();
+    (outcome, found)
+}
+
+/// With one rate and room for all segments, a video is a row of requests.
+#[test]
+fn segments_arrive_as_answers_do() {
+    for rate in [800, 24_000] {
+        let (outcome, found) = video(video_of(&[rate]), 0.0);
+        let requests = Requests {
+            request: Bytes(200),
+            response: Size(rate * 125),
+            think: None,
+            pause: None,
+            count: Some(10),
+            tls: None,
+            deadline: None,
+        };
+        let rows = run(&setup(linux(), requests, path(0.0)));
+        assert_eq!(outcome.flows[0].completed, rows.flows[0].completed);
+        assert_eq!((found.requested, found.received, found.switches), (10, 10, 0));
+        assert_eq!(found.mean_rate, Some(rate as f64 * 1e3));
+        let (startup, whole) = (found.startup.unwrap(), Duration::from_secs(10));
+        assert_eq!(found.played, whole);
+        assert_eq!(outcome.ended, Instant::ZERO + startup + found.stalled + whole);
+        if rate == 800 {
+            // Each segment of a second takes a round trip and 0.1 s, at first some more.
+            assert_eq!(found.stalls, 0);
+        } else {
+            // Each takes three seconds: a stall before each but the first, and the last second is
+            // played after the last arrival.
+            assert_eq!(found.stalls, 9);
+            assert_eq!(outcome.ended, outcome.flows[0].completed.unwrap() + Duration::from_secs(1));
+        }
+    }
+}
+
+#[test]
+fn the_player_takes_the_rate_that_the_path_allows() {
+    let length = Some(Duration::from_secs(400));
+    for adaptation in [Adaptation::Rate, Adaptation::Buffer] {
+        let own =
+            Video { length, adaptation: Some(adaptation), ..video_of(&[500, 1000, 2000, 20_000]) };
+        let own = Video { segment: Some(Duration::from_secs(4)), ..own };
+        let (_, found) = video(own, 0.0);
+        let mean = found.mean_rate.unwrap() / 1e3;
+        assert_eq!((found.received, found.stalls), (100, 0), "{adaptation:?}");
+        match adaptation {
+            // The highest rate is 2.5 times what the path carries.
+            Adaptation::Rate => assert!((1700.0..2000.0).contains(&mean), "{mean}"),
+            Adaptation::Buffer => assert!((700.0..8000.0).contains(&mean), "{mean}"),
+        }
+    }
+}
+
 fn voice(own: Voice, loss: f64, ms: u64) -> FlowMetrics {
     let transport = DatagramConfig { packet: Bytes(1500) };
     let [mut forward, backward] = path(loss);
@@ -346,5 +420,43 @@ proptest! {
         let most = if one { 6 } else { 1 };
         prop_assert!(found.connections <= most);
         prop_assert_eq!(&outcome, &run(&setup));
+    }
+}
+
+proptest! {
+    /// Start-up, stalls and play make up the time; the rate is between the lowest and the highest.
+    #[test]
+    fn a_player_accounts_for_all_time(
+        rates in prop::collection::btree_set(100u64..9000, 1..5),
+        by_rate in any::<bool>(),
+        segments in 1u64..20,
+        buffer in 4u64..40,
+        loss in prop_oneof![Just(0.0), 0.0..0.2],
+        duration in 1u64..100,
+    ) {
+        let rates: Vec<u64> = rates.into_iter().collect();
+        let own = Video {
+            length: Some(Duration::from_secs(2 * segments)),
+            segment: Some(Duration::from_secs(2)),
+            adaptation: Some(if by_rate { Adaptation::Rate } else { Adaptation::Buffer }),
+            buffer: Some(Duration::from_secs(buffer)),
+            startup: Some(Duration::from_secs(3)),
+            ..video_of(&rates)
+        };
+        let mut setup = setup(linux(), own, path(loss));
+        setup.duration = Duration::from_secs(duration);
+        let outcome = run(&setup);
+        let found = outcome.flows[0].video.unwrap();
+        prop_assert!(found.received <= found.requested && found.requested <= segments);
+        let bounds = (rates[0] as f64 * 1e3)..=(rates[rates.len() - 1] as f64 * 1e3);
+        prop_assert!(found.mean_rate.is_none_or(|mean| bounds.contains(&libm::round(mean))));
+        prop_assert!(found.played <= Duration::from_secs(2 * found.received));
+        match found.startup {
+            Some(startup) => {
+                let all = startup + found.stalled + found.played;
+                prop_assert_eq!(outcome.ended, Instant::ZERO + all);
+            }
+            None => prop_assert_eq!((found.stalls, found.played), (0, Duration::ZERO)),
+        }
     }
 }

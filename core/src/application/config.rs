@@ -7,7 +7,8 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use super::{
-    Application, Bulk, ConstantRate, File, OwnApplication, Page, PageContent, Requests, Voice,
+    Application, Bulk, ConstantRate, File, OwnApplication, Page, PageContent, Requests, Video,
+    Voice,
 };
 use crate::config::Fault;
 use crate::tagged;
@@ -17,8 +18,8 @@ use crate::transport::{FlowControl, Protocol};
 macro_rules! applications {
     ($($name:literal => $kind:ident),+ $(,)?) => {
         /// Application of a flow: "bulk" (unlimited data), "file" (a given number of bytes),
-        /// "constant rate" (messages), "page" (a web page), "request" (requests and answers) or
-        /// "voice" (a call).
+        /// "constant rate" (messages), "page" (a web page), "request" (requests and answers),
+        /// "video" (a stream of segments) or "voice" (a call).
         #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
         #[serde(tag = "type")]
         #[schemars(rename = "Application", transform = as_it_is_read)]
@@ -60,6 +61,7 @@ applications! {
     "constant rate" => ConstantRate,
     "page" => Page,
     "request" => Requests,
+    "video" => Video,
     "voice" => Voice,
 }
 

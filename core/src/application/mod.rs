@@ -15,6 +15,7 @@
 //! ```
 
 mod config;
+mod dialogue;
 mod line;
 mod messages;
 mod own;
@@ -23,6 +24,7 @@ mod requests;
 mod session;
 mod transfer;
 mod until;
+mod video;
 mod voice;
 
 pub use config::ApplicationConfig;
@@ -33,6 +35,7 @@ pub use requests::Requests;
 pub use session::{Connections, Ends, Session};
 pub use transfer::{Bulk, File};
 pub use until::Until;
+pub use video::{Adaptation, Video};
 pub use voice::{Codec, CodecData, DEFAULT_RATING, EModel, Voice};
 
 use std::fmt::Debug;

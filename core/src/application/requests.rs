@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::line::MessageConnection;
+use super::dialogue::Dialogue;
 use super::page::{check_tls, dialogues};
 use super::session::{Connections, InSession, Session};
 use super::{Application, Traffic};
@@ -63,14 +63,11 @@ impl Application for Requests {
     }
 
     fn session(&self, start: Instant, streams: Streams) -> Option<Box<dyn Session>> {
+        let think = self.think.unwrap_or_default();
         Some(Box::new(Conversation {
             config: *self,
             start,
-            line: MessageConnection::new(streams, self.tls.unwrap_or(1)),
-            next: Next::Open,
-            asked: start,
-            missing: 0,
-            sent: 0,
+            dialogue: Dialogue::new(streams, self.tls, self.request, think),
             received: 0,
             in_time: 0,
             last: start,
@@ -79,34 +76,11 @@ impl Application for Requests {
     }
 }
 
-/// The next step of the dialogue.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Next {
-    /// The client opens the connection.
-    Open,
-    /// The client sends a request at or after this time.
-    Ask(Instant),
-    /// The request reaches the server.
-    Request,
-    /// The server answers at this time.
-    Answer(Instant),
-    /// The answer reaches the client.
-    Response,
-    /// Nothing.
-    End,
-}
-
 /// Both ends of the requests of one flow.
 struct Conversation {
     config: Requests,
     start: Instant,
-    line: MessageConnection,
-    next: Next,
-    /// Send time of the current request.
-    asked: Instant,
-    /// Missing bytes of the request or the answer.
-    missing: u64,
-    sent: u64,
+    dialogue: Dialogue,
     received: u64,
     in_time: u64,
     last: Instant,
@@ -114,65 +88,27 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// Message number of the current request.
-    fn message(&self) -> u32 {
-        // Larger numbers belong to the handshake; no client sends that many requests.
-        (self.sent % (1 << 31)) as u32
-    }
-
-    fn hear(&mut self, bytes: u64, end: End, now: Instant) {
-        self.missing = self.missing.saturating_sub(bytes);
-        if self.missing > 0 {
-            return;
-        }
-        match (self.next, end) {
-            (Next::Request, End::Sender) => {
-                self.next = Next::Answer(now + self.config.think.unwrap_or_default());
-            }
-            (Next::Response, End::Receiver) => {
-                let took = now.saturating_since(self.asked);
-                self.time.record(took);
-                self.received += 1;
-                let deadline = self.config.deadline;
-                self.in_time += u64::from(deadline.is_none_or(|deadline| took <= deadline));
-                self.last = now;
-                self.next = match self.config.count {
-                    Some(count) if self.sent >= count => Next::End,
-                    _ => Next::Ask(now + self.config.pause.unwrap_or_default()),
-                };
-            }
-            _ => {}
+    /// An answer is complete.
+    fn answered(&mut self, now: Instant) {
+        let took = now.saturating_since(self.dialogue.asked);
+        self.time.record(took);
+        self.received += 1;
+        let deadline = self.config.deadline;
+        self.in_time += u64::from(deadline.is_none_or(|deadline| took <= deadline));
+        self.last = now;
+        if !self.is_done() {
+            let next = now + self.config.pause.unwrap_or_default();
+            self.dialogue.ask(next, self.config.response.0);
         }
     }
 }
 
 impl Session for Conversation {
     fn run(&mut self, now: Instant, connections: &mut dyn Connections) -> Option<Instant> {
-        if self.next == Next::Open {
-            self.line.open(&mut connections.take(0));
-            self.next = Next::Ask(now);
+        if self.dialogue.open(connections) {
+            self.dialogue.ask(now, self.config.response.0);
         }
-        match self.next {
-            Next::Ask(at) if at <= now && self.line.is_ready() => {
-                self.sent += 1;
-                self.asked = now;
-                self.missing = u64::from(self.config.request.0);
-                self.next = Next::Request;
-                let message = self.message();
-                self.line.ask(&mut connections.take(0), message, self.missing);
-                None
-            }
-            Next::Answer(at) if at <= now => {
-                self.missing = self.config.response.0;
-                self.next = Next::Response;
-                let message = self.message();
-                self.line.say(&mut connections.take(0), End::Sender, message, self.missing, true);
-                None
-            }
-            // If the connection is not open, the arrival of a packet triggers the next step.
-            Next::Ask(at) | Next::Answer(at) => (at > now).then_some(at),
-            Next::Open | Next::Request | Next::Response | Next::End => None,
-        }
+        self.dialogue.run(now, connections)
     }
 
     fn arrived(
@@ -182,16 +118,14 @@ impl Session for Conversation {
         end: End,
         connections: &mut dyn Connections,
     ) -> Option<Instant> {
-        let mut heard = 0;
-        self.line.hear(&mut connections.take(number), end, |_, bytes| heard += bytes);
-        if heard > 0 {
-            self.hear(heard, end, now);
+        if self.dialogue.arrived(now, number, end, connections) {
+            self.answered(now);
         }
         self.run(now, connections)
     }
 
     fn is_done(&self) -> bool {
-        self.next == Next::End
+        self.config.count.is_some_and(|count| self.received >= count)
     }
 
     fn report(&self, _: usize, metrics: &mut FlowMetrics) {
@@ -201,7 +135,7 @@ impl Session for Conversation {
             metrics.end = self.last;
         }
         metrics.requests = Some(RequestMetrics {
-            sent: self.sent,
+            sent: self.dialogue.sent,
             answered: self.received,
             in_time: self.in_time,
             response_time: self.time.summary(),

@@ -1,4 +1,4 @@
-//! Metrics of web pages, requests and voice calls.
+//! Metrics of web pages, requests, videos and voice calls.
 
 use crate::metrics::DelaySummary;
 use crate::units::Duration;
@@ -34,6 +34,32 @@ pub struct RequestMetrics {
     pub in_time: u64,
     /// Time from the request to the last byte of the answer.
     pub response_time: Option<DelaySummary>,
+}
+
+/// Metrics of a video.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct VideoMetrics {
+    /// Segments requested.
+    pub requested: u64,
+    /// Segments that arrived.
+    pub received: u64,
+    /// Time from the start to the first picture; `None` if there was none.
+    pub startup: Option<Duration>,
+    /// Interruptions of the playback.
+    pub stalls: u64,
+    /// Total time of these.
+    pub stalled: Duration,
+    /// Playing time that was played.
+    pub played: Duration,
+    /// Changes of the rate from one segment to the next.
+    pub switches: u64,
+    /// Mean rate of the segments received, bit/s; `None` without any.
+    pub mean_rate: Option<f64>,
+    /// Quality of experience, bit/s: mean rate, less the mean change of the rate, less the highest
+    /// rate for each second of start-up and stalls, divided by the segments (Yin et al. 2015,
+    /// equation 5, "balanced"); `None` before the first picture.
+    pub quality: Option<f64>,
 }
 
 /// Metrics of a voice call, in one direction.
@@ -86,6 +112,14 @@ impl VoiceMetrics {
     /// Share of the packets due for playout that were not played.
     pub fn share_lost(&self) -> Option<f64> {
         share(self.judged - self.played, self.judged)
+    }
+}
+
+impl VideoMetrics {
+    /// Stalled time as a share of stalled and played time; `None` before the first picture.
+    pub fn share_stalled(&self) -> Option<f64> {
+        let (stalled, played) = (self.stalled.as_nanos(), self.played.as_nanos());
+        share(stalled, stalled + played)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::metrics::{
     DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
-    PageMetrics, ProxyMetrics, RequestMetrics, Value, VoiceMetrics,
+    PageMetrics, ProxyMetrics, RequestMetrics, Value, VideoMetrics, VoiceMetrics,
 };
 use crate::units::Duration;
 
@@ -51,6 +51,8 @@ pub enum SummaryPart {
     Page,
     /// The `requests` of a flow.
     Requests,
+    /// The `video` of a flow.
+    Video,
     /// The `voice` of a flow.
     Voice,
     /// Each of the `proxies` of a flow.
@@ -69,12 +71,13 @@ pub enum SummaryPart {
 
 impl SummaryPart {
     /// All parts.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Run,
         Self::Flow,
         Self::Messages,
         Self::Page,
         Self::Requests,
+        Self::Video,
         Self::Voice,
         Self::Proxies,
         Self::Ecn,
@@ -84,8 +87,8 @@ impl SummaryPart {
         Self::Campaign,
     ];
 
-    /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `voice`, `proxies`, `ecn`,
-    /// `link`, `leg`, `delay` or `campaign`.
+    /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `video`, `voice`, `proxies`,
+    /// `ecn`, `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -93,6 +96,7 @@ impl SummaryPart {
             Self::Messages => "messages",
             Self::Page => "page",
             Self::Requests => "requests",
+            Self::Video => "video",
             Self::Voice => "voice",
             Self::Proxies => "proxies",
             Self::Ecn => "ecn",
@@ -120,6 +124,7 @@ enum Source {
     Messages(fn(&MessageMetrics) -> Value),
     Page(fn(&PageMetrics) -> Value),
     Requests(fn(&RequestMetrics) -> Value),
+    Video(fn(&VideoMetrics) -> Value),
     Voice(fn(&VoiceMetrics) -> Value),
     Proxies(fn(&ProxyMetrics) -> Value),
     Ecn(fn(&FlowMetrics) -> Value),
@@ -131,7 +136,7 @@ enum Source {
 
 use Source::{
     Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Page, Proxies, Requests, Run, Sometimes,
-    Voice,
+    Video, Voice,
 };
 
 const LESS: Option<Better> = Some(Better::Less);
@@ -166,6 +171,26 @@ pub static CATALOG: &[Metric] = &[
         &[Sometimes(Outcome::page_load), Page(|p| seconds(p.load))]),
     row("mos", "MOS", "", MORE, "mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run",
         &[Sometimes(Outcome::opinion), Voice(|v| v.opinion.into())]),
+    row("video_quality_kbps", "video quality", "kbit/s", MORE, "mean rate of a video, less the mean change of the rate, less the highest rate for each second of start-up and stalls, divided by the segments (Yin et al. 2015, equation 5, \"balanced\"), mean over the videos of the run",
+        &[Sometimes(Outcome::video_quality), Video(|v| v.quality.map(|rate| rate / 1e3).into())]),
+    row("video_rate_kbps", "video rate", "kbit/s", MORE, "mean rate of the segments of a video that arrived, mean over the videos of the run",
+        &[Sometimes(Outcome::video_rate), Video(|v| v.mean_rate.map(|rate| rate / 1e3).into())]),
+    row("share_stalled", "stalled", "%", LESS, "time in stalls as a share of the time from the first picture on, mean over the videos of the run",
+        &[Sometimes(Outcome::stalled), Video(|v| v.share_stalled().into())]),
+    row("startup_s", "start-up", "s", LESS, "time from the start of a video to its first picture; missing if there was none",
+        &[Video(|v| seconds(v.startup))]),
+    row("stalls", "stalls", "", LESS, "interruptions of the playback because the buffer was empty",
+        &[Video(|v| v.stalls.into())]),
+    row("stalled_s", "time stalled", "s", LESS, "total time of the stalls",
+        &[Video(|v| v.stalled.as_secs_f64().into())]),
+    row("played_s", "time played", "s", MORE, "playing time that was played; with the start-up and the stalls it makes up the time of the video",
+        &[Video(|v| v.played.as_secs_f64().into())]),
+    row("rate_switches", "rate switches", "", LESS, "changes of the rate from one segment to the next",
+        &[Video(|v| v.switches.into())]),
+    row("segments_requested", "segments requested", "", None, "segments that the player requested",
+        &[Video(|v| v.requested.into())]),
+    row("segments_received", "segments received", "", MORE, "segments that arrived completely",
+        &[Video(|v| v.received.into())]),
     row("connections", "connections", "", None, "connections opened",
         &[Page(|p| p.connections.into())]),
     row("objects", "objects", "", None, "objects of the page",
@@ -334,6 +359,7 @@ const fn row(
             Run(_) | Sometimes(_) => SummaryPart::Run.bit(),
             Page(_) => SummaryPart::Page.bit(),
             Requests(_) => SummaryPart::Requests.bit(),
+            Video(_) => SummaryPart::Video.bit(),
             Voice(_) => SummaryPart::Voice.bit(),
             Flow(_) => SummaryPart::Flow.bit(),
             Each(_) => SummaryPart::Run.bit() | SummaryPart::Flow.bit(),
@@ -455,6 +481,13 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
             _ => None,
         });
         values.push(("requests", Value::Table(found)));
+    }
+    if let Some(video) = &flow.video {
+        let found = read(SummaryPart::Video, |source| match source {
+            Video(value) => Some(value(video)),
+            _ => None,
+        });
+        values.push(("video", Value::Table(found)));
     }
     if let Some(voice) = &flow.voice {
         let found = read(SummaryPart::Voice, |source| match source {

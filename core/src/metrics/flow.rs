@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VoiceMetrics};
+use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::units::{Duration, Instant};
 
@@ -43,6 +43,8 @@ pub struct FlowMetrics {
     pub page: Option<PageMetrics>,
     /// Metrics of requests and answers.
     pub requests: Option<RequestMetrics>,
+    /// Metrics of a video.
+    pub video: Option<VideoMetrics>,
     /// Metrics of a call.
     pub voice: Option<VoiceMetrics>,
     /// Metrics of the proxies that split the flow, from the first to the last.

@@ -63,6 +63,23 @@ impl Outcome {
         mean(self.flows.iter().filter_map(|flow| flow.voice).map(|voice| voice.opinion))
     }
 
+    /// Mean quality of experience in kbit/s over the videos of the run; `None` without videos.
+    pub(super) fn video_quality(&self) -> Option<Value> {
+        let videos = self.flows.iter().filter_map(|flow| flow.video);
+        mean(videos.map(|video| video.quality.map(|rate| rate / 1e3)))
+    }
+
+    /// Mean rate in kbit/s over the videos of the run; `None` without videos.
+    pub(super) fn video_rate(&self) -> Option<Value> {
+        let videos = self.flows.iter().filter_map(|flow| flow.video);
+        mean(videos.map(|video| video.mean_rate.map(|rate| rate / 1e3)))
+    }
+
+    /// Mean share of the stalled time over the videos of the run; `None` without videos.
+    pub(super) fn stalled(&self) -> Option<Value> {
+        mean(self.flows.iter().filter_map(|flow| flow.video).map(|video| video.share_stalled()))
+    }
+
     /// A count, summed over the flows.
     pub(super) fn total(&self, of: fn(&FlowMetrics) -> u64) -> u64 {
         self.flows.iter().map(of).sum()
