@@ -67,6 +67,7 @@ validate: $(VENV)/tools wasm ## everything against theory, ns-2, ns-3, the paper
 	$(BIN)/python validation/ns2_links.py
 	$(BIN)/python validation/report_page.py
 	$(BIN)/python validation/captures.py
+	$(BIN)/python validation/causes.py
 
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
 	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)

@@ -195,3 +195,61 @@ def test_random_runs_have_budgets_that_add_up() -> None:
         costs = sum(part["kbps"] for part in found["budget"])
         assert found["goodput_kbps"] + costs == pytest.approx(found["capacity_kbps"], rel=1e-9)
         assert found["goodput_kbps"] == pytest.approx(run.goodput_kbps, abs=1e-9)
+
+
+def test_perfetto_joins_packets_with_units(tmp_path: Path, path: Path) -> None:
+    run = clift.simulate(clift.Scenario.read(path))
+    file = tmp_path / "run.json"
+    count = run.perfetto(file)
+    events = json.loads(file.read_text())["traceEvents"]
+    assert len(events) == count
+    begun = [one for one in events if one["ph"] == "b"]
+    assert len(begun) == run.summary()["segments_sent"]
+    ended = {one["id"] for one in events if one["ph"] == "e"}
+    assert len(ended) >= 0.95 * len(begun)
+    erased = [one for one in events if one.get("cname") == "terrible"]
+    assert len(erased) == (run.units().to_pandas().arrival_ns < 0).sum()
+    started = {one["id"] for one in events if one["ph"] == "s"}
+    joined = {one["id"] for one in events if one["ph"] == "t"}
+    assert len(started & joined) >= 0.5 * len(started)
+
+
+def test_the_tightest_link_of_a_network_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "shared.toml"
+    path.write_text("""
+duration = "30 s"
+
+[network.links.fibre]
+from = "server"
+to = "gateway"
+duplex = true
+leg = { rate = "100 Mbit/s", delay = "10 ms" }
+
+[network.links.satellite]
+from = "gateway"
+to = "home"
+scheme = "ARQ"
+channel = { model = "bernoulli", erasures = "1 %", rate = "4 Mbit/s" }
+link = { rtt = "500 ms", queue = "300 packets" }
+return.leg = { rate = "1 Mbit/s", delay = "250 ms" }
+
+[[flow]]
+name = "download"
+from = "server"
+to = "home"
+
+[[flow]]
+name = "near"
+from = "server"
+to = "gateway"
+transport.protocol = "udp"
+application = { type = "constant rate", rate = "2 Mbit/s" }
+""")
+    found = why(path)
+    assert found["capacity_kbps"] == pytest.approx(4000, rel=0.01)
+    costs = sum(part["kbps"] for part in found["budget"])
+    assert found["goodput_kbps"] + costs == pytest.approx(found["capacity_kbps"], rel=1e-9)
+    flows = clift.simulate(clift.Scenario.read(path)).summary()["flows"]
+    seconds = found["duration_s"]
+    expected = flows[0]["bytes_in_order"] * 8e-3 / seconds
+    assert found["goodput_kbps"] == pytest.approx(expected, rel=1e-9)

@@ -69,12 +69,11 @@ pub struct Moment {
 /// the run goes on.
 ///
 /// # Errors
-/// If flows take different routes, the run has no outcome, or no hop has a rate.
+/// If the run has no outcome, no hop has a rate, or there are more hops than are watched.
 pub fn diagnose(
     setup: &Setup,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
-    setup.chain().map_err(RunError::from)?;
     if setup.forward.len() > MOST_HOPS {
         return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
     }
