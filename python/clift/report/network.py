@@ -37,7 +37,7 @@ def edges(config: Mapping[str, Any]) -> list[Edge]:
 
 
 def lines(links: Iterable[Edge], routes: Iterable[tuple[str, list[str], list[str]]]) -> list[str]:
-    """A network in lines: each link, and each flow with its route.
+    r"""A network in lines: each link, and each flow with its route.
 
     Args:
         links: The links.
@@ -46,7 +46,7 @@ def lines(links: Iterable[Edge], routes: Iterable[tuple[str, list[str], list[str
 
     Example:
         >>> net = [Edge("up", "a", "b", True), Edge("down", "b", "c", False)]
-        >>> print("\\n".join(lines(net, [("0", ["up", "down"], ["isl"])])))
+        >>> print("\n".join(lines(net, [("0", ["up", "down"], ["isl"])])))
         link up: a <-> b
         link down: b --> c
         flow 0: by up, down; back by isl
@@ -121,19 +121,23 @@ def svg(links: list[Edge]) -> str:
 
 
 def _places(links: list[Edge]) -> dict[str, tuple[int, float]]:
-    """Column and row of each node; columns are centred."""
-    near: dict[str, list[str]] = {}
+    """Column and row of each node; columns are centred.
+
+    A link leads to the right: the first column has the nodes at which no link ends.
+    """
+    onward: dict[str, list[str]] = {}
     for one in links:
-        near.setdefault(one.source, []).append(one.target)
-        near.setdefault(one.target, []).append(one.source)
-    # The picture begins at a node with one neighbour, as a chain does.
-    alone = [node for node in near if len(set(near[node])) == 1]
-    columns: dict[str, int] = {}
-    for first in [*alone[:1], *near]:
-        reached = [] if first in columns else [first]
-        columns.setdefault(first, 0)
+        onward.setdefault(one.source, []).append(one.target)
+        onward.setdefault(one.target, [])
+    ends = {one.target for one in links}
+    columns = dict.fromkeys((node for node in onward if node not in ends), 0)
+    reached = list(columns)
+    for first in [None, *onward]:
+        if first is not None and first not in columns:
+            columns[first] = 0
+            reached.append(first)
         for node in reached:
-            for other in near[node]:
+            for other in onward[node]:
                 if other not in columns:
                     columns[other] = columns[node] + 1
                     reached.append(other)

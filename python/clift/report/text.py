@@ -73,7 +73,7 @@ def report(results: Results, brief: bool = False) -> str:
 # Columns of a table of links: what a link measures, and what a leg.
 _OF_LINKS = (
     *("packets_offered", "packets_dropped", "packets_lost", "share_used"),
-    *("queueing_delay_ms.mean", "longest_queue"),
+    "queueing_delay_ms.mean",
 )
 
 
