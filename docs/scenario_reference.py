@@ -79,6 +79,9 @@ SECTIONS = [
     ("hybrid", "Hybrid"),
     ("ntn", "Ntn"),
     ("adaptive_harq", "AdaptiveHarq"),
+    ("carrier", "Carrier"),
+    ("carrier.fades", "CarrierFades"),
+    ("carrier.scheduler", "Scheduler"),
     ("link.reorder", "Reorder"),
     ("link.pep", "Proxy"),
     ("coding", "Coding"),
@@ -114,7 +117,7 @@ def _variant(variant: dict[str, Any], schema: dict[str, Any]) -> str:
     """The keys that belong to one value of the key that chooses between several."""
     tag, own = _chosen(variant)
     keys = schema["$defs"][variant["$ref"].rsplit("/", 1)[-1]] if "$ref" in variant else variant
-    own_keys = {key: value for key, value in keys["properties"].items() if key != tag}
+    own_keys = {key: value for key, value in keys.get("properties", {}).items() if key != tag}
     description = variant.get("description", keys.get("description", ""))
     head = f"\nWith `{tag} = {json.dumps(own)}`: {description}\n"
     return head + ("\n" + _table(keys | {"properties": own_keys}, schema) if own_keys else "")

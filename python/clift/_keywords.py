@@ -102,7 +102,9 @@ class Keywords(TypedDict, total=False):
     access: Any
     adaptive_harq: Any
     application: Any
+    carrier: Any
     channel: Any
+    coding: Any
     description: Any
     duration: Any
     flow: Any
@@ -110,6 +112,7 @@ class Keywords(TypedDict, total=False):
     link: Any
     link_trace: Any
     name: Any
+    network: Any
     ntn: Any
     path: Any
     preset: Any
@@ -210,7 +213,9 @@ SECTIONS = frozenset(
         "access",
         "adaptive_harq",
         "application",
+        "carrier",
         "channel",
+        "coding",
         "description",
         "duration",
         "flow",
@@ -219,6 +224,7 @@ SECTIONS = frozenset(
         "link",
         "link_trace",
         "name",
+        "network",
         "ntn",
         "path",
         "preset",

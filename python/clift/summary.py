@@ -90,6 +90,36 @@ class Requests(TypedDict):
     """Time from a request to the last byte of its answer, ms."""
 
 
+class Video(TypedDict):
+    """Playback of the video of a flow."""
+
+    video_quality_kbps: float | None
+    """Mean rate of a video, less the mean change of the rate, less the highest rate for
+    each second of start-up and stalls, divided by the segments (Yin et al. 2015, equation
+    5, "balanced"), mean over the videos of the run, kbit/s."""
+    video_rate_kbps: float | None
+    """Mean rate of the segments of a video that arrived, mean over the videos of the run,
+    kbit/s."""
+    share_stalled: float | None
+    """Time in stalls as a share of the time from the first picture on, mean over the videos
+    of the run."""
+    startup_s: float | None
+    """Time from the start of a video to its first picture; missing if there was none."""
+    stalls: int
+    """Interruptions of the playback because the buffer was empty."""
+    stalled_s: float
+    """Total time of the stalls."""
+    played_s: float
+    """Playing time that was played; with the start-up and the stalls it makes up the time
+    of the video."""
+    rate_switches: int
+    """Changes of the rate from one segment to the next."""
+    segments_requested: int
+    """Segments that the player requested."""
+    segments_received: int
+    """Segments that arrived completely."""
+
+
 class Voice(TypedDict):
     """Quality of the call of a flow."""
 
@@ -215,12 +245,16 @@ class Flow(TypedDict):
     """Its web page, if it has one."""
     requests: NotRequired[Requests]
     """Its requests, if it has any."""
+    video: NotRequired[Video]
+    """Its video, if it is one."""
     voice: NotRequired[Voice]
     """Its call, if it is one."""
     proxies: NotRequired[list[Proxy]]
     """The proxies that split it, if there are any."""
     ecn: NotRequired[Ecn]
     """Its marks, if it uses them."""
+    name: NotRequired[str]
+    """Its name, if it has one."""
 
 
 class Link(TypedDict):
@@ -266,6 +300,8 @@ class Link(TypedDict):
     queueing_delay_ms: Delay | None
     """Time from queue entry to the first LLDU, ms."""
     kind: Literal["link"]
+    name: NotRequired[str]
+    """Its name in a network."""
 
 
 class Leg(TypedDict):
@@ -284,6 +320,8 @@ class Leg(TypedDict):
     longest_queue: int
     """Maximum queue length, packets."""
     kind: Literal["leg"]
+    name: NotRequired[str]
+    """Its name in a network."""
     packets_marked: NotRequired[int]
     """Packets that its queue marked (ECN), if any came that it may mark."""
 
@@ -312,6 +350,16 @@ class Summary(TypedDict):
     of the run; missing if a page is incomplete."""
     mos: NotRequired[float | None]
     """Mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run."""
+    video_quality_kbps: NotRequired[float | None]
+    """Mean rate of a video, less the mean change of the rate, less the highest rate for
+    each second of start-up and stalls, divided by the segments (Yin et al. 2015, equation
+    5, "balanced"), mean over the videos of the run, kbit/s."""
+    video_rate_kbps: NotRequired[float | None]
+    """Mean rate of the segments of a video that arrived, mean over the videos of the run,
+    kbit/s."""
+    share_stalled: NotRequired[float | None]
+    """Time in stalls as a share of the time from the first picture on, mean over the videos
+    of the run."""
     fairness: float
     """Jain's index over the flows' goodputs."""
     bytes_in_order: int

@@ -10,7 +10,7 @@ use crate::config::Fault;
 use crate::units::{BitRate, Duration};
 
 /// Terminals request capacity, and a controller assigns the slots of each frame (ETSI EN 301 790,
-/// section 6.6; EN 301 545-2, section 9). A request at the start of a frame covers the bytes that
+/// EN 301 545-2). A request at the start of a frame covers the bytes that
 /// wait and that no earlier request covers. It is served in the first frame that begins a round trip
 /// later. Slots go to constant rates first, then to requested rates, then to requested volumes, then
 /// to all terminals in turn; terminals of one class take turns.
