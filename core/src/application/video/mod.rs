@@ -220,7 +220,6 @@ impl Session for Stream {
         let until = metrics.end;
         if self.is_received() {
             metrics.completed = Some(self.last);
-            metrics.end = self.last;
         }
         let playback = self.player.until(until);
         let count = self.received as f64;
