@@ -233,7 +233,7 @@ def test_a_video_is_in_the_summary(tmp_path):
             'ladder = ["1 Mbit/s"]\nbuffer = "7 s"\nstartup = "5 s"',
             "application.startup: playback never starts",
         ),
-        ('ladder = ["1 Mbit/s"]\nsegment = "0 s"', "application.segment: 0 s; give 1 ms"),
+        ('ladder = ["1 Mbit/s"]\nsegment = "0 s"', "application.segment: 0 ns; give 1 ms"),
         ("", "missing key `ladder`"),
     ],
 )

@@ -227,7 +227,7 @@ fn a_code_stands_around_the_hops_that_it_names() {
             "path.0.coding.on_demand: a block has a fixed number",
         ),
         (coded("adapt = -1"), "path.0.coding.adapt: out of range"),
-        (coded("report = \"0 ms\""), "path.0.coding.report: 0 s; give 1 ms or more"),
+        (coded("report = \"0 ms\""), "path.0.coding.report: 0 ns; give 1 ms or more"),
         (format!("coding.hops = 2\n{leg}"), "coding.hops: [coding] is around the whole path"),
         (format!("{leg}coding.hops = 2\n{leg}coding = {{}}\n"), "path.1.coding: begins between"),
         (
