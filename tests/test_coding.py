@@ -22,11 +22,15 @@ def scenario(**coding: Any) -> dict[str, Any]:
     }
 
 
+def first_link(**coding: Any) -> dict[str, Any]:
+    """Counters of the hop, those of the code included."""
+    return dict(clift.simulate(scenario(**coding)).summary()["links"][0])
+
+
 @pytest.mark.parametrize("code", ["rlc", "block"])
 def test_a_code_delivers_what_the_path_loses(code: str) -> None:
-    plain = clift.simulate(scenario()).summary()["links"][0]
-    coded = clift.simulate(scenario(coding={"code": code, "window": 20, "rate": 0.8})).summary()
-    link = coded["links"][0]
+    plain = first_link()
+    link = first_link(coding={"code": code, "window": 20, "rate": 0.8})
     offered = link["packets_offered"]
     assert offered == plain["packets_offered"] >= 1000
     assert plain["packets_lost"] > 30
