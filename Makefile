@@ -6,16 +6,20 @@ CORE := $(shell find core/src quic/src -name '*.rs') Cargo.toml Cargo.lock core/
 RUST := $(CORE) $(shell find bindings/python hosts/live -name '*.rs') bindings/python/Cargo.toml hosts/live/Cargo.toml
 RUST_C := $(CORE) $(wildcard bindings/c/src/*.rs) bindings/c/build.rs bindings/c/Cargo.toml bindings/c/clift.pc.in
 # One profile for the extension, the C library and the tests, so that each crate is built once.
-CARGO_BUILD := cargo build --profile local --locked --quiet
+BUILD := cargo build --profile local --locked --quiet --lib --example scenario -p clift-python -p clift-c -p clift
 # Installs what pyproject.toml lists, with the extras given. uv takes seconds but reads no configuration of
 # pip: where it finds no packages, pip installs them.
 define INSTALL
 $(BIN)/python -c 'import sys, tomllib; it = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	print("\n".join(it["dependencies"] + sum((it["optional-dependencies"][one] for one in sys.argv[1:]), [])))' $(1) > $(VENV)/needs.txt
-@UV_NO_CACHE=1 VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --requirement $(VENV)/needs.txt || \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $(VENV)/needs.txt
+	print("\n".join(it["dependencies"] + sum((it["optional-dependencies"][one] for one in sys.argv[1:]), [])))' $(1) > $(VENV)/needs.txt && \
+{ UV_NO_CACHE=1 VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --requirement $(VENV)/needs.txt || \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $(VENV)/needs.txt; }
 endef
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
+# Without a cache every process of the tests compiles its modules anew, three seconds for matplotlib. uv
+# compiles none, and where a folder's owner wants none beside the sources, target has room.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 # A recipe that fails leaves nothing half-made.
@@ -153,12 +157,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "error: no venv; on Debian: apt install python3-venv" >&2; rm -rf $(VENV); exit 2; }
 
 # The package is used where it lies: changes of Python need no build, changes of Rust trigger one. The
-# extension and the C library are built by one command, so that they share every crate.
+# extension and the C library are built by one command, so that they share every crate; packages are fetched
+# meanwhile.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
 	@echo "building CLIFT: after a clone some 3 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
-	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true
-	@$(call INSTALL)
-	@$(CARGO_BUILD) --lib --example scenario -p clift-python -p clift-c -p clift
+	@{ test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true; $(call INSTALL); } & \
+		packages=$$!; $(BUILD); built=$$?; wait $$packages && exit $$built
 	@cp target/local/lib_clift.so python/clift/_clift.abi3.so.new
 	@mv python/clift/_clift.abi3.so.new python/clift/_clift.abi3.so
 	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/clift.pth"
@@ -173,7 +177,7 @@ $(VENV)/tools: $(VENV)/built
 # --- the C interface ---
 
 target/c/clift.h: $(RUST_C) $(VENV)/built
-	@$(CARGO_BUILD) --lib --example scenario -p clift-python -p clift-c -p clift
+	@$(BUILD)
 	@mkdir -p target/c
 	cp target/local/libclift_c.a target/c/libclift.a
 	abi=$$(sed -n 's/^#define CLIFT_ABI //p' bindings/c/include/clift.h) && rm -f target/c/libclift.so && \
