@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 from command import clift as clift_command
-from scipy.stats import qmc
 
 import clift
 from clift.cli.main import run
@@ -40,7 +40,7 @@ def sample(method: str, keys: int, seed: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize("keys", [1, 3, 21])
 def test_sobol_is_scipys_but_for_the_shift_of_the_seed(keys: int) -> None:
-    expected = qmc.Sobol(keys, scramble=False).random(1 << BITS) * (1 << BITS)
+    expected = scipy.stats.qmc.Sobol(keys, scramble=False).random(1 << BITS) * (1 << BITS)
     for seed in (1, 7):
         # Six digits: what lies at the edge of an interval may be rounded out of it.
         found = np.floor(sample("sobol", keys, seed) + 1e-3)

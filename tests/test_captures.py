@@ -53,11 +53,8 @@ def recorded(text: str, path: Path, snap: int = 80) -> dict[str, Any]:
 
 CASES = {
     "leg, papers, newreno": (LEG, "papers", "newreno"),
-    "leg, linux, newreno": (LEG, "linux", "newreno"),
-    "ARQ, papers, cubic": ('scheme = "ARQ"' + CHANNEL, "papers", "cubic"),
     "ARQ, linux, cubic": ('scheme = "ARQ"' + CHANNEL, "linux", "cubic"),
     "HARQ, papers, newreno": ('scheme = "HARQ(10/12)"' + CHANNEL, "papers", "newreno"),
-    "HARQ, linux, newreno": ('scheme = "HARQ(10/12)"' + CHANNEL, "linux", "newreno"),
     "none, linux, bbr": ('scheme = "none"' + CHANNEL, "linux", "bbr"),
 }
 
@@ -153,14 +150,14 @@ def test_the_script_for_wireshark_reads_quic_frames(tmp_path: Path) -> None:
 def test_places_are_interfaces_and_times_rise(tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     recorded('scheme = "ARQ"' + CHANNEL, path)
-    rows = tshark(path, "-T", "fields", "-e", "frame.interface_name", "-e", "frame.time_epoch")
-    names, times = zip(*(row.split("\t") for row in rows), strict=True)
+    fields = ["frame.interface_name", "frame.time_epoch", "tcp.stream", "tcp.len", "frame.cap_len"]
+    rows = tshark(path, "-T", "fields", *(part for field in fields for part in ("-e", field)))
+    names, times, streams, *sizes = zip(*(row.split("\t") for row in rows), strict=True)
     assert set(names) == {"sender", "link", "receiver"}
     nanoseconds = [int(time.replace(".", "")) for time in times]
     assert nanoseconds == sorted(nanoseconds)
-    assert tshark(path, "-Y", "tcp.len > 0 && frame.cap_len > 80") == []
-    streams = set(tshark(path, "-T", "fields", "-e", "tcp.stream"))
-    assert streams == {"0", "1", "2"}
+    assert set(streams) == {"0", "1", "2"}
+    assert max(int(kept) for sent, kept in zip(*sizes, strict=True) if sent != "0") == 80
 
 
 @pytest.mark.parametrize("scheme", ["none", "ARQ", "HARQ(10/12)"])
@@ -255,7 +252,9 @@ def test_a_live_run_is_captured(tmp_path: Path) -> None:
     assert len(phy) == 50
     assert phy.d_ns.min() >= 5_000_000
     comments = re.findall(rb"units 1; units sent again (\d+); repair units 0", path.read_bytes())
-    # Each packet has its comment once, at the sender; a fifth of the units is erased.
-    assert 5 < sum(map(int, comments)) < 40
+    # Each packet has its comment at all three places. A fifth of the units is erased; which ones a
+    # packet meets depends on when the kernel sends it.
+    assert len(comments) == 150
+    assert 2 < sum(map(int, comments)) / 3 < 40
     with pytest.raises(ScenarioError, match="captures are written as pcapng"):
         run_live(scenario, ["true"], capture=tmp_path / "x.pcap")

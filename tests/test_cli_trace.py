@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,7 +90,7 @@ def test_an_all_erased_trace_and_a_single_slot_are_described(command, tmp_path: 
     code, out, err = command("trace", "info", "dark.csv", "single.csv")
     assert (code, err) == (0, "")
     assert "100.0000" in out
-    code, _, err = command("trace", "plot", "dark.csv", "single.csv", DATA / "cell.up", "-o", ".")
+    code, _, err = command("trace", "plot", "dark.csv", "single.csv", "-o", ".")
     assert (code, err) == (0, "")
 
 
@@ -131,8 +132,10 @@ def test_plot_draws_png(command, tmp_path: Path):
     code, out, err = command("trace", "plot", DATA / "geo.csv")
     assert (code, out, err) == (0, "geo.csv.png\n", "")
     assert (tmp_path / "geo.csv.png").read_bytes().startswith(b"\x89PNG")
-    code, out, _ = command("trace", "plot", DATA, "-o", ".")
-    assert out.split() == ["cell.up.png", "geo.csv.png", "probes.csv_up.png", "probes.csv_down.png"]
+    (tmp_path / "logs").mkdir()
+    shutil.copy(DATA / "probes.csv", tmp_path / "logs")
+    code, out, _ = command("trace", "plot", "logs", "-o", ".")
+    assert (code, out.split()) == (0, ["probes.csv_up.png", "probes.csv_down.png"])
     code, _, err = command("trace", "plot", DATA, "-o", "one.png")
     assert (code, err) == (2, "error: one.png: 4 traces need an existing folder\n")
 
@@ -345,7 +348,7 @@ def test_ctrl_c_is_clean(tmp_path: Path):
 
 
 def test_ctrl_c_while_writing_leaves_the_old_file(tmp_path: Path):
-    clift.channel.bernoulli(slots=10_000_000, slot_ns=1000, p=0.5, seed=1).write(
+    clift.channel.bernoulli(slots=4_000_000, slot_ns=1000, p=0.5, seed=1).write(
         tmp_path / "big.parquet"
     )
     out = tmp_path / "out.csv"
@@ -381,7 +384,7 @@ def test_an_internal_error_gives_one_line(command, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("lengths", [(61, 61), (15, 685), (3, 26_593)])
+@pytest.mark.parametrize("lengths", [(61, 61), (3, 26_593)])
 def test_labels_of_long_bursts_do_not_overlap(lengths: tuple[int, int]):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

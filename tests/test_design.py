@@ -16,6 +16,7 @@ import pytest
 import clift
 from clift.cli.main import run
 from clift.design import study
+from clift.design.advice import SHOWN
 from clift.design.objective import constraint, objective, values
 from clift.design.race import Race
 from clift.design.result import Contest, Design
@@ -354,6 +355,18 @@ def test_what_to_take_of_equals_is_said_once_and_costs_are_measured() -> None:
     assert "Take any" not in str(told)
 
 
+def test_many_conditions_have_a_line_each() -> None:
+    rows = {"good": [(900 + x, 9e3, 0.9) for x in EASY * 3]}
+    rows |= {"bad": [(500 + x, 9e3, 0.9) for x in EASY * 3]}
+    found = drawn_up(rows, "good", "bad")
+    flows = [str(10**place) for place in range(SHOWN + 1)]
+    found.axes = [("flows", flows)]
+    found.contests = [replace(found.contests[0], condition=(count,)) for count in flows]
+    lines = str(found).splitlines()
+    for count in flows:
+        assert [line for line in lines if re.match(rf"{count} +good +90", line)], count
+
+
 def test_what_runs_share_and_say_of_themselves_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -449,7 +462,7 @@ def test_a_search_goes_on_where_it_was_and_comes_out_as_at_once(
 ) -> None:
     spaces = "--space scheme=none,ARQ,HARQ --space n_r=1,2 --set duration='5 s'"
     out, whole = tmp_path / "out", tmp_path / "whole"
-    command = f"design {geo} {spaces} --threads 1 --json --quiet -o"
+    command = f"design {geo} {spaces} --threads 1 --runs-budget 40 --json --quiet -o"
     done: list[int] = []
     most: int | None = None
     plain = study.run_many

@@ -12,8 +12,6 @@ from clift.cli.main import run
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 import build  # noqa: E402
-import which_scheme  # noqa: E402
-import which_transport  # noqa: E402
 
 README = (ROOT / "README.md").read_text()
 
@@ -45,6 +43,8 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.long
 def test_the_map_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> None:
+    import which_scheme
+
     folder = tmp_path / "map"
     few = ["--set", "rate=0.3 Mbit/s", "--runs", "8", "--compare", "scheme"]
     command = ["sweep", str(ROOT / "examples/map.toml"), "-o", str(folder), *few]
@@ -62,6 +62,8 @@ def test_the_map_of_the_readme_is_drawn_from_its_study(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_page_on_transports_is_made_by_one_command(tmp_path: Path) -> None:
+    import which_transport
+
     page, figure = tmp_path / "page.md", tmp_path / "x.svg"
     page.write_text((ROOT / "docs/which-transport.md").read_text())
     few = ["--set", "place=GEO, 1 BDP", "--set", "reception=bad, bursts of 20", "--runs", "6"]

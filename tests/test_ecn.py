@@ -27,7 +27,7 @@ leg = {{ rate = "{rate}", delay = "{delay}", queue = "500 packets", aqm = "{aqm}
 
 def short(aqm: str, transport: str) -> clift.Scenario:
     """Returns a scenario whose capture tshark reads in a second."""
-    return clift.Scenario.parse(text(aqm, transport).replace("20 s", "4 s"))
+    return clift.Scenario.parse(text(aqm, transport).replace("20 s", "2 s"))
 
 
 def summary(scenario: str) -> dict[str, Any]:

@@ -155,13 +155,13 @@ def written(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
     return found
 
 
-# Every 17th call is tried each time, and every one in the long test.
+# Every 41st call is tried each time, and every one in the long test.
 @pytest.mark.parametrize(
     ("failure", "first", "step"),
     [
-        ("error", 3, 17),
-        ("power", 9, 17),
-        ("power, names early", 15, 17),
+        ("error", 3, 41),
+        ("power", 17, 41),
+        ("power, names early", 31, 41),
         *(
             pytest.param(failure, 1, 1, marks=pytest.mark.long)
             for failure in ("error", "power", "power, names early")

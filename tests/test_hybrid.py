@@ -159,7 +159,7 @@ def test_the_bounds_of_ns2_hold_in_short_runs(sack):
     cells += [Cell(10, 5, delay, in_order=False, sack=sack) for delay in (20, 100, 200)]
     enough = bounds.ENOUGH_FOR_ONE
     cells += [Cell(10, delta, delay, flows=1, sack=sack) for delay, delta in enough.items()]
-    found = measure(cells, runs=1, duration_s=1500)
+    found = measure(cells, runs=1, duration_s=1000)
     means = {cell: own.mean for cell, own in zip(cells, found, strict=True)}
     assert list(bounds.faults(means, sack, slack=0.01)) == []
 

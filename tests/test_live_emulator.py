@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import command
 import pytest
 
 import clift
@@ -170,18 +171,23 @@ def test_nothing_is_left_after_any_end(how: signal.Signals, tmp_path: Path) -> N
 
 
 @live_only
-def test_errors_give_one_line(tmp_path: Path) -> None:
+def test_errors_give_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for arguments, text, expected in (
-        (["--congestion", "nosuch", "--", "true"], LEG, "has no congestion control nosuch"),
         (["--", "true"], LEG + "[vary]\nseed = [1, 2]\n", "choose by --set: seed"),
         ([], LEG, "give a command to run"),
         (["--log", "none/log", "--", "true"], LEG, "none/log: No such file"),
         (["--", "true"], "[link]\nrat = 1\n", "link.rat: unknown key"),
     ):
-        done = live(tmp_path, *arguments, text=text)
+        Path("x.toml").write_text(text)
+        done = command.clift("live", "x.toml", *arguments)
         assert done.returncode == 2, done.stderr
         assert expected in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
+    done = live(tmp_path, "--congestion", "nosuch", "--", "true")
+    assert done.returncode == 2, done.stderr
+    assert "has no congestion control nosuch" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 @live_only

@@ -114,7 +114,10 @@ def replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.long] if one == "adaptive" else []) for one in LINKS],
+)
 def test_fates_are_those_of_the_link_alone(name: str, replay: Path, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(f'seed = 3\nduration = "30 s"\n{LINKS[name]}\n')
     printed = run_ns(tmp_path, "$ns clift-link $n0 $n1 x.toml -log log")

@@ -38,7 +38,7 @@ leg = { rate = "2 Mbit/s", delay = "50 ms" }
 
 def installed() -> list[str]:
     """The versions of ns-3 that are there."""
-    folders = [path / "ns3" for path in Path("/usr/lib").glob("**/cmake")]
+    folders = [*Path("/usr/lib").glob("*/cmake/ns3"), Path("/usr/lib/cmake/ns3")]
     folders += [wheel.parent / "lib64/cmake/ns3" for wheel in WHEELS]
     files = [folder / "ns3ConfigVersion.cmake" for folder in folders]
     lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]

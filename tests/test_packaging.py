@@ -24,6 +24,7 @@ def test_addresses_and_versions_agree() -> None:
     assert f"\n## [{CARGO['version']}]" in (ROOT / "CHANGELOG.md").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="skipped: not a checkout of git")
 def test_the_source_distribution_holds_every_file_and_a_readme_that_leads_somewhere() -> None:
     command = [sys.executable, ROOT / "packaging" / "dist.py", "--sdist"]

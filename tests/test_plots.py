@@ -92,15 +92,17 @@ LIVE = (
     ("text", "unit"),
     [
         (LIVE, "data LLDU"),
-        ("[hybrid]\nn = 11\n", "frame"),
-        ("[ntn]\n", "transport block"),
-        ("[adaptive_harq]\n", "packet"),
+        ("[hybrid]\n[vary]\nhybrid.n = [10, 11]\n", "frame"),
+        ("[ntn]\n[vary]\nntn.harq_feedback = [true, false]\n", "transport block"),
+        ('[adaptive_harq]\n[vary]\nadaptive_harq.repairs = ["beside", "compete"]\n', "packet"),
     ],
 )
-def test_units_are_called_as_the_link_calls_them(text: str, unit: str, tmp_path: Path) -> None:
-    pictures = [figure for name, figure in drawn(tmp_path, text).items() if "units" in name]
-    assert pictures
-    for figure in pictures:
+def test_every_live_link_shows_a_loss_and_its_repair_in_its_units(
+    text: str, unit: str, tmp_path: Path
+) -> None:
+    pictures = {name: figure for name, figure in drawn(tmp_path, text).items() if "units" in name}
+    assert list(pictures) == ["units-0", "units-1"]
+    for figure in pictures.values():
         assert figure.axes[1].get_ylabel() == f"{unit}, by number"
 
 

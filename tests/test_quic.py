@@ -195,10 +195,10 @@ def test_packets_that_come_very_late_are_not_taken_for_others() -> None:
     """The number of a packet is misread if it comes too late (RFC 9000 section 17.1).
 
     Without cryptography that tells it, it was acknowledged for another, which nobody sent again:
-    seven of these ten runs stood still.
+    seven of ten runs stood still.
     """
     text = """
-    runs = 10
+    runs = 4
     scheme = "ARQ"
     application = { type = "file", size = "3 MB" }
     transport = { protocol = "quic", congestion = "bbr" }

@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as some
-from scipy import stats
 
 from clift.campaign import Results, conclude, verdicts
 from clift.campaign.results import Cell
@@ -56,21 +56,21 @@ def test_the_interval_is_the_studentised_bootstrap(values: list[float]) -> None:
 def test_up_to_eleven_runs_it_is_students() -> None:
     eleven = estimate(SKEWED[:11])
     assert (eleven.low, eleven.high) == pytest.approx(
-        stats.t.interval(0.95, 10, np.mean(SKEWED[:11]), stats.sem(SKEWED[:11]))
+        scipy.stats.t.interval(0.95, 10, np.mean(SKEWED[:11]), scipy.stats.sem(SKEWED[:11]))
     )
     found = estimate([4.0, 5.5, 4.5, 6.0])
-    expected = stats.t.interval(0.95, 3, 5.0, stats.sem([4.0, 5.5, 4.5, 6.0]))
+    expected = scipy.stats.t.interval(0.95, 3, 5.0, scipy.stats.sem([4.0, 5.5, 4.5, 6.0]))
     assert (found.low, found.high) == pytest.approx(expected)
 
 
 @given(some.floats(0, 40), some.integers(1, 1000))
 def test_students_law_is_scipys(ratio: float, degrees: int) -> None:
-    assert tail(ratio, degrees) == pytest.approx(2 * stats.t.sf(ratio, degrees), abs=1e-9)
+    assert tail(ratio, degrees) == pytest.approx(2 * scipy.stats.t.sf(ratio, degrees), abs=1e-9)
 
 
 def test_students_quantiles_are_scipys() -> None:
     for degrees in (1, 2, 3, 7, 30, 199, 999):
-        assert quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
+        assert quantile(degrees) == pytest.approx(scipy.stats.t.ppf(0.975, degrees), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_intervals_cover(law: object, mean: float, runs: int) -> None:
     assert len(told) > 0.95 * campaigns
     covered = sum(one.low <= mean <= one.high for one in told)
     # Three binomial standard errors, and a point for the error of the second order of a skewed law.
-    least, most = (stats.binom.ppf(p, len(told), 0.95) for p in (0.0013, 0.9987))
+    least, most = (scipy.stats.binom.ppf(p, len(told), 0.95) for p in (0.0013, 0.9987))
     assert least - 0.01 * len(told) <= covered <= most + 0.01 * len(told)
 
 
@@ -114,7 +114,7 @@ def test_intervals_of_skewed_times_cover_what_they_are_of(law: str) -> None:
         columns = OF_SKEW_4[law](draw, (runs, campaigns))
         found = estimates(columns)
         of_median = sum(one.median_low <= median <= one.median_high for one in found)
-        assert of_median >= stats.binom.ppf(0.0013, campaigns, 0.95)
+        assert of_median >= scipy.stats.binom.ppf(0.0013, campaigns, 0.95)
         cell = Cell({}, True, runs)
         cell.values = Values(
             {run: {"completion_s": value} for run, value in enumerate(columns[:, 0])}
@@ -123,7 +123,7 @@ def test_intervals_of_skewed_times_cover_what_they_are_of(law: str) -> None:
     told = [one for one in found if one.half_width is not None]
     assert len(told) > 0.95 * campaigns
     covered = sum(one.low <= mean <= one.high for one in told)
-    assert covered >= stats.binom.ppf(0.0013, len(told), 0.92)
+    assert covered >= scipy.stats.binom.ppf(0.0013, len(told), 0.92)
 
 
 def test_too_few_events_have_no_interval() -> None:
@@ -262,12 +262,12 @@ def equal(draw: np.random.Generator, alternatives: int, runs: int, skewed: bool)
 )
 def test_of_equal_alternatives_none_is_best(alternatives: int, runs: int, skewed: bool) -> None:
     draw = np.random.default_rng(11)
-    campaigns = 200
+    campaigns = 120
     false = sum(
         any(one.best for one in verdicts(equal(draw, alternatives, runs, skewed)))
         for _ in range(campaigns)
     )
-    assert false <= stats.binom.ppf(0.999, campaigns, 0.05)
+    assert false <= scipy.stats.binom.ppf(0.999, campaigns, 0.05)
 
 
 def test_what_is_better_than_all_others_is_found_with_its_cost() -> None:
@@ -327,5 +327,5 @@ def test_at_each_end_of_a_ratios_interval_a_t_test_is_on_the_border():
     assert found is not None
     for end in (found.low, found.high):
         assert end is not None
-        p = stats.ttest_1samp(ours - (1 + end) * other, 0).pvalue
+        p = scipy.stats.ttest_1samp(ours - (1 + end) * other, 0).pvalue
         assert p == pytest.approx(0.05, rel=1e-9)

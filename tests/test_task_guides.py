@@ -33,8 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "guide",
     [
-        "choose-a-scheme",
         "studies",
+        # Its numbers have a test below.
+        pytest.param("choose-a-scheme", marks=pytest.mark.long),
         pytest.param("reproduce-a-paper", marks=pytest.mark.long),
         pytest.param("report", marks=pytest.mark.long),
     ],
@@ -53,7 +54,7 @@ def test_a_guide_holds_from_top_to_bottom(
         if guide == "report" and words[0] == "run":
             words += ["--set", "duration=5 s"]
         if words[0] == "run" and not {"--runs", "--explain", "--precision"} & set(words):
-            words += ["--runs", "4"]
+            words += ["--runs", "2"]
         assert run(words) == 0, command
         out = capsys.readouterr().out
         assert out, command
@@ -63,6 +64,7 @@ def test_a_guide_holds_from_top_to_bottom(
         subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.long
 def test_the_guide_to_captures_holds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "satellite.toml").write_text(blocks("captures", "toml")[0])
     commands = [line[2:] for block in blocks("captures", "console") for line in block.splitlines()]

@@ -48,9 +48,9 @@ fn a_steady_loo_state_has_the_law_of_loo() {
         (Loo { direct_db: -8.0, psi_db: 3.5, multipath_db: -12.0 }, 2),
         (Loo { direct_db: -40.0, psi_db: 0.0, multipath_db: -3.0 }, 3),
     ] {
-        // A sample every 4 m and a correlation of 0.4 m: independent.
+        // A sample every 2 m and a correlation of 0.4 m: independent.
         let channel = channel(Propagation::steady(loo, 0.4).unwrap());
-        let levels = sorted(&channel, 2000, 940, seed);
+        let levels = sorted(&channel, 2000, 470, seed);
         let distance = distance(&levels, |db| channel.level_cdf(db));
         // Kolmogorov's bound at 1e-5, and the grid of 60 places.
         assert!(distance < 2.47 / (2000f64).sqrt() + 0.003, "{loo:?}: {distance}");
@@ -58,14 +58,14 @@ fn a_steady_loo_state_has_the_law_of_loo() {
 }
 
 /// The mixture over states and transitions; a stretch of about 30 m is independent of the next.
-fn levels_follow_the_mixture(samples: usize) {
-    let roads = [
-        Propagation::p681("rural-wooded", 40.0, 2.2).unwrap(),
+fn levels_follow_the_mixture(roads: usize, samples: usize) {
+    let every = [
         Propagation::p681("urban", 30.0, 2.2).unwrap(),
         Propagation::perez_fontan("intermediate-tree-shadowed", 40.0, 2.2).unwrap(),
+        Propagation::p681("rural-wooded", 40.0, 2.2).unwrap(),
         Propagation::perez_fontan("suburban", 40.0, 2.2).unwrap(),
     ];
-    for (seed, road) in roads.into_iter().enumerate() {
+    for (seed, road) in every.into_iter().take(roads).enumerate() {
         let channel = channel(road);
         // A sample every 8.5 m: 60 km give 0.06.
         let levels = sorted(&channel, samples, 2000, seed as u64);
@@ -77,13 +77,13 @@ fn levels_follow_the_mixture(samples: usize) {
 
 #[test]
 fn levels_along_a_road_follow_the_mixture_of_its_states() {
-    levels_follow_the_mixture(1000);
+    levels_follow_the_mixture(2, 1000);
 }
 
 #[test]
 #[ignore = "long"]
 fn levels_along_a_long_road_follow_the_mixture_of_its_states() {
-    levels_follow_the_mixture(7000);
+    levels_follow_the_mixture(4, 7000);
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn shadowing_is_correlated_over_distance() {
     let step = fading.step_m();
     let mean = -3.0 - 10.0 * loo_mean_power_db(&channel);
     let shadow: Vec<f64> =
-        (0..4_000_000).map(|_| (10.0 * (fading.power() * scale).log10() - mean) / 4.0).collect();
+        (0..2_000_000).map(|_| (10.0 * (fading.power() * scale).log10() - mean) / 4.0).collect();
     for metres in [0.0, 0.5, 1.5, 4.0] {
         let lag = (metres / step).round() as usize;
         let products = shadow.iter().zip(&shadow[lag..]).map(|(a, b)| a * b).sum::<f64>();
         let correlation = products / (shadow.len() - lag) as f64;
         let expected = (-(lag as f64) * step / 1.5).exp();
-        // 17 km of 3 m each: 5600 independent values.
+        // 8.5 km of 3 m each: 2800 independent values.
         assert!((correlation - expected).abs() < 0.06, "{metres}: {correlation} {expected}");
     }
 }
@@ -145,7 +145,7 @@ fn rayleigh_levels_are_crossed_as_often_as_rice_says() {
     let loo = Loo { direct_db: -60.0, psi_db: 0.0, multipath_db: 0.0 };
     let channel = channel(Propagation::steady(loo, 1.0).unwrap());
     let (mut fading, step_s, scale) = channel.fading(Seed(5), 0).unwrap();
-    let powers: Vec<f64> = (0..4_000_000).map(|_| fading.power() * scale).collect();
+    let powers: Vec<f64> = (0..2_000_000).map(|_| fading.power() * scale).collect();
     let seconds = powers.len() as f64 * step_s;
     let doppler = channel.motion.doppler_hz();
     for rho in [0.3f64, 0.7, 1.0, 1.5] {
@@ -167,7 +167,7 @@ fn over_the_gaussian_channel_the_code_has_its_curve() {
     let still = Loo { direct_db: 0.0, psi_db: 0.0, multipath_db: -150.0 };
     let mut channel = channel(Propagation::steady(still, 1.0).unwrap());
     channel.receiver.offset_db = 0.0;
-    for esn0_db in [-2.0, -1.5, -1.0, -0.5, -0.25] {
+    for esn0_db in [-1.5, -1.0, -0.5] {
         let phy = channel.trace(esn0_db, Duration::from_secs(200), Seed(6), 0).unwrap();
         let rate = phy.erasures().erasure_rate();
         let modulation = channel.receiver.modulation;
@@ -181,7 +181,7 @@ fn over_the_gaussian_channel_the_code_has_its_curve() {
 /// DESIGN section 6: about 1.8, 0.5, 0.15, 0.06 % at 5, 6, 7, 8 dB in bursts of one to two slots.
 #[test]
 fn the_internet_preset_erases_what_table_3_implies() {
-    internet_preset_erases(&[(5.0, 0.018), (6.0, 0.0055)], Duration::from_secs(600));
+    internet_preset_erases(&[(5.0, 0.018), (6.0, 0.0055)], Duration::from_secs(300));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn more_power_and_interleaving_never_hurt() {
             let esn0_db = preset.esn0_db() - 2.0 + f64::from(step);
             let mut channel = preset.channel();
             let rate = |channel: &LandMobile| {
-                let phy = channel.trace(esn0_db, Duration::from_secs(60), Seed(2), 0).unwrap();
+                let phy = channel.trace(esn0_db, Duration::from_secs(30), Seed(2), 0).unwrap();
                 phy.erasures().erasure_rate()
             };
             let interleaved = rate(&channel);
@@ -322,18 +322,18 @@ fn information_is_what_the_trace_was_decided_by() {
 /// Tauran 2017: the mean information at 7 to 13 dB that its reproduction was made with.
 #[test]
 fn the_its_preset_has_its_mean_information() {
-    its_preset_informs(Duration::from_secs(600), 0.06);
+    its_preset_informs(&[(10.0, 0.832)], Duration::from_secs(600), 0.06);
 }
 
 #[test]
 #[ignore = "long"]
 fn the_its_preset_has_its_mean_information_over_an_hour() {
-    its_preset_informs(HOUR, 0.025);
+    its_preset_informs(&[(7.0, 0.733), (10.0, 0.832), (13.0, 0.902)], HOUR, 0.025);
 }
 
-fn its_preset_informs(duration: Duration, bound: f64) {
+fn its_preset_informs(levels: &[(f64, f64)], duration: Duration, bound: f64) {
     let channel = Preset::Its.channel();
-    for (esn0_db, expected) in [(7.0, 0.733), (10.0, 0.832), (13.0, 0.902)] {
+    for &(esn0_db, expected) in levels {
         let mean = channel.information(esn0_db, duration, Seed(8), 0).unwrap().mean();
         assert!((mean - expected).abs() < bound, "{esn0_db}: {mean}");
     }

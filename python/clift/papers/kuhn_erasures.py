@@ -23,7 +23,7 @@ def figure_7(effort: Effort, _profile: str) -> Outcome:
     """Figure 7: error rates of the four channels, each over drives with different seeds.
 
     Example:
-        >>> found = figure_7(Effort(runs=2, duration_s=2), "papers")
+        >>> found = figure_7(Effort(runs=1, duration_s=0.2), "papers")
         >>> found.rows.values("scenario")[0]
         'internet, 36 ms'
     """
