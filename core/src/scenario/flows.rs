@@ -71,7 +71,7 @@ fn check_times(flow: &Flow) -> Result<(), Fault> {
         return Err(Fault::new("end", message));
     }
     if flow.arrivals.is_none() && flow.application.ends() {
-        let cure = "the application ends by itself; leave `end` out";
+        let cure = "the application has an end; leave `end` out";
         return Err(Fault::new("end", cure));
     }
     Ok(())

@@ -224,7 +224,7 @@ fn a_network_that_cannot_be_is_refused_with_one_line() {
             format!(
                 "{both}{flow}application = {{ type = \"file\", size = \"9 B\" }}\nend = \"3 s\""
             ),
-            "flow.0.end: the application ends by itself; leave `end` out",
+            "flow.0.end: the application has an end; leave `end` out",
         ),
         (
             format!("{both}{flow}arrivals = {{ type = \"poisson\", gap = \"0 s\" }}"),

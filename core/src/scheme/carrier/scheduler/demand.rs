@@ -23,7 +23,7 @@ pub struct Demand {
     pub constant: Option<BitRate>,
     /// Demand: maximum rate that a terminal may request (rate-based dynamic capacity, RBDC). A
     /// terminal spreads what it requests over `spread` frames; slots that are not granted are
-    /// requested anew. Default: no requests of rates.
+    /// requested again. Default: no requests of rates.
     pub rate: Option<BitRate>,
     /// Demand: frames over which a request of a rate spreads the bytes.
     pub spread: u32,
