@@ -55,6 +55,8 @@ def test_a_study_has_a_table_of_links_and_a_picture(tmp_path) -> None:
     table = out("--set", "network.links.down.leg.rate=2 Mbit/s", "-o", "study", "--no-plots")
     assert "flow web" in table
     assert "return of down" in table
+    # Flows over different links have no limit in common.
+    assert "limited by" not in table
     report = subprocess.run(
         [sys.executable, "-m", "clift", "report", "study"],
         check=True,

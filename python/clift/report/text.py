@@ -353,8 +353,10 @@ def limited_by(cell: Cell) -> str:
     The link limits as far as its slots were used: a full receive window costs nothing while the
     link is busy with what it let through. The rest of the time is divided by what senders waited
     for; what is neither the application nor the receive window is congestion control, which had
-    reduced its window or repaired losses.
+    reduced its window or repaired losses. In a network each flow has its own limit: `clift why`.
     """
+    if cell.scenario is not None and cell.scenario.config["network"] is not None:
+        return ""
     names = {"application": "share_application_limited", "receive window": "share_window_limited"}
     found = {what: cell.estimate(name) for what, name in names.items()}
     shares = {what: one.mean for what, one in found.items() if one is not None}
