@@ -1,7 +1,9 @@
 """Networks: names in results, lines of `--explain`, the picture in the report."""
 
-import subprocess
-import sys
+from pathlib import Path
+
+import pytest
+from command import clift as clift_command
 
 import clift
 from clift.report.network import edges, svg
@@ -39,32 +41,27 @@ def test_a_summary_and_its_numbers_name_flows_and_links() -> None:
     assert offered == summary["links"][0]["packets_offered"] > 0
 
 
-def test_a_study_has_a_table_of_links_and_a_picture(tmp_path) -> None:
-    file = tmp_path / "net.toml"
-    file.write_text(TEXT)
-    clift_run = [sys.executable, "-m", "clift", "run", str(file), "--quiet"]
+def test_a_study_has_a_table_of_links_and_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.toml").write_text(TEXT)
 
-    def out(*more: str) -> str:
-        return subprocess.run(
-            [*clift_run, *more], check=True, capture_output=True, text=True, cwd=tmp_path
-        ).stdout
+    def out(*words: str) -> str:
+        ran = clift_command(*words)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
 
-    explained = out("--explain").splitlines()
+    explained = out("run", "net.toml", "--explain").splitlines()
     assert "link up: a <-> b" in explained
     assert "flow web: by up, down; back by down, up" in explained
-    table = out("--set", "network.links.down.leg.rate=2 Mbit/s", "-o", "study", "--no-plots")
+    change = "network.links.down.leg.rate=2 Mbit/s"
+    table = out("run", "net.toml", "--set", change, "-o", "study", "--no-plots", "--quiet")
     assert "flow web" in table
     assert "return of down" in table
     # Flows over different links have no limit in common.
     assert "limited by" not in table
-    report = subprocess.run(
-        [sys.executable, "-m", "clift", "report", "study"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    page = (tmp_path / report.stdout.strip()).read_text()
+    page = Path(out("report", "study").strip()).read_text()
     assert "<h3>The network</h3>" in page
     assert ">down</text>" in page
 
