@@ -129,10 +129,7 @@ impl HopLedger {
                             false => 1.0 / cuts.len() as f64,
                         };
                         add(open, Target::Cut(it.cut), share * part);
-                        if self.alone.len() <= it.cut {
-                            self.alone.resize(it.cut + 1, 0.0);
-                        }
-                        self.alone[it.cut] += share * it.alone;
+                        *of_cut(&mut self.alone, it.cut) += share * it.alone;
                     }
                 }
             }
@@ -144,10 +141,7 @@ impl HopLedger {
         if let Some(cut) = timeout {
             for (_, amount) in std::mem::take(&mut self.open[sender]) {
                 self.settle(Target::Cut(cut), amount);
-                if self.alone.len() <= cut {
-                    self.alone.resize(cut + 1, 0.0);
-                }
-                self.alone[cut] += amount;
+                *of_cut(&mut self.alone, cut) += amount;
             }
         } else if heard {
             self.close(sender);
@@ -168,12 +162,7 @@ impl HopLedger {
     fn settle(&mut self, target: Target, amount: f64) {
         match target {
             Target::Cause(cause) => self.causes[cause as usize] += amount,
-            Target::Cut(cut) => {
-                if self.cuts.len() <= cut {
-                    self.cuts.resize(cut + 1, 0.0);
-                }
-                self.cuts[cut] += amount;
-            }
+            Target::Cut(cut) => *of_cut(&mut self.cuts, cut) += amount,
         }
     }
 
@@ -235,4 +224,12 @@ fn add(charged: &mut Vec<(Target, f64)>, target: Target, amount: f64) {
         Some((_, sum)) => *sum += amount,
         None => charged.push((target, amount)),
     }
+}
+
+/// The entry of a cut, which may be a new one.
+fn of_cut(charged: &mut Vec<f64>, cut: usize) -> &mut f64 {
+    if charged.len() <= cut {
+        charged.resize(cut + 1, 0.0);
+    }
+    &mut charged[cut]
 }

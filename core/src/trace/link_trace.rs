@@ -190,8 +190,9 @@ impl LinkTrace {
     /// Share of the used slots that are known to have been erased: first transmissions of data, and
     /// with a scheme that only retransmits, every transmission but the last.
     pub(crate) fn share_erased(&self) -> f64 {
-        let Parts { transmissions, recovered, lost, slots_used, .. } = &self.parts;
-        let again: u64 = transmissions.iter().map(|&(_, times)| u64::from(times) - 1).sum();
+        let Parts { recovered, lost, slots_used, .. } = &self.parts;
+        let counts = self.retransmissions().iter();
+        let again: u64 = counts.map(|&(times, count)| u64::from(times) * count).sum();
         let repaired = match self.len() as u64 + again == *slots_used {
             true => again,
             false => recovered.0,
