@@ -13,7 +13,7 @@ use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
 use clift::simulation::{
     self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Routing, RunError, Setup,
-    SetupError,
+    SetupError, Wants,
 };
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
@@ -309,7 +309,9 @@ fn an_observer_can_stop_a_run() {
 struct Log(Vec<(Instant, Event)>);
 
 impl Observer for Log {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
     fn event(&mut self, at: Instant, event: &Event) {
         self.0.push((at, *event));
     }

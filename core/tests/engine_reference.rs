@@ -11,7 +11,7 @@ use clift::metrics::HopMetrics;
 use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
-    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Routing, Setup,
+    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Routing, Setup, Wants,
 };
 use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Size};
@@ -26,7 +26,9 @@ const RATE: u64 = 8_000_000;
 struct Sent(Vec<(u64, u64)>);
 
 impl Observer for Sent {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
     fn event(&mut self, at: Instant, event: &Event) {
         if let Event::Sent { seq, .. } = *event {
             self.0.push((at.as_nanos(), seq));

@@ -8,6 +8,7 @@ use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
     self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Routing, Setup, SetupError,
+    Wants,
 };
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
@@ -209,7 +210,9 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn event(&mut self, _: Instant, event: &Event) {
         match *event {

@@ -13,7 +13,7 @@ use clift::queue::Aqm;
 use clift::seed::Seed;
 use clift::simulation::{
     self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Routing, RunError, Setup,
-    SetupError,
+    SetupError, Wants,
 };
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
 use clift::transport::{End, Endpoint, Streams};
@@ -284,7 +284,9 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn event(&mut self, _: Instant, event: &Event) {
         match *event {

@@ -19,7 +19,7 @@ use clift::queue::Aqm;
 use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
-use clift::simulation::{self, Event, Flow, Hop, LegConfig, Observer, Routing, Setup};
+use clift::simulation::{self, Event, Flow, Hop, LegConfig, Observer, Routing, Setup, Wants};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
 use clift::units::{Bytes, Duration, Instant, Size};
 
@@ -99,7 +99,9 @@ fn internet(p: f64, burst: f64, scheme: &str, seed: u64) -> Arc<LinkTrace> {
 struct LastPacket(f64);
 
 impl Observer for LastPacket {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
     fn event(&mut self, at: Instant, event: &Event) {
         if matches!(event, Event::Received { .. }) {
             self.0 = at.saturating_since(Instant::ZERO).as_secs_f64();

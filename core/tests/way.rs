@@ -2,7 +2,7 @@
 
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, StreamRange};
 use clift::scenario::{Scenario, Store};
-use clift::simulation::{self, Event, Observer, Passed, Setup, Way};
+use clift::simulation::{self, Event, Observer, Passed, Setup, Wants, Way};
 use clift::trace::Folder;
 use clift::units::{Bytes, Instant};
 
@@ -76,7 +76,9 @@ struct Fates {
 }
 
 impl Observer for Fates {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn event(&mut self, at: Instant, event: &Event) {
         match *event {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clift::budget::{Budget, Refusal};
 use clift::link::Transmission;
-use clift::simulation::{self as engine, Event, Observer, Sample};
+use clift::simulation::{self as engine, Event, Observer, Sample, Wants};
 use clift::units::{Duration, Instant};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -212,7 +212,9 @@ struct Events<'a, 'b> {
 }
 
 impl Observer for Events<'_, '_> {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
         self.log.checkpoint()
@@ -273,7 +275,9 @@ struct Units<'a, 'b> {
 }
 
 impl Observer for Units<'_, '_> {
-    const UNITS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { units: true, ..Wants::default() }
+    }
 
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
         self.log.checkpoint()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clift::simulation::{Event, Observer, Sample, Setup};
+use clift::simulation::{Event, Observer, Sample, Setup, Wants};
 use clift::units::{Duration, Instant};
 
 /// Samples of a run, and the delays of its segments.
@@ -71,7 +71,9 @@ impl Log {
 }
 
 impl Observer for Log {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn sample_interval(&self) -> Option<Duration> {
         self.interval

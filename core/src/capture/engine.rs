@@ -11,7 +11,9 @@ use super::comment::Fate;
 use super::frame::{Flow, Frame};
 use super::timeline::{Seen, Ticket, Timeline};
 use crate::link::{Transit, Transmission};
-use crate::simulation::{Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Units, run};
+use crate::simulation::{
+    Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Units, Wants, run,
+};
 use crate::trace::{FileError, WriteError, write_file};
 use crate::transport::End;
 use crate::units::Instant;
@@ -273,7 +275,9 @@ impl Flight {
 }
 
 impl<W: Write> Observer for Recorder<'_, W> {
-    const PACKETS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { packets: true, ..Wants::default() }
+    }
 
     fn packet(&mut self, now: Instant, flow: u32, id: u32, step: Step<'_>) {
         match step {

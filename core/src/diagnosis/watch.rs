@@ -11,7 +11,7 @@ use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory,
 use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, LinkMetrics, Outcome};
-use crate::simulation::{Flow, Observer, RunError, SenderState, Setup, Step, run};
+use crate::simulation::{Flow, Observer, RunError, SenderState, Setup, Step, Wants, run};
 use crate::transport::{End, Streams};
 use crate::units::{Duration, Instant};
 
@@ -397,8 +397,9 @@ fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>>
 }
 
 impl Observer for Watch<'_> {
-    const PACKETS: bool = true;
-    const SENDERS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { packets: true, senders: true, ..Wants::default() }
+    }
 
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
         if (self.goes_on)() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

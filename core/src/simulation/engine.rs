@@ -15,7 +15,7 @@ use crate::metrics::Outcome;
 use crate::seed::Stream;
 use crate::simulation::agenda::{Agenda, SourceId};
 use crate::simulation::flow::FlowState;
-use crate::simulation::observer::Observer;
+use crate::simulation::observer::{Observer, Wants};
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
@@ -50,7 +50,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// If the setup cannot be run, the trace ends too early, or the observer stops the run.
-pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Result<Outcome, RunError> {
+pub fn run(setup: &Setup, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
     check::check(setup)?;
     Engine::new(setup, observer)?.run()
 }
@@ -64,8 +64,9 @@ const SPLIT_STREAMS: u32 = u32::MAX;
 /// Further connections of a session draw from streams far from those of the flows.
 const MEMBER_STREAMS: u32 = 1 << 31;
 
-struct Engine<'a, O> {
-    observer: &'a mut O,
+struct Engine<'a> {
+    observer: &'a mut dyn Observer,
+    wants: Wants,
     end: Instant,
     stop_when_done: bool,
     /// Nodes: shared forward hops, shared backward hops, source legs.
@@ -95,8 +96,8 @@ enum Role {
     Sampler,
 }
 
-impl<'a, O: Observer> Engine<'a, O> {
-    fn new(setup: &Setup, observer: &'a mut O) -> Result<Self, SetupError> {
+impl<'a> Engine<'a> {
+    fn new(setup: &Setup, observer: &'a mut dyn Observer) -> Result<Self, SetupError> {
         let shared = setup.forward.iter().chain(&setup.backward);
         let mut nodes: Vec<Node> = Hop::numbered(shared, 0)
             .map(|(hop, number)| Node::shared(hop, setup.seed, number, setup.duration))
@@ -159,6 +160,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         let sources = nodes.len() + sockets.len() + flows.len() + 1;
         let sample_interval = observer.sample_interval();
         let mut engine = Self {
+            wants: observer.wants(),
             observer,
             end: Instant::ZERO + setup.duration,
             stop_when_done: setup.stop_when_done,
@@ -179,7 +181,7 @@ impl<'a, O: Observer> Engine<'a, O> {
         for (first, start) in starts {
             engine.schedule(engine.application(first), start);
         }
-        if O::UNITS || O::PACKETS {
+        if engine.wants.units || engine.wants.packets {
             links(&mut engine.nodes).for_each(|(_, link)| link.log_units());
         }
         if sample_interval.is_some() {
@@ -195,7 +197,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             if at > self.end {
                 break;
             }
-            if O::SENDERS {
+            if self.wants.senders {
                 self.read_hops(at);
             }
             now = at;
@@ -219,12 +221,12 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
         }
         let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
-        if O::SENDERS {
+        if self.wants.senders {
             self.read_hops(ended);
         }
         self.catch_up(ended);
         self.hand_out_units();
-        if O::SENDERS {
+        if self.wants.senders {
             for hop in 0..self.forward {
                 let usage = self.nodes[hop].usage(ended);
                 self.observer.ended(ended, hop, usage.as_ref());

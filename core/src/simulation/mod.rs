@@ -30,7 +30,7 @@ pub use engine::{RunError, run};
 pub use graph::{Graph, RouteError, Routes};
 pub use network::{Demand, Edge, Network};
 pub use observer::{
-    Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, SenderState, Step,
+    Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, SenderState, Step, Wants,
 };
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub use socket::{Routing, Ways};

@@ -88,7 +88,7 @@ impl Network {
     ///
     /// # Errors
     /// If it cannot be run, a trace ends too early, or the observer stops the run.
-    pub fn run<O: Observer>(&self, observer: &mut O) -> Result<Outcome, RunError> {
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
         run(&self.setup()?, observer)
     }
 

@@ -7,24 +7,33 @@ use crate::transport::tcp::SenderCounters;
 use crate::transport::{End, Limit, Packet, Window};
 use crate::units::{Duration, Instant};
 
-/// Somebody who watches a run. Every method has a default that does nothing, and a run without
-/// an observer (`&mut ()`) pays for none of them.
+/// What an observer wants to be told, besides samples and checkpoints: nothing unless it says so, and a
+/// run pays for nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wants {
+    /// [`Observer::event`] is called.
+    pub events: bool,
+    /// [`Observer::packet`] is called.
+    pub packets: bool,
+    /// [`Observer::sender`], [`Observer::reading`] and [`Observer::ended`] are called.
+    pub senders: bool,
+    /// [`Observer::units`] is called.
+    pub units: bool,
+}
+
+/// Somebody who watches a run. Every method has a default that does nothing.
 pub trait Observer {
-    /// Whether [`Observer::event`] is called.
-    const EVENTS: bool = false;
+    /// What it wants to be told; asked once, before the run.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
 
     /// Something happened to a segment, in order of time; but what a queue that manages itself dropped is
     /// told with the next packet that comes or arrives.
     fn event(&mut self, _at: Instant, _event: &Event) {}
 
-    /// Whether [`Observer::packet`] is called.
-    const PACKETS: bool = false;
-
     /// Something happened to a packet of a flow; `id` is its number while it is on its way.
     fn packet(&mut self, _now: Instant, _flow: u32, _id: u32, _step: Step<'_>) {}
-
-    /// Whether [`Observer::sender`], [`Observer::reading`] and [`Observer::ended`] are called.
-    const SENDERS: bool = false;
 
     /// A sender has sent all that it can; `connection` counts those of the flow between proxies.
     fn sender(&mut self, _now: Instant, _flow: u32, _connection: u32, _state: &SenderState) {}
@@ -40,9 +49,6 @@ pub trait Observer {
 
     /// What a forward hop carried in the whole run.
     fn ended(&mut self, _at: Instant, _hop: usize, _usage: Option<&Usage>) {}
-
-    /// Whether [`Observer::units`] is called.
-    const UNITS: bool = false;
 
     /// What live links sent since the last call, by time; `hop` counts the shared hops, forward
     /// ones first.

@@ -132,9 +132,9 @@ impl Parts {
 impl LinkTrace {
     /// A link trace of `parts`; the scheme guarantees that they are consistent.
     pub fn from_parts(parts: Parts) -> Self {
-        debug_assert_eq!(parts.t.len(), parts.d.len());
-        debug_assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
-        debug_assert!(parts.transmissions.is_sorted_by_key(|&(index, _)| index));
+        assert_eq!(parts.t.len(), parts.d.len());
+        assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
+        assert!(parts.transmissions.is_sorted_by_key(|&(index, _)| index));
         Self { parts, retransmissions: OnceLock::new() }
     }
 

@@ -13,7 +13,7 @@ use clift::application::{Bulk, File};
 use clift::config::Fault;
 use clift::metrics::FlowMetrics;
 use clift::seed::{Seed, Stream};
-use clift::simulation::{Event, Loss, Observer};
+use clift::simulation::{Event, Loss, Observer, Wants};
 use clift::transport::quic::QuicOptions;
 use clift::transport::tcp::TcpConfig;
 use clift::transport::{Choice, Options, Protocol};
@@ -27,7 +27,9 @@ use support::{GEO, Path, quic, run};
 struct Fingerprint(u64);
 
 impl Observer for Fingerprint {
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn event(&mut self, at: Instant, event: &Event) {
         for byte in format!("{at:?}{event:?}").bytes() {

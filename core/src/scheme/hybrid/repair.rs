@@ -50,7 +50,7 @@ impl Repairs {
     }
 
     pub(super) fn push(&mut self, frame: Again) {
-        debug_assert!(self.again.back().is_none_or(|last| last.ready <= frame.ready));
+        assert!(self.again.back().is_none_or(|last| last.ready <= frame.ready));
         self.again.push_back(frame);
     }
 

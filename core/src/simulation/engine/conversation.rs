@@ -3,7 +3,6 @@
 use super::Engine;
 use crate::application::{Connections, Ends, Session};
 use crate::simulation::flow::FlowState;
-use crate::simulation::observer::Observer;
 use crate::simulation::socket::Socket;
 use crate::transport::End;
 use crate::units::Instant;
@@ -47,7 +46,7 @@ impl Connections for Members<'_> {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// Has a session do what is due, or take what arrived at an end of one of its connections.
     #[inline(never)]
     pub(super) fn attend(&mut self, number: u32, arrived: Option<(u32, End)>, now: Instant) {

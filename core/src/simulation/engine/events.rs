@@ -3,13 +3,13 @@
 use super::{Engine, RunError, links};
 use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
-use crate::simulation::observer::{HopSample, Observer, Sample, Step};
+use crate::simulation::observer::{HopSample, Sample, Step};
 use crate::simulation::path::{Node, Told};
 use crate::simulation::socket::Socket;
 use crate::transport::End;
 use crate::units::Instant;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     // --- what happens at a source ---
 
     pub(super) fn node_event(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
@@ -39,7 +39,7 @@ impl<O: Observer> Engine<'_, O> {
                             let id = transit.packet.0 as u32;
                             let flow = self.routes[id as usize].flow;
                             self.tell_transit(number, transit, now);
-                            if O::PACKETS {
+                            if self.wants.packets {
                                 let step = Step::Lost { hop: number, begins: None };
                                 self.observer.packet(now, flow, id, step);
                             }
@@ -50,7 +50,7 @@ impl<O: Observer> Engine<'_, O> {
                         }
                         LinkEvent::Marked { packet, .. } => {
                             self.packets.mark(packet.0 as u32);
-                            if O::PACKETS {
+                            if self.wants.packets {
                                 let id = packet.0 as u32;
                                 let flow = self.routes[id as usize].flow;
                                 self.observer.packet(now, flow, id, Step::Marked { hop: number });
@@ -97,7 +97,7 @@ impl<O: Observer> Engine<'_, O> {
     /// Tells the observer what became of a packet.
     #[inline]
     pub(super) fn tell(&mut self, id: u32, at: Instant, step: Step<'_>) {
-        if O::PACKETS {
+        if self.wants.packets {
             self.observer.packet(at, self.routes[id as usize].flow, id, step);
         }
     }
@@ -115,11 +115,11 @@ impl<O: Observer> Engine<'_, O> {
     /// Tells the observer how a packet came through a link, and what the link sent until then.
     #[inline]
     fn tell_transit(&mut self, number: usize, transit: Transit, now: Instant) {
-        if !O::PACKETS {
+        if !self.wants.packets {
             return;
         }
         let Node::Link(node) = &mut self.nodes[number] else { return };
-        let units = if O::UNITS { Vec::new() } else { node.link.take_units() };
+        let units = if self.wants.units { Vec::new() } else { node.link.take_units() };
         let id = transit.packet.0 as u32;
         let flow = self.routes[id as usize].flow;
         self.observer.packet(now, flow, id, Step::OverLink { hop: number, transit, units });
@@ -210,7 +210,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     pub(super) fn hand_out_units(&mut self) {
-        if O::UNITS {
+        if self.wants.units {
             for (hop, link) in links(&mut self.nodes) {
                 self.observer.units(hop, link.take_units());
             }

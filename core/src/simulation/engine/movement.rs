@@ -4,14 +4,14 @@ use super::Engine;
 use crate::link::{Admission, DropReason};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
-use crate::simulation::observer::{Discarded, Event, Observer, SenderState, Step};
+use crate::simulation::observer::{Discarded, Event, SenderState, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
 use crate::simulation::socket::Socket;
 use crate::transport::{End, Packet, Received};
 use crate::units::Instant;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     // --- how a packet moves ---
 
     /// Has an endpoint send what it has to send, and sets its timer.
@@ -27,11 +27,11 @@ impl<O: Observer> Engine<'_, O> {
             if end == End::Sender && !state.proxies.is_empty() {
                 state.stamp(number, now, &mut self.packets[id]);
             }
-            if O::EVENTS && end == End::Sender {
+            if self.wants.events && end == End::Sender {
                 let Packet { start, len, retransmission, .. } = self.packets[id];
                 self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
             }
-            if O::PACKETS {
+            if self.wants.packets {
                 let contents = self.packets.contents(id);
                 let endpoint = &self.sockets[number as usize].endpoint;
                 let payload = contents.map_or(&[][..], |contents| endpoint.payload(contents));
@@ -56,7 +56,7 @@ impl<O: Observer> Engine<'_, O> {
         match end {
             End::Sender => {
                 self.flows[flow as usize].note_limit(now, &self.sockets);
-                if O::SENDERS {
+                if self.wants.senders {
                     self.tell_sender(number, now);
                 }
                 self.arm_retransmission(source, timeout);
@@ -117,7 +117,7 @@ impl<O: Observer> Engine<'_, O> {
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, packet.size, packet.len > 0) {
                 Passage::Arrives(at) => {
-                    if O::PACKETS {
+                    if self.wants.packets {
                         let begins = node.leg.last_start();
                         let step = Step::OnLeg { hop: number as usize, begins };
                         self.observer.packet(now, flow, id, step);
@@ -128,7 +128,7 @@ impl<O: Observer> Engine<'_, O> {
                     self.sequence += 1;
                 }
                 passage => {
-                    if O::PACKETS {
+                    if self.wants.packets {
                         let hop = number as usize;
                         let step = match passage {
                             Passage::Dropped => Step::Dropped { hop, too_large: false },
@@ -154,7 +154,7 @@ impl<O: Observer> Engine<'_, O> {
                 match node.link.enqueue(now, offered(id, flow, packet)) {
                     Admission::Queued => {}
                     Admission::Dropped(why) => {
-                        if O::PACKETS {
+                        if self.wants.packets {
                             let too_large = why == DropReason::TooLarge;
                             let step = Step::Dropped { hop: number as usize, too_large };
                             self.observer.packet(now, flow, id, step);
@@ -169,7 +169,7 @@ impl<O: Observer> Engine<'_, O> {
 
     pub(super) fn gone(&mut self, flow: u32, id: u32, now: Instant) {
         let packet = &self.packets[id];
-        if O::EVENTS {
+        if self.wants.events {
             self.observer.event(now, &Event::Gone { flow, seq: packet.start, len: packet.len });
         }
         self.packets.free(id);
@@ -181,9 +181,9 @@ impl<O: Observer> Engine<'_, O> {
         let packet = &self.packets[id];
         let Socket { endpoint, flow: number, end, proxy, .. } = &mut self.sockets[to as usize];
         let (number, end, proxy) = (*number, *end, *proxy);
-        let stale = if O::PACKETS { endpoint.report().receiver.stale_segments } else { 0 };
+        let stale = if self.wants.packets { endpoint.report().receiver.stale_segments } else { 0 };
         let received = endpoint.handle(now, packet, contents);
-        if O::PACKETS {
+        if self.wants.packets {
             let discarded = match received {
                 Received::Data { in_vain: true, .. } if packet.len > 0 => {
                     let is_stale = endpoint.report().receiver.stale_segments > stale;
@@ -193,7 +193,7 @@ impl<O: Observer> Engine<'_, O> {
             };
             self.observer.packet(now, number, id, Step::Arrived { discarded });
         }
-        if O::EVENTS {
+        if self.wants.events {
             let Packet { start: seq, len, .. } = *packet;
             let event = match (end, received) {
                 (End::Sender, Received::Ack(ack)) => Event::Acked { flow: number, ack },

@@ -11,7 +11,7 @@ pub(crate) struct RingBits {
 impl RingBits {
     /// An empty set over ranges of up to `capacity` numbers, a power of two of at least 64.
     pub(crate) fn new(capacity: usize) -> Self {
-        debug_assert!(capacity.is_power_of_two() && capacity >= 64);
+        assert!(capacity.is_power_of_two() && capacity >= 64);
         Self { words: vec![0; capacity / 64].into_boxed_slice() }
     }
 
