@@ -30,7 +30,7 @@ def report() -> None:
 
 
 def _managed(name: str) -> clift.Scenario:
-    # So many packets in flight fill nine tenths of the pipe: nothing is dropped, whatever manages.
+    # This number of packets in flight fills nine tenths of the pipe: no queue drops any.
     leg = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": "1000 packets", "aqm": name}
     return clift.Scenario({"path": [{"leg": leg}]}, duration_s=120, cwnd_max_packets=30)
 

@@ -25,7 +25,7 @@ def browser() -> Iterator[Any]:
     if not CHROMIUM.exists():
         pytest.skip(f"{CHROMIUM} is not there: make browser-deps")
     with tools.sync_playwright() as started:
-        # Root has no sandbox; and the smaller shared memory of containers is no reason to fail.
+        # Root has no sandbox; and the smaller shared memory of containers should not fail a test.
         words = ["--no-sandbox", "--disable-dev-shm-usage"]
         found = started.chromium.launch(executable_path=str(CHROMIUM), args=words)
         yield found

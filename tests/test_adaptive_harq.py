@@ -73,7 +73,7 @@ def test_its_buffer_is_that_of_a_run_and_two_are_refused() -> None:
 
 def test_packets_overtake_where_the_path_gets_shorter_unless_it_keeps_order() -> None:
     steps = [(0, 80), (1, 60)]
-    # Decoded at once: what is left is the path.
+    # Decoded at once: the path remains.
     easy = {"packet_sigma": 0, "first": 100, "rate_kbps": 1e9, "duration_s": 3}
     free = clift.AdaptiveHarqLink(delay_ms=steps, **easy)
     arrivals = [980_000_000, 999_000_000, 1_001_000_000, 1_030_000_000]

@@ -73,7 +73,7 @@ def test_the_link_is_described_as_the_slots_say(tmp_path: Path) -> None:
     assert link.delay_ms == (40, 40, 40)
 
 
-def test_outages_and_the_period_of_a_constellation_are_told() -> None:
+def test_outages_and_the_period_of_a_constellation_are_reported() -> None:
     """The delay changes every 15 s by 5 ms; for 2 s and for .5 s nothing arrives."""
     t_ns = np.arange(30_000) * 10_000_000
     level = np.random.default_rng(1).permutation(20)[t_ns // 15_000_000_000]
@@ -100,7 +100,7 @@ def test_a_log_without_delay_needs_a_round_trip_time(tmp_path: Path) -> None:
 
 
 def test_a_log_of_probes_needs_a_rate(tmp_path: Path) -> None:
-    """A probe each second says nothing of how much the link carries."""
+    """A probe each second does not say how much the link carries."""
     path = tmp_path / "ping.log"
     lines = (f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=52 time=60 ms" for n in range(1, 30))
     path.write_text("\n".join(lines) + "\n")

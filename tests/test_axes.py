@@ -42,7 +42,7 @@ def sample(method: str, keys: int, seed: int = 1) -> np.ndarray:
 def test_sobol_is_scipys_but_for_the_shift_of_the_seed(keys: int) -> None:
     expected = scipy.stats.qmc.Sobol(keys, scramble=False).random(1 << BITS) * (1 << BITS)
     for seed in (1, 7):
-        # Six digits: what lies at the edge of an interval may be rounded out of it.
+        # Six digits: a value at the edge of an interval may be rounded out of it.
         found = np.floor(sample("sobol", keys, seed) + 1e-3)
         shift = found.astype(int) ^ expected.astype(int)
         assert (shift == shift[0]).all()

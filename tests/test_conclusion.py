@@ -130,7 +130,7 @@ def given(tmp_path: Path) -> Path:
     return path
 
 
-def test_copies_of_one_run_are_no_evidence(given: Path) -> None:
+def test_copies_of_one_run_do_not_count(given: Path) -> None:
     found = run_campaign(Scenario.read(given))
     assert found.counts().tolist() == [1, 1]
     assert found.is_complete

@@ -1,4 +1,4 @@
-"""Damaged results folders: noticed on reading, named by `clift results --verify`, made anew."""
+"""Damaged results folders: noticed, named by `results --verify`, run again."""
 
 import json
 import os

@@ -141,7 +141,7 @@ def test_copies_of_a_run_count_once(tmp_path: Path) -> None:
     assert "every run over this trace is the same" in " ".join(str(found).split())
 
 
-def test_runs_go_on_until_the_last_ones_are_told_apart(tmp_path: Path) -> None:
+def test_runs_go_on_until_the_last_ones_differ_clearly(tmp_path: Path) -> None:
     scenario = given_trace(tmp_path, start="random")
     few = clift.design(scenario, space=SMALL, runs_budget=9, progress=False)
     assert few.done <= 9
@@ -190,7 +190,7 @@ def test_it_finds_kuhn_s_conclusions_and_where_a_kernel_of_today_turns_them() ->
     assert good.winners[0].label == "ARQ"
 
 
-def test_runs_are_those_of_the_scenario_with_its_seeds_whatever_the_threads(geo: Path) -> None:
+def test_runs_are_those_of_the_scenario_with_its_seeds_on_any_threads(geo: Path) -> None:
     one, two = (
         clift.design(geo, space=SMALL, threads=threads, progress=False, duration_s=20)
         for threads in (1, 2)
@@ -454,7 +454,7 @@ def test_an_interrupted_search_ranks_what_is_done(
     )
 
 
-def test_a_search_goes_on_where_it_was_and_comes_out_as_at_once(
+def test_a_search_continues_and_comes_out_as_at_once(
     geo: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -62,7 +62,7 @@ def test_figures_come_in_order_as_they_are_drawn_here(processes: int) -> None:
     assert not _children()
 
 
-def test_whoever_stops_leaves_no_process() -> None:
+def test_any_stop_leaves_no_process() -> None:
     begun = time.monotonic()
     drawn = pngs([*_figures(1), ("slow", Slow()), ("slower", Slow())], processes=3)
     assert next(drawn)[0] == "0"

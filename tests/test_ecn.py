@@ -1,4 +1,4 @@
-"""Explicit congestion notification: marks in the place of drops, what TCP does, captures."""
+"""Explicit congestion notification: marks instead of drops, what TCP does, captures."""
 
 import shutil
 import subprocess

@@ -29,7 +29,7 @@ def test_killed_studies_leave_the_undisturbed_tables(ways: tuple[str, ...], tmp_
 def test_commands_killed_in_any_phase_leave_the_undisturbed_files(
     commands: str, tmp_path: Path
 ) -> None:
-    # In a process of its own, from which those that are killed are forked.
+    # In a separate process, from which those that are killed are forked.
     code = (
         "import sys; from pathlib import Path; from validation.kills import kill_phases\n"
         "if __name__ == '__main__':\n"

@@ -136,6 +136,6 @@ def test_ctrl_c_is_answered_at_once(name: str, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     # Half a second is what is promised (validation/interrupts.py); a busy machine takes longer.
     assert interrupted_after(lambda: SLOW[name](pipe)) < 2.5
-    # Whoever waits on the pipe is let go.
+    # A reader of the pipe is let go.
     if name.startswith("pipe"):
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))

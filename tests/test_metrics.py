@@ -296,7 +296,7 @@ def test_reordering_by_the_events() -> None:
 
 
 def of_seconds(summary: dict[str, Any], of: dict[str, Any]) -> float:
-    """How long the run lasted; a flow lasts until its file is through."""
+    """How long the run lasted; a flow lasts until its file has arrived."""
     seconds: float = summary["duration_s"] if of is summary else of["completion_s"]
     return seconds
 
@@ -424,7 +424,7 @@ def test_totals_are_sums_over_flows_and_fairness_is_jains() -> None:
     assert summary["completion_s"] is summary["completion_acked_s"] is None
 
 
-def test_a_run_is_through_with_its_slowest_flow() -> None:
+def test_a_run_ends_with_its_slowest_flow() -> None:
     run = clift.simulate(lossy(), transport="newreno", file_bytes=200_000, duration_s=99, flows=3)
     summary = run.summary()
     for name, kind in (("completion_s", RECEIVED), ("completion_acked_s", ACKNOWLEDGED)):

@@ -209,7 +209,7 @@ $ns run
 """
 
 
-def test_both_ways_by_one_file_draw_anew_unless_told_not_to(tmp_path: Path) -> None:
+def test_both_ways_by_one_file_draw_again_unless_told_not_to(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(f'seed = 3\nduration = "30 s"\nscheme = "none"{CHANNEL}')
 
     def lost(options: str) -> list[set[str]]:

@@ -240,7 +240,7 @@ def test_an_application_gives_the_run_of_constant_rate(transport: str) -> None:
     assert mine.events().equals(theirs.events())
 
 
-def test_draws_follow_the_seed_whatever_the_threads() -> None:
+def test_draws_follow_the_seed_on_any_threads() -> None:
     scenarios = [
         clift.Scenario(
             LINK,
@@ -272,7 +272,7 @@ def test_an_exception_of_a_part_reaches_the_caller() -> None:
             call()
         frames = traceback.extract_tb(caught.value.__traceback__)
         assert any(frame.name == "on_ack" and frame.filename == __file__ for frame in frames)
-    # The next run knows nothing of it.
+    # The next run does not know it.
     assert clift.simulate(LINK, transport="py-newreno", duration_s=5).goodput_kbps > 0
 
 

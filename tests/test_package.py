@@ -24,7 +24,7 @@ def test_modules_are_imported_directly_and_scenarios_only_by_what_they_say() -> 
 
 
 def test_only_the_command_line_imports_the_papers() -> None:
-    """What only the papers need is a package of its own, which imports the rest."""
+    """What only the papers need is a separate package, which imports the rest."""
     package = Path(clift.__file__).parent
     used = {
         path.relative_to(package).as_posix()

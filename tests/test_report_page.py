@@ -267,7 +267,7 @@ def test_it_opens_from_disk_without_a_request_or_an_error(opened: Opened) -> Non
     assert opened.is_quiet()
     assert page.locator("figure").count() == 6
     assert page.locator("h1").text_content() == HOSTILE
-    # Every control once, with everything that is drawn anew for it.
+    # Every control once, with everything that it redraws.
     for place in range(page.locator("select").count()):
         one = page.locator("select").nth(place)
         for value in range(min(3, one.locator("option").count())):

@@ -1,4 +1,4 @@
-"""What `clift run -o` leaves in a folder, whatever was there before and whenever it is stopped."""
+"""What `clift run -o` leaves in any folder, and after any stop."""
 
 import json
 import shlex

@@ -326,7 +326,7 @@ def test_explain_names_every_key_and_runs_nothing(scenario: Path) -> None:
         "scheme = ARQ | HARQ(10/12)  (line 17)",
     }
     assert expected <= set(lines), expected - set(lines)
-    # What decides an answer is told where only another key decides it.
+    # The deciding key is named where only another key decides.
     open_to_both = scenario.with_name("open.toml")
     open_to_both.write_text(scenario.read_text().replace('transport.profile = "papers"\n', ""))
     for sack, profile, window, delay in (

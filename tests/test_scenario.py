@@ -1,4 +1,4 @@
-"""Scenario files and scenarios in Python: what they mean, and what wrong ones are told."""
+"""Scenario files and scenarios in Python: what they mean, and the messages of wrong ones."""
 
 import copy
 import json
@@ -379,7 +379,7 @@ def test_without_sack_a_syn_goes_first() -> None:
         assert run.completion_s == pytest.approx(last * 1.003802e-3 + 0.25, abs=1e-6)
 
 
-def test_run_many_equals_simulate_whatever_the_threads(link: clift.LinkTrace) -> None:
+def test_run_many_equals_simulate_on_any_threads(link: clift.LinkTrace) -> None:
     scenarios = [
         clift.Scenario(link, transport=transport, file_bytes=50_000, start_offset_s=start, seed=7)
         for transport in ("newreno", "cubic")

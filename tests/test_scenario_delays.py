@@ -80,7 +80,7 @@ def test_delays_behind_a_link_are_path_ms(folder: Path, kind: str, in_order: boo
 
 
 def test_a_leg_of_the_path_and_access_legs_are_like_path_ms(folder: Path) -> None:
-    # A trace that does not wrap: delays of a link begin anew with its trace, those of a leg do not.
+    # A trace that does not wrap: a link's delays begin again with its trace, those of a leg do not.
     slots = clift.channel.gilbert_elliott(
         slots=9000, slot_ns=1_000_000, alpha=0.99, beta=0.5, decode_ns=1, lldu_bytes=200, seed=1
     )
@@ -152,7 +152,7 @@ def test_a_file_is_read_once_and_an_edit_is_seen_by_the_next_reading(folder: Pat
     run = clift.simulate(before)
     assert run.events() == clift.simulate(before).events()
     (folder / "delays.csv").write_text("time_s,delay_ms\n0,10\n")
-    # What was read stays as it was for whoever read it.
+    # What was read stays as it was for its reader.
     assert clift.simulate(before).summary() == run.summary()
     assert clift.simulate(scenario(folder, text)).summary() != run.summary()
 

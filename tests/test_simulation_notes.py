@@ -1,4 +1,4 @@
-"""What a run says of itself where its settings, not the link, decide."""
+"""The notes of a run where its settings, not the link, decide."""
 
 import re
 import warnings

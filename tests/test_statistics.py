@@ -203,7 +203,7 @@ def test_a_trace_that_repeats_is_a_ring() -> None:
 
 def test_runs_that_are_worth_two_have_no_interval() -> None:
     assert estimate(SKEWED, independent=2.9).half_width is None
-    # Nor two over one trace that do not overlap; two that are drawn anew have Student's.
+    # Nor two over one trace that do not overlap; two with their own draws have Student's.
     assert estimate([400.0, 640.0], independent=2.0).half_width is None
     assert estimate([400.0, 640.0]).half_width is not None
     pairs = {0: 400.0, 1: 640.0}, {0: 300.0, 1: 539.0}

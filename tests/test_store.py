@@ -51,7 +51,7 @@ def test_only_missing_runs_are_run(study: Path, tmp_path: Path, monkeypatch) -> 
     more = clift.campaign.sweep(study, folder, progress=False)
     assert sorted(ran) == list(range(6, 12))
     ran.clear()
-    # A further cell is run, the others are kept, whatever their place.
+    # A further cell is run, the others are kept at any place.
     schemes = {"vary.scheme": ["HARQ(10/12)", "ARQ", "none"]}
     wider = clift.campaign.sweep(study, folder, progress=False, **schemes)
     assert sorted(place % 3 for place in ran) == [0] * 6

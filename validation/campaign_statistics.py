@@ -215,7 +215,7 @@ def over_links(runs: int = 300, campaigns: int = OF_LINKS) -> list[str]:
             equal = [of_two(whole, draw, few, 1.0) for _ in range(campaigns)]
             false = sum(one.best is not None and not one.is_exact for one in equal) / campaigns
             print(f"{name}: {few} runs, a false winner in {false:.1%} of {campaigns} campaigns")
-            # Two standard errors of so many campaigns.
+            # Two standard errors of this number of campaigns.
             if false > FALSE + 2 * np.sqrt(FALSE * (1 - FALSE) / campaigns):
                 broken.append(f"{name}: a false winner in {false:.1%}")
         if whole.cells[0].shared:

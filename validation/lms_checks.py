@@ -7,7 +7,7 @@ states of a road for kilometres:
 * What is drawn once a state (durations, mean levels, successors) is independent from state to
   state, and is compared over a fixed *number* of states, not over a fixed way: a way holds too few
   long ones. The start is compared over thousands of seeds.
-* The signal is compared *given its road*: what is left then is shadowing and multipath, whose
+* The signal is compared *given its road*: the rest is then shadowing and multipath, whose
   memory is a few metres, so that stretches of kilometres are independent, and 10 hours hold
   hundreds of them.
 """
@@ -134,13 +134,13 @@ def _frames(lengths: Array, road: ThreeState, number: int) -> list[Found]:
 
 
 def _start(channel: LandMobile, road: P681 | ThreeState) -> list[Found]:
-    """What lies at the start, over many seeds, and how much is left of it."""
+    """The state at the start, over many seeds, and its remaining duration."""
     drives = [channel.road(1, seed) for seed in range(1, STARTS + 1)]
     first = {key: np.array([drive[key][0] for drive in drives]) for key in drives[0]}
     moving = first["direct_db"] != first["direct_end_db"]
     shares = road.shares()
     found = [
-        _counts("what lies at the start", np.where(moving, len(shares) - 1, first["state"]), shares)
+        _counts("the state at the start", np.where(moving, len(shares) - 1, first["state"]), shares)
     ]
     if isinstance(road, P681):
         for number, state in enumerate(road.states):
@@ -149,7 +149,7 @@ def _start(channel: LandMobile, road: P681 | ThreeState) -> list[Found]:
                 p = stats.kstest(left, state.residual_cdf).pvalue
                 word = ("good", "bad")[number]
                 middle = float(state.residual_cdf(np.array([np.median(left)]))[0])
-                found.append((f"what is left of it, {word}", p, middle, 0.5))
+                found.append((f"its remaining duration, {word}", p, middle, 0.5))
     return found
 
 

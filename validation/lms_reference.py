@@ -1,6 +1,6 @@
 """Closed forms of the land mobile models, from the tables themselves and scipy.
 
-Nothing of the program is used: the tables are read as text, laws come from scipy's non-central
+No part of the program is used: the tables are read as text, laws come from scipy's non-central
 chi-square distribution and normal distribution. Lengths in metres, levels in dB, as in the tables.
 """
 

@@ -200,7 +200,7 @@ def fault(name: str, given: dict[str, Any]) -> str | None:
             return f"not one line: {line!r}"
         if len(given) == 1 and not _names(line, next(iter(given))):
             return f"does not name it: {line}"
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is wrong
+    except Exception as error:  # noqa: BLE001 - any exception is wrong
         return f"{type(error).__name__}: {error}"
     finally:
         clift.memory_limit(None)
@@ -236,7 +236,7 @@ def _names(line: str, argument: str) -> bool:
 
 
 def alone(every: int = 1) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each `every`-th wrong value for each argument by itself."""
+    """Each `every`-th wrong value for each argument alone."""
     number = 0
     for name in CALLS:
         for argument in arguments(name):

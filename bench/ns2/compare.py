@@ -33,7 +33,7 @@ WORD = (1 << 64) - 1
 def lost(seed: int, position: int, p: float) -> bool:
     """Tell whether run `seed` loses packet `position` at loss probability `p`.
 
-    A SplitMix64 hash of both, so that any position can be asked for by itself.
+    A SplitMix64 hash of both, so that any position can be asked for alone.
 
     >>> sum(lost(1, position, 0.01) for position in range(100_000))
     1004

@@ -250,7 +250,7 @@ fn retransmissions_that_compete_share_the_air() {
     assert!((0.48..=0.5).contains(&ratio), "{ratio}");
 }
 
-/// Sizing by what is missing meets its target at each attempt.
+/// Sizing by the missing information meets its target at each attempt.
 #[test]
 fn what_is_missing_comes_with_the_target_probability() {
     let mut random = proptest::test_runner::TestRng::deterministic_rng(

@@ -390,7 +390,7 @@ fn least(content: &PageContent) -> Duration {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever is lost on either way, all objects arrive, each byte of them once, no earlier than its
+    /// Under any losses, both ways, all objects arrive, each byte of them once, no earlier than its
     /// parents and the path allow; and the same again with the same seed.
     #[test]
     fn all_objects_arrive_in_time_that_it_takes(

@@ -12,7 +12,7 @@ use clift::seed::Seed;
 use clift::trace::{Format, InMemory, PhyTrace, TimeUnit, TraceFile, parquet};
 use clift::units::{Bytes, Duration};
 
-/// So many slots are read and made here; each takes two columns of 8 bytes.
+/// The number of slots that are read and made here; each takes two columns of 8 bytes.
 const SLOTS: usize = 20_000;
 
 fn trace() -> PhyTrace {

@@ -306,7 +306,7 @@ fn bytes_of(found: &[Option<u64>], arrivals: &Arrivals, terminals: u32) -> Vec<f
     bytes
 }
 
-/// Processor sharing: whatever the sizes of their packets, terminals get equal shares.
+/// Processor sharing: with packets of any size, terminals get equal shares.
 #[test]
 fn busy_terminals_have_equal_shares() {
     let arrivals = saturated(4, 10);

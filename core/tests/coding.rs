@@ -231,7 +231,7 @@ proptest! {
         prop_assert_eq!(events, pass(vec![leg(queue, &lost)], coding, &packets).0);
     }
 
-    /// Whatever the parameters, nothing panics and nothing waits for ever.
+    /// With any parameters, nothing panics and nothing waits for ever.
     #[test]
     fn absurd_parameters_do_no_harm(
         window in 1u32..=1024,

@@ -395,7 +395,7 @@ fn a_road_starts_at_a_random_place_however_long_its_events() {
     // 3614 m of good, 19 m of bad and two transitions of 2 m on average.
     let share = left.len() as f64 / first.len() as f64;
     assert!((share - 0.9937).abs() < 4.0 * (0.0063f64 / 4000.0).sqrt(), "{share}");
-    // P(what is left <= x) is the integral of 1 - F over the mean duration.
+    // P(remaining duration <= x) is the integral of 1 - F over the mean duration.
     left.sort_by(f64::total_cmp);
     let law = |metres: f64| {
         let steps = 20_000;

@@ -1,4 +1,4 @@
-//! Link traces from columns: taken apart and made anew, and what is refused.
+//! Link traces from columns: taken apart, built again, and refused where they are wrong.
 
 use clift::scheme::{Scheme, Timing};
 use clift::trace::{LinkColumns, LinkTrace, Parts, PhyTrace, Sizes};

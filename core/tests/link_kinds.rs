@@ -1,4 +1,4 @@
-//! Every kind of link over slots sees the same slots, whatever it does with them.
+//! Every kind of link over slots sees the same slots.
 
 use std::sync::Arc;
 

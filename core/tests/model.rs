@@ -185,7 +185,7 @@ fn beside(whole: &Comparison, cut: &Comparison) -> Option<String> {
         full(cut.model),
         100.0 * off(cut.model),
     );
-    // What is left of the effect on the delay of consecutive blocks: see docs/concepts/model.md.
+    // The remaining effect on the delay of consecutive blocks: see docs/concepts/model.md.
     let allowed = if is_delay { 0.0125 } else { 0.01 };
     let fine = off(cut.model).abs() <= 0.01 + chance && off(whole.model).abs() <= allowed + chance;
     (!fine).then(|| whole.name.clone())

@@ -153,7 +153,7 @@ fn back_pressure_bounds_what_the_proxy_holds() {
     }
 }
 
-/// A window that a proxy keeps whatever is lost.
+/// A window that a proxy keeps under any losses.
 #[test]
 fn a_fixed_window_does_not_fall() {
     let lossy = || leg(8_000_000, 300, Loss::Random(Probability::new(0.01).unwrap()));
@@ -327,7 +327,7 @@ fn any_hop() -> impl Strategy<Value = Hop> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Whatever is lost, dropped and closed on either side of however many proxies: every byte
+    /// With any losses, drops and closed windows on either side of any number of proxies, every byte
     /// arrives once, no proxy holds more than its buffers, and the same setup gives the same run.
     #[test]
     fn every_byte_arrives_once_and_no_buffer_overflows(

@@ -1,4 +1,4 @@
-//! Queues that manage themselves: laws that each must follow, whatever hop stands behind it.
+//! Queues that manage themselves: laws that each must follow in front of any hop.
 
 use clift::link::{Admission, Link, LinkEvent, Packet, PacketId, QueueLimit, StreamRange};
 use clift::queue::Aqm;
@@ -27,7 +27,7 @@ struct Arrival {
     size: u32,
 }
 
-/// What became of each packet: when it was delivered, or when it was dropped.
+/// The fate of each packet: when it was delivered, or when it was dropped.
 fn carry(way: &mut Way, arrivals: &[Arrival]) -> Vec<Result<u64, u64>> {
     carry_marking(way, arrivals, |_| Ecn::NotEct).0
 }
@@ -359,7 +359,7 @@ fn marks_are_twice_the_root_of_drops() {
     }
 }
 
-/// Whatever the classic queue does, a low-latency packet waits for what is being sent, its own queue and
+/// With any load of the classic queue, a low-latency packet waits for what is being sent, its own queue and
 /// now and then a classic packet.
 #[test]
 fn low_latency_packets_do_not_wait_behind_classic_ones() {

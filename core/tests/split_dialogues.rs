@@ -189,7 +189,7 @@ fn an_answer_takes_the_rounds_of_the_longest_stretch() {
     assert_eq!(took(30 * MSS, middle()), ms(600));
 }
 
-/// A proxy of profile `papers` sends one way, and is told so.
+/// A proxy of profile `papers` sends one way, and refuses the other.
 #[test]
 fn a_proxy_that_sends_one_way_is_refused() {
     let proxy = ProxyConfig { profile: Some(Profile::Papers), ..ProxyConfig::default() };
@@ -324,7 +324,7 @@ fn any_hop() -> impl Strategy<Value = Hop> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Whatever is lost and closed in either direction, on either side of however many proxies: each
+    /// With any losses and closed windows, in either direction, on either side of any number of proxies, each
     /// end hears every byte once, no proxy holds more than its buffers, every stretch carries each byte
     /// once, and the same setup gives the same run.
     #[test]

@@ -1,4 +1,4 @@
-//! Laws of BBR over a plain path: what its draft promises, whatever the details.
+//! Laws of BBR over a plain path: what its draft promises.
 
 use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};

@@ -1,5 +1,5 @@
 //! Laws of BBR version 3 over a plain path: what its draft promises (draft-ietf-ccwg-bbr-04),
-//! whatever the details.
+//! apart from details.
 
 use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
 use clift::metrics::fairness;

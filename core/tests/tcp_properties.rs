@@ -1,4 +1,4 @@
-//! What must hold for TCP whatever the network does.
+//! What must hold for TCP over any network.
 
 use crate::support::plain_path::{self as support, Fate, Path, Supply, run_with_acks};
 use clift::transport::tcp::{
@@ -35,7 +35,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
     any.prop_filter("a connection that can be", |config| config.check().is_ok())
 }
 
-/// `None`: profile `papers`; else every option of profile `linux` by itself.
+/// `None`: profile `papers`; else every option of profile `linux` alone.
 fn linux() -> impl Strategy<Value = Option<LinuxOptions>> {
     let options = (any::<u16>(), 3u32..400).prop_map(|(bits, max_reordering)| {
         let on = |bit: u32| bits >> bit & 1 == 1;
@@ -133,7 +133,7 @@ proptest! {
         prop_assert_eq!(again.sent, run.sent);
     }
 
-    /// Whatever arrives, sense or nonsense: the window stays within its limits, no timer lies in
+    /// With any input, sense or nonsense, the window stays within its limits, no timer lies in
     /// the past, and no more is sent than window and application allow.
     #[test]
     fn a_sender_survives_any_acks(
@@ -175,7 +175,7 @@ proptest! {
         }
     }
 
-    /// A receiver hands over what has come without a gap, whatever comes.
+    /// A receiver hands over what has come without a gap, for any arrivals.
     #[test]
     fn a_receiver_survives_any_segments(
         config in config(),

@@ -67,7 +67,7 @@ fn setup(link: &str) -> Setup {
     scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap()
 }
 
-/// What became of packets, by the first byte that they carry.
+/// The fates of packets, by the first byte that they carry.
 #[derive(Debug, Default, PartialEq)]
 struct Fates {
     sent: Vec<(Instant, u64, u32)>,

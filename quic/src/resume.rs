@@ -2,7 +2,7 @@
 //! to half of the saved window after its first round trip, and retreats if losses follow.
 //!
 //! quinn's controllers accept a window only when they are made. To set the window, the controller
-//! is therefore made anew with it, in slow start as before. quinn paces the jump like any window.
+//! is therefore built again with it, in slow start as before. quinn paces the jump like any window.
 //! As over TCP, storing the parameters is not modelled: a configuration gives them.
 
 use std::any::Any;
@@ -90,7 +90,7 @@ impl CarefulResume {
         rtt + rtt > saved && rtt <= saved * 10
     }
 
-    /// Makes the controller anew, in slow start with this window.
+    /// Builds the controller again, in slow start with this window.
     fn begin_anew(&mut self, now: Instant, window: u64) {
         let mtu = u16::try_from(self.mtu).unwrap_or(u16::MAX);
         self.inner = self.factory.control(now, mtu, Some(window.max(self.least())));

@@ -124,7 +124,7 @@ def main() -> int:
     """Parses the command line and does it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("kept", nargs="?", default="drawn", choices=KEPT, help="measurements")
-    parser.add_argument("--measure", nargs="+", help="numbers of cells to measure anew, or all")
+    parser.add_argument("--measure", nargs="+", help="numbers of cells to measure again, or all")
     parser.add_argument("--run", type=int, default=1, help="number of the measurement")
     parser.add_argument("--parallel", type=int, default=1, help="kernels at a time (virtual time)")
     parser.add_argument("--without-kept-apart", action="store_true", help="leave a third unseen")

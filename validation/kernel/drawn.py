@@ -96,7 +96,7 @@ def drawn() -> list[DrawnCell]:
     cells = []
     for number in range(BULK + FILES):
         congestion = draw.choice(CONTROLS)
-        # BBR paces by itself.
+        # BBR always paces.
         paced = draw.random() < 0.5 and congestion != "bbr"
         (rate,) = draw.choices(list(RATES), list(RATES.values()))
         rtt = draw.choice(ROUND_TRIPS)

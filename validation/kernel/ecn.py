@@ -1,7 +1,7 @@
 """TCP with ECN beside a kernel: its TCP over its own queues, and ours over ours.
 
     python -m validation.kernel.ecn                             # with what is measured
-    python -m validation.kernel.ecn --measure 7.2 [NUMBER ...]  # anew, in virtual time
+    python -m validation.kernel.ecn --measure 7.2 [NUMBER ...]  # again, in virtual time
 
 A cell is one bulk flow over 10 Mbit/s with a queue that marks, from the first SYN on. A mark more
 or less in the beginning can decide minutes, so that one run beside one says little: delays are
@@ -78,7 +78,7 @@ class EcnCell:
 
     @property
     def kernel_queue(self) -> tuple[str, list[str]]:
-        """The queue as `tc` is told it.
+        """The queue in the words of `tc`.
 
         >>> EcnCell("cubic", "fq-codel", 40).kernel_queue
         ('fq_codel', ['limit', '1000', 'quantum', '1514', 'ecn'])

@@ -2,7 +2,7 @@ r"""Files of 100 kB over Kuhn 2014's link in bad reception: a kernel's TCP live,
 
     python -m validation.kernel.files                       # the kept measurements and ours
     python -m validation.kernel.virtual run 7.2 \
-        python -m validation.kernel.files --measure         # what is missing, in virtual time
+        python -m validation.kernel.files --measure         # missing ones, in virtual time
 
 `clift live` gives every packet the fate that the engine's link gives it, seed by seed, so that
 each file is compared with its own. A host's first packet comes just after a slot has begun, and
@@ -66,7 +66,7 @@ CELLS = [
 
 
 class Result(NamedTuple):
-    """What became of a file: seconds until its last byte arrived, segments sent again, timeouts."""
+    """The fate of a file: seconds until its last byte arrived, segments sent again, timeouts."""
 
     completion_s: float
     retransmissions: int
@@ -117,7 +117,7 @@ def engine(cell: Cell, linux: dict[str, bool]) -> Result:
 def main() -> int:
     """Prints the table; 1 if less than 95 % of the files are within 5 % of the kernel's time."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", action="store_true", help="measure what is missing (root)")
+    parser.add_argument("--measure", action="store_true", help="measure missing files (root)")
     parser.add_argument("--default", action="store_true", help="with the default options")
     given = parser.parse_args()
     if given.measure:

@@ -22,7 +22,7 @@ _READ_NS = 500_000
 
 
 class Offered(NamedTuple):
-    """A packet that came to a wire, and what became of it: "sent", "lost", "dropped" or "held"."""
+    """A packet that came to a wire, and its fate: "sent", "lost", "dropped" or "held"."""
 
     at: int
     fate: str

@@ -1,7 +1,7 @@
 """Kuhn 2014's link on a real kernel: the demo's cells live, beside the engine and ns-2.
 
     python -m validation.kernel.live             # the kept measurements: table and figure
-    python -m validation.kernel.live --measure   # measure anew (root; a quarter of an hour)
+    python -m validation.kernel.live --measure   # measure again (root; a quarter of an hour)
 
 Each cell is 100 s of bulk data over the same link in every host: `clift live` on this kernel,
 profile `linux` and profile `papers` of the engine, ns-2 by the plugin. `live.csv` keeps what was

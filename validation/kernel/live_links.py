@@ -2,13 +2,13 @@ r"""A kernel's TCP live over eight GEO and LEO links, beside the engine's profil
 
     python -m validation.kernel.live_links                       # the kept measurements and ours
     python -m validation.kernel.virtual run NAME \\
-        python -m validation.kernel.live_links --measure         # anew, in virtual time
+        python -m validation.kernel.live_links --measure         # again, in virtual time
 
 60 s of bulk data through `clift live`: the link is the very object that the engine drives, so that
 every packet's fate is compared too. Kernel and engine meet the same channel, seed by seed: the mean
 of their ratios counts, over three seeds, nine for the controls that a loss more or less decides
 over adaptive HARQ, where runs differ fivefold, and 21 in order. `live_links.csv` keeps what was
-measured. In virtual time (`virtual.py`) the link is never late, whatever the machine does.
+measured. In virtual time (`virtual.py`) the link is never late on any machine.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def main() -> int:
     A cell is off that is neither within 5 % nor within two standard errors.
     """
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", action="store_true", help="measure what is missing (root)")
+    parser.add_argument("--measure", action="store_true", help="measure missing ones (root)")
     if parser.parse_args().measure:
         measure()
         return 0

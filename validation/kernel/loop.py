@@ -14,7 +14,7 @@ _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLET
 class Loop:
     """Sockets that do not block, and times at which something is due.
 
-    A socket is told of once when something new comes or goes (edges): what is told of is to be
+    A socket is reported once when something new comes or goes (edges): the reported socket is to be
     worked off until it would block. So a program that must wait does wait, which a clock that
     stands still while programs compute depends on.
 
@@ -36,7 +36,7 @@ class Loop:
         self._poll.register(one, _EDGES)
 
     def ask(self, one: socket.socket) -> None:
-        """Is told of it once it takes more, and now if it does."""
+        """Is called once it takes more, and now if it does."""
         self._poll.modify(one, _EDGES)
 
     def at(self, when: int, what: Any) -> None:

@@ -1,7 +1,7 @@
 """Pages and requests behind proxies on a real kernel, over a live link, beside the engine.
 
     python -m validation.kernel.pages                             # what is kept, beside ours
-    python -m validation.kernel.pages --measure 7.2 [NUMBER ...]  # anew, in virtual time
+    python -m validation.kernel.pages --measure 7.2 [NUMBER ...]  # again, in virtual time
 
 The server stands 10 ms before the link of `clift live`, the client at its other end. `gateway` is a
 proxy before the link; `pair` is one more behind it, at no distance from the client, as `pep` in
@@ -437,7 +437,7 @@ def main() -> int:
     """Measures if that is asked for, and compares."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument(
-        "--measure", nargs="+", metavar="KERNEL [NUMBER]", help="measure cells anew"
+        "--measure", nargs="+", metavar="KERNEL [NUMBER]", help="measure cells again"
     )
     parser.add_argument("--here", type=int, metavar="NUMBER", help="measure one in this kernel")
     parser.add_argument("--role", nargs="+", help=argparse.SUPPRESS)

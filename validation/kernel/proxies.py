@@ -1,7 +1,7 @@
 """Split TCP on a real kernel: two sockets joined by a relay, over a live link, beside the engine.
 
     python -m validation.kernel.proxies             # the kept measurements
-    python -m validation.kernel.proxies --measure   # measure what is missing (root; some minutes)
+    python -m validation.kernel.proxies --measure   # measure missing cells (root; some minutes)
 
 Source and proxy stand 10 ms apart (20 Mbit/s, a TUN wire of `forwarder.py`); the proxy sends over
 the link of `clift live`, and the destination is its other end. The relay is a loop around `recv`
@@ -272,7 +272,7 @@ def _pieces(incoming: socket.socket, outgoing: socket.socket, buffer: int) -> It
 
 
 def _source(place: Path, size: int, congestion: str) -> None:
-    """What the source's host does; it keeps the connection until it is told to end."""
+    """What the source's host does; it keeps the connection until it is asked to end."""
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
         (place / "started").write_text(str(time.monotonic_ns()))

@@ -8,7 +8,7 @@ from validation.queues import ECT_0, ECT_1, NOT_ECT, PACKETS, PATTERNS, Arrivals
 
 _LIMIT = f"limit {PACKETS}"
 # A kernel reckons PIE's 15 ms in its ticks, 4 of 4 ms with `CONFIG_HZ=250`, and its timer wheel
-# fires one tick later than it is told, so that it never is early.
+# fires one tick later than it is set to, so that it never is early.
 PIE = "pie(update 20 ms)"
 # By ours: the kernel's name and arguments, without those that let it mark.
 QUEUES = {

@@ -3,7 +3,7 @@
 Runs inside a kernel in virtual time (`virtual.py`) as root, where a program that waits is never
 late. The packets of a cell, by its number in `queue_cells`, go into the queue before a wire of 12
 Mbit/s (`shaped`); a packet was sent a time on that wire after it was handed on.
-Writes a line a cell: its number, then as JSON what became of each packet, and when.
+Writes a line a cell: its number, then as JSON the fate of each packet, and when.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SNDBUFFORCE = 32
 
 
 def probe(cell: QueueCell) -> list[tuple[str, int]]:
-    """What became of each packet, "delivered", "marked" or "dropped", and when it was sent, ns.
+    """The fate of each packet, "delivered", "marked" or "dropped", and when it was sent, ns.
 
     Raises:
         OSError: If the kernel lacks the queue.
@@ -75,7 +75,7 @@ def _receive_until(tun: int, start: int, until: int, fates: list[tuple[str, int]
 
 
 def _socket(cell: QueueCell, flow: int) -> socket.socket:
-    """Sends the packets of a flow; fq_codel is told the flow, so that none share a queue."""
+    """Sends the packets of a flow; fq_codel gets the flow, so that none share a queue."""
     made = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     made.setsockopt(socket.SOL_SOCKET, _SNDBUFFORCE, 1 << 28)
     if cell.kernel_kind == "fq_codel":

@@ -1,7 +1,7 @@
 """CLIFT's queues and a kernel's `tc` with the same arrivals.
 
     python -m validation.kernel.queues                             # with what is measured
-    python -m validation.kernel.queues --measure 7.2 [NUMBER ...]  # anew, in virtual time
+    python -m validation.kernel.queues --measure 7.2 [NUMBER ...]  # again, in virtual time
 
 Compares in each cell (`queue_cells`) the shares dropped and marked and the mean delay of what was
 sent, each within 10 % (of a share of .2 % and a delay of 1 ms at least). `queues.csv` has what

@@ -1,7 +1,7 @@
 """QUIC of the engine beside two real endpoints through the live link: quinn with TLS over UDP.
 
     python -m validation.kernel.quic             # the kept measurements beside the engine
-    python -m validation.kernel.quic --measure   # measure anew (root, cargo), in real time
+    python -m validation.kernel.quic --measure   # measure again (root, cargo), in real time
     python -m validation.kernel.virtual run 7.2 python -m validation.kernel.quic --measure 1 4
 
 The last measures the first four draws in a kernel in virtual time, where no wake-up is late; that
@@ -195,7 +195,7 @@ def main() -> int:
     """Prints the table; 1 if fewer than nine cells in ten agree."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measure", nargs="*", type=int, metavar=("FIRST", "LAST"),
-                        help="measure anew: all draws, or these")  # fmt: skip
+                        help="measure again: all draws, or these")  # fmt: skip
     if (draws := parser.parse_args().measure) is not None:
         measure(*(draws or (1, MANY_SEEDS)))
         return 0

@@ -35,7 +35,7 @@ def unseen() -> list[DrawnCell]:
     cells = []
     for at in range(COUNT):
         congestion = NAMES[at % len(NAMES)]
-        # BBR paces by itself.
+        # BBR always paces.
         paced = draw.random() < 0.5 and congestion != "bbr"
         rate, rtt = round(between(500, 20_000)) * 1000, round(between(20, 600))
         queue = max(2, round(between(0.1, 3) * rate * rtt / 8000 / PACKET))

@@ -1,7 +1,7 @@
 """A browser and a server that speak in a page's sizes over a kernel's sockets.
 
 They follow what *Concepts: applications* says of a page: which object is asked for when and over
-which connection, messages in the place of TLS, frames of HTTP/2. Requests and answers one after the
+which connection, messages instead of TLS, frames of HTTP/2. Requests and answers one after the
 other are a page over one connection, in which each object names the next. What is said at one time
 goes to the kernel as one write. The first four bytes of a request are the number of its object.
 """
@@ -229,7 +229,7 @@ class Browser:
             while line.ready and len(line.over) < at_once and self._wanted:
                 self._ask_for(self._wanted.popleft(), line)
             line.flush()
-        # Connections that open are for what waits: one for each.
+        # Each opening connection is for one waiting request.
         opening = sum(not line.ready for line in self._lines)
         for _ in range(len(self._wanted) - opening):
             if len(self._lines) < self.manner.connections:

@@ -55,7 +55,7 @@ def neighbour(
         work: What runs on the new host.
 
     Returns:
-        Its process, which lives until it is told to end by SIGTERM, once it is there.
+        Its process, which lives until SIGTERM ends it, once it is there.
     """
     ready, told = os.pipe()
     child = os.fork()

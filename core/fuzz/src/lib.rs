@@ -1,4 +1,4 @@
-//! What must hold for any input of the trace readers: no panic, an error on one line, and whatever
+//! What must hold for any input of the trace readers: no panic, an error on one line, and what
 //! parses is the same after it was written and read again. Replayed over the corpus by
 //! `core/tests/fuzz_corpus.rs`.
 
@@ -262,7 +262,7 @@ pub fn page(data: &[u8]) {
     }
 }
 
-/// The same small traces, whatever is asked for.
+/// The same small traces for every request.
 struct Given;
 
 impl Traces for Given {

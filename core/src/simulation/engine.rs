@@ -275,7 +275,7 @@ impl<'a> Engine<'a> {
 
 /// Makes the sockets of a flow, two for each of `ways`: with proxies, a connection ends at each of them
 /// and the next begins. The source draws from `stream`, as it does without proxies, and each proxy from
-/// a stream of its own.
+/// its own stream.
 fn connect(
     setup: &Setup,
     flow: &Flow,

@@ -28,7 +28,7 @@ pub(crate) enum Passage {
 }
 
 impl Leg {
-    /// The leg of `config`, whatever manages its queue; `number` tells the legs of a run apart.
+    /// The leg of `config`, with any queue; `number` tells the legs of a run apart.
     pub(crate) fn new(config: &LegConfig, seed: Seed, number: u32) -> Self {
         Self {
             queue: DepartureQueue::new(config.queue),

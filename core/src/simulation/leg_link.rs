@@ -27,7 +27,7 @@ pub(super) const NO_SLOTS: Usage = Usage {
     pads: false,
 };
 
-/// A leg with its queue, whatever that is, as a link.
+/// A leg with its queue, of any kind, as a link.
 pub(super) fn leg_link(
     config: &LegConfig,
     seed: Seed,
@@ -141,7 +141,7 @@ struct ManagedLegLink {
     told: Told,
 }
 
-/// What is to be told of packets.
+/// Fates of packets that are not yet reported.
 #[derive(Default)]
 struct Told {
     on_the_way: DueQueue,

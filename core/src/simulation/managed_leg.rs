@@ -25,7 +25,7 @@ pub(super) struct ManagedLeg {
     capable: bool,
     dropped_early: u64,
     marked: u64,
-    /// As of the last call; a packet that is lost is counted by whoever is told.
+    /// As of the last call; a packet that is lost is counted by the caller.
     pub(super) counters: LegCounters,
     /// Kept for its room.
     gone: Vec<WaitingPacket>,

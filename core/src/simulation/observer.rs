@@ -7,7 +7,7 @@ use crate::transport::tcp::SenderCounters;
 use crate::transport::{End, Limit, Packet, Window};
 use crate::units::{Duration, Instant};
 
-/// What an observer wants to be told, besides samples and checkpoints: nothing unless it says so, and a
+/// What an observer wants to receive, besides samples and checkpoints: nothing unless it says so, and a
 /// run pays for nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wants {
@@ -23,7 +23,7 @@ pub struct Wants {
 
 /// Somebody who watches a run. Every method has a default that does nothing.
 pub trait Observer {
-    /// What it wants to be told; asked once, before the run.
+    /// What it wants to receive; asked once, before the run.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -99,14 +99,14 @@ pub enum Step<'a> {
         hop: usize,
         /// How.
         transit: Transit,
-        /// What the link sent since the last step of this kind, whatever for.
+        /// What the link sent since the last step of this kind, for any packet.
         units: Vec<Transmission>,
     },
     /// A leg or a link lost it.
     Lost {
         /// Which.
         hop: usize,
-        /// When a leg begins to send it; it is told at once that it will be lost.
+        /// When a leg begins to send it; its loss is known at once.
         begins: Option<Instant>,
     },
     /// It was not taken.

@@ -51,7 +51,7 @@ pub(super) struct ManagedNode {
     under_way: UnderWay,
 }
 
-/// What became of packets, and what the engine was not told of it so far.
+/// Fates of packets, and those that the engine does not know so far.
 #[derive(Default)]
 struct UnderWay {
     on_the_way: Schedule<Onward>,
@@ -84,7 +84,7 @@ impl Timed for Onward {
     }
 }
 
-/// What a leg with a queue that manages itself tells of a packet. What its queue did is told with the next
+/// What a leg with a queue that manages itself tells of a packet. What its queue did comes with the next
 /// packet that comes or arrives: it matters to nobody until then.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Told {
@@ -136,7 +136,7 @@ impl ManagedNode {
         self.under_way.on_the_way.next_at()
     }
 
-    /// What is to be told by `now`, up to which the leg has caught up.
+    /// Fates until `now`, up to which the leg has caught up.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<Told> {
         let UnderWay { on_the_way, early, lost, arrived, .. } = &mut self.under_way;

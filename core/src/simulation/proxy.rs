@@ -77,7 +77,7 @@ impl Relay {
         }
     }
 
-    /// Copies from one endpoint to the other. Whoever calls the one has the other call its peer.
+    /// Copies from one endpoint to the other. The caller of one has the other call its peer.
     fn run(&mut self, from: &mut Socket, to: &mut Socket, total: Option<u64>) {
         let (from, to) = (&mut *from.endpoint, &mut *to.endpoint);
         if from.is_called() {
@@ -94,7 +94,7 @@ impl Relay {
         from.permit(self.edge());
     }
 
-    /// So many bytes arrived in order, and so many are acknowledged beyond the proxy; returns how
+    /// Takes the bytes that arrived in order, and those that are acknowledged beyond the proxy; returns how
     /// many the send buffer takes now.
     fn turn(&mut self, arrived: u64, acknowledged: u64) -> u64 {
         self.highest = self.highest.max(arrived);

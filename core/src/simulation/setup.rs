@@ -235,7 +235,7 @@ pub enum SetupError {
     },
     /// A proxy that stands nowhere, or in another order on the way back, or among routes.
     #[error(
-        "proxy {proxy}: there is no such place on the way; proxies stand in order from the sources to the destination, and in the reverse order on the way back, and flows have no routes of their own"
+        "proxy {proxy}: the way has no such place; proxies stand in order from the sources to the destination, and in the reverse order on the way back, and flows have no separate routes"
     )]
     ProxyPlace {
         /// The offending proxy, from 0.

@@ -15,7 +15,7 @@ use crate::units::{Bytes, Ecn, Instant};
 
 /// Hops one behind the other, driven as one link: what comes out of one enters the next.
 ///
-/// A packet that a later hop's queue drops is told as lost, for it was admitted. Departures are those
+/// A packet that a later hop's queue drops counts as lost, for it was admitted. Departures are those
 /// of the first hop, which is what a host can push back on.
 ///
 /// ```
@@ -73,7 +73,7 @@ impl Way {
     /// then those of the engine's run with the same seed.
     ///
     /// # Errors
-    /// If there can be no such link.
+    /// If the link cannot be built.
     pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, LinkError> {
         Self::until(hops, seed, first, None)
     }

@@ -164,7 +164,7 @@ pub struct Packet {
     /// ECN field: whether queues may mark the packet instead of dropping it, or already did.
     pub ecn: Ecn,
     /// True for a TCP acknowledgement (or SYN-ACK) of the peer's data. Data and acknowledgements of
-    /// the two directions leave in packets of their own.
+    /// the two directions leave in separate packets.
     pub answers: bool,
     /// Contents, for TCP.
     pub segment: Segment,

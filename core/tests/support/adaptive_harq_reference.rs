@@ -9,7 +9,7 @@ use clift::seed::{Seed, Stream};
 use clift::units::Instant;
 use rand::Rng;
 
-/// What became of one packet.
+/// The fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Dropped,

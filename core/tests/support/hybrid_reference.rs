@@ -26,7 +26,7 @@ pub(crate) struct Case {
     pub(crate) sizes: Vec<u32>,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Delivered(i64),

@@ -6,7 +6,7 @@ use clift::link::{QueueLimit, TraceLinkConfig};
 use clift::scheme::LinkTrace;
 use clift::trace::Packing;
 
-/// What became of one packet.
+/// The fate of one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Dropped,
@@ -50,7 +50,7 @@ struct Lldu {
     bytes: u32,
     /// Bytes for packets.
     room: u32,
-    /// When it is handed to what waits: the beginning of its tick, if there are ticks.
+    /// When it is handed to the queue: the beginning of its tick, if there are ticks.
     served: i64,
     /// When it arrives, or is given up, at the sender's side of the propagation delay.
     end: Option<i64>,
@@ -98,7 +98,7 @@ pub(crate) fn run(
     for now in instants {
         let mut slots: VecDeque<usize> =
             (0..lldus.len()).filter(|&lldu| lldus[lldu].served == now).collect();
-        // With bytes to share an LLDU waits for all of its instant, in ticks for none of its tick.
+        // With bytes to share an LLDU waits for all of its instant, and in ticks for no part of its tick.
         if ticks || packing == Packing::Packet {
             state.use_slots(&mut slots, &lldus);
             if ticks {

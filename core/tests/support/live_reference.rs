@@ -1,5 +1,5 @@
-//! Live links a second time: slot by slot, over every slot there is, with nothing of the library
-//! in it but the names of the parameters. What became of a unit is worked out at the very end.
+//! Live links a second time: slot by slot, over every slot there is, without the library
+//! but for the names of the parameters. The fate of a unit is computed at the very end.
 
 use std::collections::VecDeque;
 
@@ -66,7 +66,7 @@ struct Word {
 #[derive(Debug)]
 struct Report {
     heard: i64,
-    /// The word that it is about, and the repair units that it asks for; 0: it has come to its end.
+    /// The word that it is about, and the repair units that it asks for; 0: it has ended.
     word: usize,
     asks: usize,
 }

@@ -1,5 +1,5 @@
 //! The schemes of DESIGN section 4 a second time: slow, slot by slot, one sentence after the
-//! other, with nothing of the library in it but the names of the parameters.
+//! other, without the library but for the names of the parameters.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -221,7 +221,7 @@ fn host(number: usize, commands: &Commands) -> Result<(OwnedFd, OwnedFd), LiveEr
         let mut request = named();
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         checked("a TUN device", libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request))?;
-        // Before the device is up: a host with IPv6 would send packets of its own.
+        // Before the device is up: a host with IPv6 would send its own packets.
         settings(commands)?;
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
         let socket = owned("a socket", libc::socket(libc::AF_INET, kind, 0))?;

@@ -16,7 +16,7 @@ impl Default for Lateness {
 impl Lateness {
     const MOST: u64 = 60_000_000_000;
 
-    /// A packet was handed over so many nanoseconds late.
+    /// A packet was handed over this number of nanoseconds late.
     pub(crate) fn note(&mut self, nanoseconds: u64) {
         self.0.saturating_record(nanoseconds.clamp(1, Self::MOST));
     }

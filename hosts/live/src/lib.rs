@@ -2,7 +2,7 @@
 //!
 //! The two hosts are network namespaces ([`hosts`]) whose TUN devices end in this process. One thread
 //! ([`wire`]) reads what a host sends, hands it to the same link that the engine drives, and writes it
-//! to the other host when the link says so. How late that was is told ([`Lateness`]).
+//! to the other host when the link says so. How late that was is recorded ([`Lateness`]).
 //!
 //! Nothing outside the namespaces is touched. They have no name and live as long as their processes,
 //! which die with this one: after any exit, `kill -9` included, nothing is left.
@@ -30,7 +30,7 @@ use thiserror::Error;
 /// Why a link could not be run live.
 #[derive(Debug, Error)]
 pub enum LiveError {
-    /// There can be no such link.
+    /// The link cannot be built.
     #[error(transparent)]
     Link(#[from] LinkError),
     /// The setup has no single path.
@@ -60,7 +60,7 @@ pub enum LiveError {
 /// written after the run.
 ///
 /// # Errors
-/// If there can be no such link, the kernel gives no namespaces or devices, or the log or the capture
+/// If the link cannot be built, the kernel gives no namespaces or devices, or the log or the capture
 /// cannot be written.
 pub fn run(
     setup: &Setup,

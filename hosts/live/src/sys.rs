@@ -134,7 +134,7 @@ pub(crate) struct Signals {
 static NOTICES: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn notice(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel hands over a place of its own; writing to a pipe is allowed in a handler.
+    // SAFETY: the kernel hands over its own place; writing to a pipe is allowed in a handler.
     // The interrupted code may be about to read `errno`, so it stays as it was.
     unsafe {
         let errno = *libc::__errno_location();

@@ -80,7 +80,7 @@ pub(crate) struct Wire {
     epoch: u64,
 }
 
-/// What arrived and what became of it, a line each, in the form that every host writes: `arrival PACKET
+/// What arrived and its fate, a line each, in the form that every host writes: `arrival PACKET
 /// NS BYTES TAKEN FLOW FIRST END`, `departed|delivered|lost|ended PACKET NS`. Packets are numbered in
 /// each direction.
 struct Log {
@@ -317,7 +317,7 @@ impl Log {
         self.line(way, &line);
     }
 
-    /// A disk that is full ends the log, not the run; it is told at the end.
+    /// A disk that is full ends the log, not the run; the end reports it.
     fn line(&mut self, way: usize, line: &str) {
         if self.failed.is_none() {
             self.failed = writeln!(self.files[way], "{line}").err();

@@ -17,7 +17,7 @@ from clift.report.text import WIDTH, aligned
 from clift.report.trace_text import rate
 from clift.trace import PhyTrace
 
-# Independent runs of which 80 % reject at 5 %: so many squares of spread over difference.
+# Independent runs of which 80 % reject at 5 %: this times the square of spread over difference.
 _POWER = 7.8
 
 
@@ -222,7 +222,7 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
         f"Can't be told from this log: {first.label} is first, but the runs do not separate "
         f"{rival.label} from it ({_against(race, rival, first)})."
     )
-    # Of the last round all may share a choice, which then is told.
+    # The candidates of the last round may share a choice, which then is reported.
     for name in ("scheme", "transport"):
         chosen = {str(found.candidates[one].parameters.get(name)) for one in race.last}
         tried = {str(one.parameters.get(name)) for one in found.candidates}

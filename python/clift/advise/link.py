@@ -17,7 +17,7 @@ _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # A delay below this is no propagation delay: formats without one store 1 ns.
 _LEAST_DELAY_MS = 0.1
-# A time without reception is an outage from this length on, and from so many slots.
+# A time without reception is an outage from this length on, and from this number of slots.
 _OUTAGE_NS, _OUTAGE_SLOTS = 200_000_000, 3
 # Periods that are looked for, in s, and how many of them a log has to hold.
 _PERIODS, _CYCLES = range(4, 121), 6
@@ -242,7 +242,7 @@ def period(values: _Floats) -> int | None:
 
 
 def _tail(hits: int, cycles: int, chance: float) -> float:
-    """How probable it is that so many of the cycles are hit, or more."""
+    """The probability that at least this number of the cycles is hit."""
     ways = lgamma(cycles + 1)
     return sum(
         exp(

@@ -35,7 +35,7 @@ _PAGE = "desktop-2024"
 _LEAST_WINDOWS = 6
 # A log with more losses is not one of a link in use.
 _ALL_LOST = 0.98
-# A run lasts so long at least, and so many round trips.
+# A run lasts at least this long, and at least this number of round trips.
 _WINDOW_S, _ROUND_TRIPS = 10.0, 30.0
 # A transfer with an end has as much time, then counts as unfinished.
 _TIMEOUT_S = 60.0

@@ -68,7 +68,7 @@ def _losses(link: Link) -> Iterator[tuple[str, str, float, float]]:
 
 
 def _lost(phy: PhyTrace, share: float, burst: float) -> PhyTrace:
-    """The trace with other losses: all of its own slots received, and as many lost anew."""
+    """The trace with other losses: all slots received, and as many lost at other places."""
     came = phy.d_ns > 0
     if not came.all():
         # A lost slot gets the delay of the last one received before it.

@@ -26,7 +26,7 @@ _KEYS = frozenset([
 ])  # fmt: skip
 # Keys of [vary.sample] that say how it is drawn.
 _OF_SAMPLE = frozenset(["method", "points", "seed"])
-# How the simulator reckons. An axis that sets one of these compares reckonings, whatever it sets
+# How the simulator reckons. An axis that sets one of these compares reckonings, also if it sets
 # beside.
 _SETTINGS = frozenset(["profile", "overlap", "extra_lldu", "packing", "live"])
 

@@ -82,7 +82,7 @@ class Campaign:
             One estimate per cell; None if no run has the metric.
 
         Raises:
-            ScenarioError: If there is no such metric.
+            ScenarioError: If the metric does not exist.
         """
         _known(metric)
         return [cell.estimate(metric) for cell in self.cells]
@@ -97,7 +97,7 @@ class Campaign:
                 kinds as in `Run.units`); the last four of the first run of each cell.
 
         Raises:
-            ScenarioError: If there is no such table.
+            ScenarioError: If the table does not exist.
         """
         from clift.campaign.tables import NAMES, tables
 
@@ -114,7 +114,7 @@ class Campaign:
             name: As for `table`.
 
         Raises:
-            ScenarioError: If there is no such table, or no pandas.
+            ScenarioError: If the table does not exist, or pandas is not installed.
         """
         return data_frame(self.table(name))
 
@@ -127,7 +127,7 @@ class Campaign:
                 unless given.
 
         Raises:
-            ScenarioError: If there is no such picture.
+            ScenarioError: If the picture does not exist.
         """
         from clift.report import comparison
 

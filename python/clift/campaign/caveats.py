@@ -91,7 +91,7 @@ def given(results: Results) -> str:
     if not worth:
         return (
             f"Given this {what}: all runs start at one time of it, so that the intervals say how "
-            "runs over it differ, and nothing of another."
+            "runs over it differ, and nothing about another."
         )
     least, cell = min(worth, key=lambda pair: pair[0])
     runs = len(cell.values)

@@ -19,7 +19,7 @@ class Cells(Sequence["Cell"]):
     """Cells over the table of a study.
 
     The first ones stay once they are made, with their first runs for plots; the others are made
-    anew, so that a million of them take no memory.
+    again, so that a million of them take no memory.
 
     Args:
         scenarios: Their scenarios.

@@ -103,7 +103,7 @@ def _run(load: Load, spans: tuple[Span, ...]) -> tuple[Batch, float]:
 
 @lru_cache(maxsize=_KEPT)
 def _cells(load: Load) -> Sequence[Scenario]:
-    """The cells, over the files of whoever sent them.
+    """The cells, over the files of their sender.
 
     They are read by the first run that wants them, so that the folder stays as long as the worker.
     """

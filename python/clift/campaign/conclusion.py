@@ -1,4 +1,4 @@
-"""Which alternative does best, and where that cannot be told."""
+"""Which alternative does best, and where that is open."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Verdict:
         interval: The 95 % interval of that; over several conditions the widest. It ends at `inf` if
             the runner-up's mean may be zero.
         costs: What it has more (or less) of beside: what, in which unit, from and to.
-        why: Why none is called best, if that is not for want of a difference.
+        why: Why none is called best, if that is not for lack of a difference.
         is_equal: Whether those of `among` are equal: the 95 % interval of each difference from the
             first is within the margin.
         is_exact: Whether nothing is drawn, so that the difference is exact for the trace given.
@@ -382,7 +382,7 @@ def _compared(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> D
 def _independent(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> float | None:
     """How many independent runs the pairs of two cells are worth; None if each is one."""
     pairs = times[id(first)].keys() & times[id(other)].keys()
-    # One in which nothing is drawn says nothing of the draws: the other's count.
+    # One in which nothing is drawn says nothing about the draws: the other's count.
     return (other if first.is_exact else first).independent(pairs)
 
 

@@ -119,7 +119,7 @@ def make_folder(path: Path) -> None:
 def write_file(path: Path, fill: Callable[[IO[bytes]], object], beside: Path | None = None) -> None:
     """Writes a file under another name, has it on the disk, and gives it its name.
 
-    Whoever looks sees the old content or the new one, also after a power failure.
+    A reader sees the old content or the new one, also after a power failure.
 
     Args:
         path: The file.
@@ -160,7 +160,7 @@ def _partial(folder: Path) -> tuple[Path, int]:
         handle = disk.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         with suppress(OSError):  # not every file system has locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever sweeps may have taken it between the two calls.
+        # A process that sweeps may have taken it between the two calls.
         if _is_at(handle, path):
             return path, handle
         os.close(handle)

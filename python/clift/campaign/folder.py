@@ -1,6 +1,6 @@
 """CLIFT's own files in a results folder, and foreign files, which it keeps.
 
-The record has the SHA-256 of every file that it names, and of itself with zeros in that place, so
+The record has the SHA-256 of every file that it names, and its own with zeros in that place, so
 that damage is noticed on reading.
 """
 
@@ -38,7 +38,7 @@ _OWN_SUM = re.compile(rf'(?<="{re.escape(RECORD)}": ")[0-9a-f]{{64}}(?=")')
 
 
 def with_sums(record: dict[str, Any], folder: Path, indent: int | None = None) -> str:
-    """A record as JSON with the SHA-256 of its files and of itself.
+    """A record as JSON with the SHA-256 of its files and its own.
 
     Args:
         record: Its key `files` names the files, which are there.
@@ -166,7 +166,7 @@ def is_foreign(folder: Path, name: str) -> bool:
 
 
 def note(folder: Path, names: list[str], made: str = "") -> None:
-    """Notes files before they are written, so that they are known as CLIFT's whatever happens.
+    """Notes files before they are written, so that they are known as CLIFT's in any case.
 
     Args:
         folder: The results folder, with a store.

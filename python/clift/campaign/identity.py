@@ -1,7 +1,7 @@
 """Key of a cell: a short text that identifies all that decides its results.
 
 It is a hash of the cell's configuration with every default filled in, of what the files hold that
-it names, of the objects in memory that it uses, of the parts of one's own that it may name, and of
+it names, of the objects in memory that it uses, of the custom parts that it may name, and of
 CLIFT's version. How many runs are asked
 for, titles and the labels of axes decide no run, and are left out.
 """
@@ -147,7 +147,7 @@ class _FileHashes:
         self._found: dict[str, str] = {}
 
     def of(self, text: str) -> list[str]:
-        """Hashes of the files that a configuration names, whatever the key.
+        """Hashes of the files that a configuration names under any key.
 
         A name that is another value's text only makes a key depend on more than it need.
         """

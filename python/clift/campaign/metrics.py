@@ -140,7 +140,7 @@ def judged_by(measured: Callable[[str], bool], is_transfer: bool) -> str:
 
     Args:
         measured: Whether runs measured a metric.
-        is_transfer: Whether all of it comes to an end.
+        is_transfer: Whether all of it ends.
 
     Example:
         >>> judged_by({"page_load_s", "completion_s"}.__contains__, True)

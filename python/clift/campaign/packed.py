@@ -61,7 +61,7 @@ class Column:
         self.is_whole = not np.isnan(numbers).any()
 
     def part(self, first: int, end: int) -> Floats:
-        """The numbers from one place to another, as an array of their own."""
+        """The numbers from one place to another, as a separate array."""
         number, last = first // _BLOCK, max(first, end - 1) // _BLOCK
         base = number * _BLOCK
         if number == last:

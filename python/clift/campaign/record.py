@@ -57,7 +57,7 @@ def as_dict(results: Results, scenario: Scenario, most: int | None = None) -> di
     Args:
         results: What was measured.
         scenario: What of.
-        most: Of more cells than so many what they measured is left out; it takes 30 kB a cell.
+        most: With more cells than this their measurements are left out; it takes 30 kB a cell.
     """
     measured = most is None or len(results.cells) <= most
     return {

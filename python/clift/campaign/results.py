@@ -40,7 +40,7 @@ class Cell:
 
     Args:
         labels: Axis and label.
-        is_transfer: Whether every flow comes to an end: a file, a page, so many requests.
+        is_transfer: Whether every flow ends: a file, a page, a number of requests.
         wanted: Runs asked for.
         values: For each finished run, by its number, what it measured.
         shared: What all runs have in common where each could have its own: a trace, or one draw of
@@ -80,7 +80,7 @@ class Cell:
         if self._first is None or self._first_of != number:
             self._first_of = number
             with warnings.catch_warnings():
-                # What runs say of themselves is told elsewhere.
+                # The notes of runs are printed elsewhere.
                 warnings.simplefilter("ignore", UserWarning)
                 self._first = simulate(self.scenario.replication(number))
         return self._first
@@ -248,7 +248,7 @@ class Results:
 
     @property
     def is_large(self) -> bool:
-        """Whether there are so many cells that they are not all shown."""
+        """Whether there are too many cells to show all."""
         return isinstance(self.cells, Cells)
 
     def shown(self, most: int) -> Results:
@@ -266,7 +266,7 @@ class Results:
         return self.cells[cell].labels
 
     def whole(self) -> Runs:
-        """The runs of all cells in one table, whatever their values are."""
+        """The runs of all cells in one table, with values of any kind."""
         cells = self.cells
         if isinstance(cells, Cells) or all(
             cell.values.is_of(self.table, number) for number, cell in enumerate(cells)
@@ -318,7 +318,7 @@ class Results:
         return self.done == self.wanted
 
     def segments(self, cell: int) -> Segments | None:
-        """What became of the segments in the first run of a cell; None before it is finished.
+        """The fates of the segments in the first run of a cell; None before it is finished.
 
         The run is done again for it, once for all tables and plots.
         """

@@ -35,8 +35,8 @@ from clift.simulation import simulate
 
 Watcher = Callable[[int, int, str], object]
 
-# A batch is of about so many seconds; of longer campaigns of a hundredth of the time that they have
-# taken, so that there are not hundreds of thousands of files, up to the second figure.
+# A batch takes about the first number of seconds; in longer campaigns a hundredth of their time so
+# far, so that there are not hundreds of thousands of files, up to the second number.
 _BATCH_S, _MOST_BATCH_S = 0.1, 2.0
 _MOST_RUNS = 4096
 # A batch grows no faster than by this factor: the first runs may be the short ones.
@@ -158,7 +158,7 @@ def _do(
     threads: int,
     cluster: Cluster | None,
 ) -> bool:
-    """Does what is missing; False after Ctrl-C."""
+    """Does the missing runs; False after Ctrl-C."""
     plan = Plan(results.asked(), store, results.places())
     study = Study(results, cells, plan, store, watch, cluster)
     # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
@@ -279,7 +279,7 @@ class Study:
         return None
 
     def run(self, threads: int) -> None:
-        """Does what is to be done, with so many batches at a time."""
+        """Does the open runs, with this number of batches at a time."""
         self._watch(0, self._todo, "")
         told = False
         while not self._stop.is_set():
@@ -301,13 +301,13 @@ class Study:
         try:
             self._collect(count)
         except BaseException:
-            # What is finished in the batches under way is kept, whatever else is pressed.
+            # What is finished in the batches under way is kept, also if further keys are pressed.
             self._stop.set()
             self._collect(count - self._ended, patient=False)
             raise
 
     def _collect(self, count: int, patient: bool = True) -> None:
-        """Takes batches until so many threads have ended."""
+        """Takes batches until this number of threads has ended."""
         self._ended = 0
         while self._ended < count:
             try:

@@ -74,7 +74,7 @@ class Runs:
         Args:
             cell: The number of its cell.
             run: Its own number in the cell.
-            found: What it measured, by metric; none of it is NaN.
+            found: What it measured, by metric; without a NaN.
             window: Start, length and whether it repeats, of a trace that runs share; None: none.
         """
         self._rows.append(_Row(cell, run, found, window))
@@ -176,7 +176,7 @@ class Runs:
         return int(self._starts[min(cell, last)]), int(self._starts[min(cell + 1, last)])
 
     def counts(self, cells: int) -> Ints:
-        """How many runs each of the first so many cells has."""
+        """The number of runs of each of the first cells."""
         self._settle()
         found = np.zeros(cells, np.int64)
         found[: len(self._starts) - 1] = np.diff(self._starts)[:cells]

@@ -79,7 +79,7 @@ class Saved:
             wanted: The labels that are kept, by axis.
 
         Raises:
-            ScenarioError: If there is no such axis or label.
+            ScenarioError: If the axis or label does not exist.
         """
         runs, summary = self.runs, self.summary
         for axis, labels in wanted.items():
@@ -123,7 +123,7 @@ class Saved:
             Labels of rows and columns, and the estimates by both.
 
         Raises:
-            ScenarioError: If there is no such axis, or several cells fall together.
+            ScenarioError: If the axis does not exist, or several cells fall together.
         """
         down, across = self._labels(rows), self._labels(columns)
         for axis in self.axes:
@@ -166,7 +166,7 @@ def read(folder: Path) -> Saved:
         raise ScenarioError(f"{folder}: no results here; {cure}") from None
     except (OSError, ValueError, pa.ArrowException) as error:
         what = " ".join(str(error).split())[:100]
-        cure = "repeat the command that wrote the folder: it makes anew what is damaged"
+        cure = "repeat the command that wrote the folder: it repeats what is damaged"
         raise ScenarioError(f"{folder}: no results that can be read: {what}; {cure}") from None
     return Saved(folder, record, axes, runs, summary)
 

@@ -65,7 +65,7 @@ class Segments(NamedTuple):
         counts: Histogram of the one-way delays; empty without an arrival.
         edges_ms: Its edges.
         shares: Shares of the segments, from 0 to 1.
-        quantiles_ms: The one-way delay that so many segments do not exceed.
+        quantiles_ms: The one-way delay that this share of the segments does not exceed.
         delays: Over time, by flow; of the first `MOST_FLOWS` that received something.
         excerpt: The log around the loss that mattered; None without a segment.
     """
@@ -230,6 +230,6 @@ def _longest_wait(
 
 
 def _at_most(times: _Ints, begin: int, end: int) -> int:
-    """Where a window ends that holds no more points than can be told apart."""
+    """Where a window ends that holds no more points than a picture can show."""
     last = int(np.searchsorted(times, begin)) + _MOST_POINTS
     return min(end, int(times[last])) if last < times.size else end

@@ -103,7 +103,7 @@ def estimate(
     Args:
         values: What each run measured.
         independent: How many independent runs those over one trace are worth (`worth` tells);
-            None: each is drawn anew.
+            None: each has its own draws.
 
     Example:
         >>> found = estimate([1.0, 2.0, 3.0])
@@ -196,7 +196,7 @@ def intervals(
 
     Args:
         deviations: From the mean of its column, runs by metrics.
-        independent: How many independent runs they are worth; None: each is drawn anew.
+        independent: How many independent runs they are worth; None: each has its own draws.
     """
     found: list[tuple[float, float] | None] = [None] * deviations.shape[1]
     if _are_too_few(independent):
@@ -277,7 +277,7 @@ def studentised(deviations: _Floats) -> _Floats:
     shares = _shares(count)
     means = shares @ deviations
     variances = shares @ squares - np.square(means)
-    # A resample of one value again and again has no error of its own.
+    # A resample of one value again and again has no error.
     flat = variances <= 1e-12 * np.max(squares, axis=0)
     errors = np.sqrt(np.where(flat, 1.0, variances) / (count - 1))
     alone = np.where(means == 0, 0.0, np.copysign(inf, means))
@@ -407,7 +407,7 @@ def difference(
         ours: Values by number of the run.
         other: The other cell's.
         independent: How many independent runs those over one trace are worth; None: each is
-            drawn anew.
+            drawn for itself.
         level: What the interval leaves outside: 5 %, or less where several are to hold together.
 
     Returns:
@@ -468,7 +468,7 @@ def _interval_of_ratio(
     (aa, ab), (_, bb) = (np.cov(mine, theirs) * (wider**2 / runs)).tolist()
 
     def roots(times: float) -> tuple[float, float, float]:
-        """Where `a - ratio * b` is so many standard errors: the equation's first term and roots."""
+        """Where `a - ratio * b` is some standard errors: the equation's first term and roots."""
         square = b * b - times * times * bb
         half = a * b - times * times * ab
         apart = half * half - square * (a * a - times * times * aa)

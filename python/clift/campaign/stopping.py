@@ -63,7 +63,7 @@ def is_narrow(cell: Cell, look: int, share: float) -> bool:
 
 
 def is_enough(found: Estimate, look: int, share: float) -> bool:
-    """Whether the interval of an estimate is narrow, widened for so many looks.
+    """Whether the interval of an estimate is narrow, widened for the number of looks.
 
     Args:
         found: Of the runs up to this look.

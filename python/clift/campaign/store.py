@@ -70,7 +70,7 @@ class Store:
 
     @property
     def done(self) -> _Flags:
-        """Whether each run is there, by its place; what lies behind the end is not."""
+        """Whether each run is there, by its place; runs behind the end are not."""
         return self._done
 
     def list(self) -> None:
@@ -80,7 +80,7 @@ class Store:
                 names = {path.name for path in self._runs.iterdir()}
             except OSError as error:
                 raise ScenarioError(f"{self._runs}: {said(error)}; {_CURE}") from None
-            if self._names - names:  # somebody has removed files: begin anew
+            if self._names - names:  # somebody has removed files: begin again
                 self._names, self._done = set(), np.zeros(0, np.bool_)
             for name in names - self._names:
                 self._count(name)
@@ -281,7 +281,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
 
 
 def read_store(folder: Path) -> Store | None:
-    """The runs of whatever study a folder holds, to read; None if it holds none.
+    """The runs of the study that a folder holds, to read; None if it holds none.
 
     Raises:
         ScenarioError: If the folder is damaged.
@@ -295,7 +295,7 @@ def read_store(folder: Path) -> Store | None:
 
 
 def verify(folder: Path) -> tuple[int, dict[Path, str]]:
-    """Checks the files of finished runs in a results folder, of whatever study.
+    """Checks the files of finished runs in a results folder of any study.
 
     Returns:
         How many files there are, and the damaged ones, each with what is wrong.

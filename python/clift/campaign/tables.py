@@ -20,7 +20,7 @@ NAMES = ("runs", "summary", "series", "delays", "sequence", "units")
 
 
 # Rows of a part: what runs measured is eighty columns or more, which must not all be there at a
-# time, and a file of estimates has so many rows in a group.
+# time, and a file of estimates has this number of rows in a group.
 _RUNS, _ESTIMATES = 1 << 17, 1 << 20
 # Cells whose estimates are made at a time.
 _CELLS = 1000

@@ -21,7 +21,7 @@ _REMEMBERED = 10_000
 
 @dataclass(slots=True)
 class Batch:
-    """What came of a batch.
+    """The result of a batch.
 
     Args:
         rows: The finished runs, in order: all of them, or the first ones if it was stopped.

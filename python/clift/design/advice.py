@@ -86,7 +86,7 @@ def _advice(design: Design, place: int) -> str:
         said = f"{len(aside)} {'was' if len(aside) == 1 else 'were'} set aside after few runs"
         behind = min((one.share * goal.sign for one in aside if one.share is not None), default=0.0)
         by = f" (of two and more, {100 * behind:.1f} % behind or more)" if behind > 0 else ""
-        parts.append(f"{said}{by}, which is no proof")
+        parts.append(f"{said}{by}, which proves nothing")
     rest = f" Of the others {'; '.join(parts)}." if parts else ""
     return text + rest
 

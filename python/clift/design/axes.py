@@ -24,7 +24,7 @@ def split(
         vary: The section.
 
     Returns:
-        What is met, as a section; values of keys that are chosen; and axes of one's own that are
+        What is met, as a section; values of keys that are chosen; and custom axes that are
         chosen, point by point.
 
     Example:
@@ -68,7 +68,7 @@ def split(
 
 
 def _without(key: str, value: Any, chosen: dict[str, list[Any]]) -> Any:
-    """What is left of an axis, or of axes, under a key of the scenario; None if nothing is."""
+    """The part of an axis, or of axes, under a key of the scenario; None if there is none."""
     if isinstance(value, Mapping) and {"from", "to"} <= value.keys():
         if is_chosen([key]):
             raise ScenarioError(f"vary.{key}: a search takes a list of values; {_CURE}")

@@ -1,4 +1,4 @@
-"""Runs of a search in its folder, so that a second call goes on where the first was."""
+"""Runs of a search in its folder, so that a second call continues the first."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clift.errors import ScenarioError
 from clift.scenario import Scenario
 from clift.simulation import simulate
 
-# Runs are written once in so many seconds.
+# Seconds between two writings of runs.
 _WRITTEN_S = 0.5
 
 
 class RunCache:
-    """The runs of the cells of a search that a folder has. `with` writes what is left.
+    """The runs of the cells of a search that a folder has. `with` writes the rest.
 
     The folder keeps whole runs: another objective, limit or budget takes them as they are.
 
@@ -90,7 +90,7 @@ class RunCache:
         count = len(self._store.keys)
         places = [row.run * count + row.cell for row in rows]
         try:
-            # Names of files hold so many places.
+            # Digits in the names of files.
             for group in parts.cut(places, len(places)) if places else []:
                 own = sum(end - first for first, end in group)
                 self._store.write(parts.table(rows[:own]))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def campaign(design: Design) -> Results:
-    """The runs of the first candidate under each condition, as a campaign of its own.
+    """The runs of the first candidate under each condition, as a separate campaign.
 
     What is shared by runs is so by those of every candidate, and the first one has most of them.
     """

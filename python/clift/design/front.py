@@ -32,7 +32,7 @@ class Point:
         runs: How many those are.
         values: Goodput (kbit/s), delay (ms) and share of the link: the first's over all its runs,
             changed as the candidate's differ from it in the runs that both have.
-        more: By how much they differ, as shares; None where the first has nothing of it.
+        more: By how much they differ, as shares; None where the first is zero.
     """
 
     runs: int

@@ -17,7 +17,7 @@ from clift.errors import CliftError, ScenarioError
 ENERGY = "energy"
 P99_DELAY = "p99-delay"
 OBJECTIVES = ("goodput", P99_DELAY, "completion", ENERGY)
-"""The objectives that have a name of their own; every metric that is better less or more is one."""
+"""The objectives that have their own name; every metric that is better less or more is one."""
 
 _LIMIT = re.compile(r"\s*(?P<name>[\w.-]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<limit>.+?)\s*")
 _SHORT = {"goodput": "goodput_kbps", "completion": "completion_s"}
@@ -97,7 +97,7 @@ def objective(name: str) -> Objective:
         name: E.g. `goodput`, or `links.0.packet_delay_ms.mean`.
 
     Raises:
-        ScenarioError: If there is no such metric, or it does not say what is better.
+        ScenarioError: If the metric does not exist, or it does not say what is better.
 
     Example:
         >>> objective("speed")  # doctest: +ELLIPSIS
@@ -125,7 +125,7 @@ def constraint(text: str) -> Constraint:
             its unit; a share may stand as 0.8 or 80 %; a count is a bare number.
 
     Raises:
-        ScenarioError: If there is no such metric, or the limit is none of its kind.
+        ScenarioError: If the metric does not exist, or the limit is of another kind.
 
     Example:
         >>> constraint("p99-delay<2kg")  # doctest: +ELLIPSIS

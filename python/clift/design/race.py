@@ -19,13 +19,13 @@ from clift.campaign.statistics import LEVEL, Difference, difference, worth
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-# Of the candidates of a round one in so many is in the next.
+# Of the candidates of a round one in this number is in the next.
 _HALVING = 2.5
 # As many are left for the last round.
 _LAST = 3
 # Standard errors that a candidate may be behind without being taken for worse.
 _DOUBT = 1.0
-# How often what is left over is given out anew.
+# How often the remaining runs are given out again.
 _GRANTS = 3
 # Runs that the scatter of all candidates counts as, beside a candidate's own.
 _SHRINK = 3.0

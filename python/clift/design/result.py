@@ -220,7 +220,7 @@ class Design:
                 that was tried).
 
         Raises:
-            ScenarioError: If there is no such table.
+            ScenarioError: If the table does not exist.
         """
         from clift.design.tables import TABLES
 
@@ -236,7 +236,7 @@ class Design:
             contest: Number of the condition, for the front.
 
         Raises:
-            ScenarioError: If there is no such picture.
+            ScenarioError: If the picture does not exist.
         """
         from clift.design import picture
 

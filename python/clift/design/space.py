@@ -129,7 +129,7 @@ def candidates(space: Space, axes: Sequence[Sequence[Candidate]] = ()) -> list[C
         axes: Further axes, point by point.
 
     Raises:
-        ScenarioError: If a value is none of its kind, or there are too many.
+        ScenarioError: If a value is of another kind, or there are too many.
 
     Example:
         >>> [one.label for one in candidates({"scheme": ["ARQ", "HARQ"], "n_d": [10],

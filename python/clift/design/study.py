@@ -36,7 +36,7 @@ _AXIS = "design"
 _ENUMERATED = 40
 # Of a full enumeration the search takes this part, if nothing else is said,
 _PART = 10
-# and so many runs a candidate at least.
+# and at least this number of runs a candidate.
 _LEAST = 3
 # Runs between two signs of life, for each thread.
 _RUNS = 16
@@ -80,10 +80,10 @@ def design(
             not matter to you.
         runs_budget: Most runs in all. Unless given, a tenth of a full enumeration, three a
             candidate and condition at least, and then more for the last candidates of a condition,
-            until they are told apart or have as many as an enumeration would give them.
+            until they differ clearly or have as many as an enumeration would give them.
         threads: How many runs at a time; all cores unless given.
         progress: Whether to show a bar on a terminal.
-        folder: Keeps every run, so that the same search called again goes on where it was, and one
+        folder: Keeps every run, so that the same search called again continues, and one
             with another objective, limit or budget takes the runs that are there.
         force: Whether runs of another scenario or space are removed from the folder.
         options: Keyword arguments of `clift.simulate`, and dotted keys of a scenario file, that
@@ -118,7 +118,7 @@ def design(
     )
     shown = search.found.budget if progress else 0
     with warnings.catch_warnings():
-        # What runs say of themselves is told with what was found.
+        # The notes of runs are printed with the findings.
         warnings.simplefilter("ignore", UserWarning)
         with search.kept(folder, force), bar(search.found.title, shown) as watch:
             search.run(watch, threads)

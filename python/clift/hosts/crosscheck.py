@@ -1,6 +1,6 @@
 """One scenario in every available host: CLIFT's engine, ns-2, ns-3, this machine's kernel.
 
-Each host runs the scenario's TCP flows over its link, by a TCP of its own: the engine that of the
+Each host runs the scenario's TCP flows over its link, by its own TCP: the engine that of the
 scenario's profile, ns-2 its `Agent/TCP/Linux`, which profile `papers` models, ns-3 its own, the
 kernel Linux's, which profile `linux` models. The module checks that the link gives every packet the
 same fate as it does alone, and reports the first packet at which a host differs from the engine
@@ -211,7 +211,7 @@ def _without_parquet(cell: Scenario, folder: Path) -> Scenario:
     if not cell.file or not file.endswith(".parquet"):
         return cell
     read_trace(Path(cell.file).parent / file).write(folder / "trace.csv")
-    # A file again, which hosts read, with a change that they are told of.
+    # A file again, which hosts read, with a change that they are given.
     changes = cell.changes | {"trace.file": str(folder / "trace.csv")}
     cells = Scenario.read(cell.file, changes).cells()
     return next(one for one in cells if one.labels == cell.labels).replication(0)

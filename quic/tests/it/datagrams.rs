@@ -79,7 +79,7 @@ fn messages_above_the_path_rate_wait_at_the_sender() {
     assert!(udp.sender.segments_sent > 5 * flow.sender.segments_sent);
 }
 
-/// Every message once and whole, whatever is lost; sizes from one byte to the largest.
+/// Every message once and whole, under any losses; sizes from one byte to the largest.
 #[test]
 fn no_message_arrives_twice() {
     let most = quic("cubic").datagram().unwrap();

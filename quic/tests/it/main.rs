@@ -293,7 +293,7 @@ fn quic_is_selected_by_name() {
     assert!(clift_quic::register().is_err());
 }
 
-/// Whatever the path does, every byte arrives once and the counts add up.
+/// Over any path, every byte arrives once and the counts add up.
 #[test]
 fn every_byte_arrives() {
     let schemes = ["newreno", "cubic", "bbr", "clift-cubic", "westwood"];

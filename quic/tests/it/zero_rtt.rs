@@ -85,7 +85,7 @@ fn certificates_do_not_matter() {
     assert_eq!(time(300), time(5000));
 }
 
-/// Whatever is lost, first packets or later ones, everything arrives, once; and the same seed gives
+/// Under any losses, of first packets or later ones, everything arrives, once; and the same seed gives
 /// the same again.
 #[test]
 fn all_arrives_whatever_is_lost() {

@@ -94,7 +94,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells the observer what became of a packet.
+    /// Tells the observer a packet's fate.
     #[inline]
     pub(super) fn tell(&mut self, id: u32, at: Instant, step: Step<'_>) {
         if self.wants.packets {

@@ -38,7 +38,7 @@ impl Protocol for TcpConfig {
         }
     }
 
-    /// Over a stretch that a proxy begins, its own settings count; whoever receives announces its own
+    /// Over a stretch that a proxy begins, its own settings count; the receiver announces its own
     /// window.
     fn connect(
         &self,
@@ -119,7 +119,7 @@ impl Ends<'_> {
 
 /// What an endpoint needs from the half that sends, in any profile, besides [`Half`].
 pub(super) trait Sender: Half + Send + 'static {
-    /// True if there is no such half.
+    /// True if the half does not exist.
     const ABSENT: bool = false;
 
     fn supply(&mut self, bytes: u64);
@@ -143,7 +143,7 @@ pub(super) trait Sender: Half + Send + 'static {
 
 /// What an endpoint needs from the half that receives, in any profile, besides [`Half`].
 pub(super) trait Receiver: Half + Send + 'static {
-    /// True if there is no such half.
+    /// True if the half does not exist.
     const ABSENT: bool = false;
 
     fn received(&self) -> u64;
@@ -312,7 +312,7 @@ impl Receiver for Absent {
     }
 }
 
-/// An endpoint: a half that sends and one that receives. Acknowledgements use packets of their own
+/// An endpoint: a half that sends and one that receives. Acknowledgements use separate packets
 /// ([`Packet::answers`]): they are not piggybacked on data of the other direction.
 #[derive(Debug)]
 pub(super) struct TcpEndpoint<S, R> {

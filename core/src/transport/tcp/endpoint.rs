@@ -31,7 +31,7 @@ pub enum CongestionState {
 pub struct TcpSender(Sender);
 
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant)] // one per connection, and whoever has many boxes the whole
+#[allow(clippy::large_enum_variant)] // one per connection; an owner of many boxes the whole
 enum Sender {
     Papers(PapersSender),
     NoSack(NoSackSender),

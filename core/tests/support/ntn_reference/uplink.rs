@@ -112,7 +112,7 @@ impl World<'_> {
         }
     }
 
-    /// A new TB uses a grant; what it says of what is left.
+    /// A new TB uses a grant; its report of the remaining buffer.
     pub(super) fn take_grant(&mut self) -> Option<Report> {
         let uplink = self.uplink()?;
         let grant = self.usable().unwrap();

@@ -18,7 +18,7 @@ pub(crate) trait Time: Add<Output = Self> + Copy {
     fn sending(bits: u64, bits_per_second: u64) -> Self;
 
     /// The time on the agents' clocks. Those of ns-2's own agents begin to tick at a random time
-    /// (`bench/ns2/tcp.tcl`): so many nanoseconds ahead.
+    /// (`bench/ns2/tcp.tcl`): this number of nanoseconds ahead.
     fn instant(self, ahead: f64) -> Instant;
 
     /// A number in the order of time.

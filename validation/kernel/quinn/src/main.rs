@@ -35,7 +35,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// As CLIFT has it: packets of up to 1500 bytes with IP and UDP headers, each a datagram by itself.
+/// As CLIFT has it: packets of up to 1500 bytes with IP and UDP headers, each in its own datagram.
 fn transport(control: &str) -> Result<Arc<TransportConfig>> {
     let mut config = TransportConfig::default();
     config.enable_segmentation_offload(false);

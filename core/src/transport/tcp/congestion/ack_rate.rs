@@ -178,7 +178,7 @@ mod tests {
     }
 
     /// Handshake at 0, first ACK at 100 ms: the sample that the second ACK ends holds one segment,
-    /// whatever the first ACK acknowledged.
+    /// for any first ACK.
     #[test]
     fn the_first_sample_begins_with_the_connection() {
         let mut rate = AckRate::new(1448);

@@ -53,7 +53,7 @@ pub struct Ack {
     pub state: CongestionState,
     /// True if there are no losses and no SACKed segments.
     pub undisturbed: bool,
-    /// Whether the window limited sending, if the profile has a rule of its own.
+    /// Whether the window limited sending, if the profile has its own rule.
     pub(super) limited: Option<bool>,
 }
 

@@ -114,7 +114,7 @@ static BUILT_IN: [CongestionControlKind; 11] = [
         profiles: &[Profile::Linux],
         build: &|config, rng| Box::new(linux::Bbr3::new(config.mss().0, rng)),
     },
-    // QUIC has `newreno` and `cubic` implementations of its own, so that these two need other
+    // QUIC has `newreno` and `cubic` its own implementations, so that these two need other
     // names.
     CongestionControlKind {
         name: "clift-newreno",

@@ -78,7 +78,7 @@ impl SenderEcn {
     }
 
     /// Sets the flags of a data segment; `new` is false for a retransmission. `reduced` is true if
-    /// the window was reduced and the receiver must be told (`tcp_ecn_send`).
+    /// the window was reduced and the receiver must hear of it (`tcp_ecn_send`).
     #[inline]
     pub(super) fn stamp(&self, new: bool, reduced: &mut bool, segment: &mut Segment) {
         match self.mode {

@@ -66,7 +66,7 @@ pub(super) struct Recovery {
     timeouts_in_row: u32,
     /// True if the timeout may prove spurious (RFC 5682).
     frto: bool,
-    /// True if the receiver must be told of the reduction (RFC 3168, section 6.1.2).
+    /// True if the receiver must hear of the reduction (RFC 3168, section 6.1.2).
     reduced: bool,
     /// True if lost segments may be retransmitted (until the next ACK).
     repairing: bool,
@@ -125,7 +125,7 @@ impl Recovery {
         self.repairing
     }
 
-    /// Whether the window was reduced and the receiver must be told.
+    /// Whether the window was reduced and the receiver must hear of it.
     #[inline]
     pub(super) fn reduced(&mut self) -> &mut bool {
         &mut self.reduced
@@ -177,7 +177,7 @@ impl Recovery {
         self.repairing = false;
     }
 
-    /// A segment blocked by pacing may leave. Lost segments go first, whatever the last ACK decided
+    /// A segment blocked by pacing may leave. Lost segments go first, after any decision of the last ACK
     /// (`tcp_tsq_write` in `tcp_output.c`).
     #[inline]
     pub(super) fn on_released(&mut self) {
@@ -288,7 +288,7 @@ impl Recovery {
         }
     }
 
-    /// Counts duplicate ACKs outside repairs: an ACK that advances begins anew.
+    /// Counts duplicate ACKs outside repairs: an ACK that advances begins again.
     fn count_anew(&self, outcome: &AckOutcome, parts: &mut SenderParts<'_>) {
         if !self.uses_sacks && outcome.advanced {
             parts.board.forget_duplicate_acks();

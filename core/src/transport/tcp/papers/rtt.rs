@@ -90,7 +90,7 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// A timeout: the next one waits twice as long; from the fourth on the estimate starts anew.
+    /// A timeout: the next one waits twice as long; from the fourth on the estimate starts again.
     pub(super) fn back_off(&mut self) {
         if self.backoff < FREE_BACKOFF || self.ticks() < self.clock.maximum {
             self.backoff <<= 1;

@@ -300,7 +300,7 @@ impl PapersSender {
         if self.window.in_slow_start() {
             let burst = self.flight.outstanding() + BURST;
             let burst = u32::try_from(burst).unwrap_or(u32::MAX);
-            // The threshold is at least two segments, whatever the limit.
+            // The threshold is at least two segments, with any limit.
             self.window.set_cwnd(self.window.ssthresh().min(burst));
         }
         let loss = match std::mem::take(&mut self.state) {

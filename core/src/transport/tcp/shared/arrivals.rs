@@ -1,4 +1,4 @@
-//! What has arrived at a receiver: the next byte expected, what lies beyond it, and the SACK
+//! What has arrived at a receiver: the next byte expected, the bytes beyond it, and the SACK
 //! blocks that tell of it.
 
 use super::counters::ReceiverCounters;
@@ -189,7 +189,7 @@ impl Arrivals {
     }
 }
 /// The receive window that an acknowledgement of byte `next` announces: the `window` of the
-/// configuration, or what is left up to the `edge` that the application set.
+/// configuration, or the rest up to the `edge` that the application set.
 #[inline]
 pub(crate) fn announced(window: u32, edge: Option<u64>, next: u64) -> u32 {
     edge.map_or(window, |edge| u32::try_from(edge.saturating_sub(next)).unwrap_or(u32::MAX))

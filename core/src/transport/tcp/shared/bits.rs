@@ -2,7 +2,7 @@
 
 /// Numbers of a sliding range of at most `capacity` consecutive numbers.
 ///
-/// Bits outside the range must be clear; whoever moves the range on clears them.
+/// Bits outside the range must be clear; the code that moves the range clears them.
 #[derive(Clone, Debug)]
 pub(crate) struct RingBits {
     words: Box<[u64]>,

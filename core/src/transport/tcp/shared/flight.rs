@@ -303,7 +303,7 @@ impl Flight {
         self.slot_mut(number).state = State::InFlight;
     }
 
-    /// Without SACK blocks: so many segments above a hole are assumed to have arrived, because
+    /// Without SACK blocks: this number of segments above a hole are assumed to have arrived, because
     /// duplicate ACKs say so; which ones they are is unknown.
     pub(crate) fn assume_sacked(&mut self, count: u64) {
         self.sacked_count = count;

@@ -28,7 +28,7 @@ impl Reassembly {
             return (*last, true);
         }
         // Blocks from `low` on end at or after the start, those from `high` on begin after the
-        // end: what lies between is touched.
+        // end: parts between them are touched.
         let low = self.blocks.partition_point(|block| block.end < start);
         let high = low + self.touched(low, end);
         if low == high {

@@ -25,14 +25,14 @@ pub struct ProxyConfig {
     pub initial_window: Option<Packets>,
     /// Upper limit of its congestion window.
     pub cwnd_max: Option<Packets>,
-    /// In the place of a congestion control a window that stays as it is, whatever is lost; only a
+    /// Instead of a congestion control a constant window, under any losses; only a
     /// timeout makes it one packet, until the next acknowledgement.
     pub window: Option<Packets>,
     /// Bytes that the proxy holds for one flow before it sends them and until they are acknowledged
-    /// (its send buffer). A flow has a buffer of its own, at least a full packet's.
+    /// (its send buffer). Each flow has its own buffer, at least a full packet's.
     pub buffer: Size,
     /// Bytes that it holds for one flow beside these, as they arrive (its receive buffer): what it
-    /// announces to whoever sends to it; as many as `buffer` unless set.
+    /// announces to its sender; as many as `buffer` unless set.
     pub receive_buffer: Option<Size>,
     /// The connection towards the destination is open already when a flow begins; otherwise it is
     /// opened when the SYN of the flow comes. Profile "linux"; "papers" has no handshake.
@@ -59,7 +59,7 @@ impl Default for ProxyConfig {
 }
 
 impl ProxyConfig {
-    /// A proxy with the same buffers and nothing else of its own: the far one of a pair.
+    /// A proxy with the same buffers and no other setting: the far one of a pair.
     pub fn far_end(&self) -> Self {
         let (buffer, receive_buffer) = (self.buffer, self.receive_buffer);
         Self { buffer, receive_buffer, ..Self::default() }
@@ -174,7 +174,7 @@ impl ProxyConfig {
 /// Proxies, as a scenario asks for them: `true` or a table of what they are like.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pep {
-    /// None, or one with nothing of its own.
+    /// None, or one with no setting.
     Switched(bool),
     /// One like this.
     Like(Box<ProxyConfig>),

@@ -201,7 +201,7 @@ impl Announced {
         Self { receive_buffer, mss, edge, told, asked: false }
     }
 
-    /// Whether the sender is to be told of the edge now, with `arrived` bytes in order: it asked, the
+    /// Whether the sender is to learn the edge now, with `arrived` bytes in order: it asked, the
     /// window that is left to it has doubled (`tcp_cleanup_rbuf` of Linux), or it had no room for a
     /// full packet.
     fn tells(&mut self, arrived: u64) -> bool {

@@ -122,7 +122,7 @@ mod tests {
         usage.on_change(at(1450));
         assert_eq!(stop(&mut usage, 2400, true), 40, "an ACK came");
         assert_eq!(stop(&mut usage, 2450, false), 40, "something is lost");
-        assert_eq!(stop(&mut usage, 3400, true), 40, "that begins the time anew");
+        assert_eq!(stop(&mut usage, 3400, true), 40, "that restarts the time");
         assert_eq!(stop(&mut usage, 3450, true), 27);
     }
 }

@@ -88,7 +88,7 @@ fn a_block_that_found_no_room_is_reported_later() {
 }
 
 /// Blocks 4, 6, 8: SACKs are compressed from the fourth on. The ACK that waits leaves before a
-/// third block is added or changed, and the segment that does so has no ACK of its own; with up to
+/// third block is added or changed, and the segment that does so has no separate ACK; with up to
 /// two blocks it waits on (`tcp_sack_new_ofo_skb`).
 #[test]
 fn waiting_sacks_leave_before_a_third_block_changes() {

@@ -1,4 +1,4 @@
-//! What must hold for every congestion control, whatever happens to it.
+//! What must hold for every congestion control under any events.
 
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;

@@ -45,7 +45,7 @@ pub(crate) struct NoSackSender {
     recovery_point: u64,
     /// Fast recovery has seen a partial ACK.
     partial: bool,
-    /// The lowest segment not acknowledged leaves next, whatever the window.
+    /// The lowest segment not acknowledged leaves next, with any window.
     forced: bool,
     turn: Turn,
     counters: SenderCounters,
@@ -326,7 +326,7 @@ impl NoSackSender {
         self.counters.cwnd_reductions += 1;
     }
 
-    /// Whatever the ACK was, what it leaves lets segments out: a whole window if no duplicates
+    /// After any ACK the rest of the window lets segments out: a whole window if no duplicates
     /// are being counted, two segments in recovery, and one for the first and second duplicate.
     fn next_turn(&self, duplicate: bool) -> Turn {
         match self.duplicates {

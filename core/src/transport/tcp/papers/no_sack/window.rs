@@ -44,7 +44,7 @@ impl InflatedWindow {
         (self.cwnd as u64).saturating_add(self.inflation).min(u64::from(self.max))
     }
 
-    /// Whether Limited Transmit (RFC 3042) lets `segments` lie there after so many duplicate ACKs.
+    /// Whether Limited Transmit (RFC 3042) lets `segments` lie there after this number of duplicate ACKs.
     pub(super) fn admits_after(&self, duplicates: u32, segments: u64) -> bool {
         segments <= u64::from(self.max) && segments as f64 <= self.cwnd + f64::from(duplicates)
     }

@@ -224,7 +224,7 @@ impl Walk {
 #[derive(Clone, Debug)]
 enum Operation {
     Send(u64),
-    /// Acknowledge so many segments; SACK blocks by offset and length above.
+    /// Acknowledge this number of segments; SACK blocks by offset and length above.
     Ack(u64, Vec<(u64, u64)>),
     Retransmit(usize),
     Timeout,

@@ -84,7 +84,7 @@ fn three_overtaking_segments_are_tolerated() {
 }
 
 /// After the entry above 19 are outstanding (23 sent, 4 SACKed). Rate halving: 19, then every
-/// second SACK lets a segment out. The ACK beyond the recovery point (23) ends it: what is left
+/// second SACK lets a segment out. The ACK beyond the recovery point (23) ends it: the rest
 /// in flight and three more, but no more than the threshold.
 #[test]
 fn rate_halving_and_exit() {
