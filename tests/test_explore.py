@@ -216,8 +216,24 @@ def test_a_study_and_a_trace_of_ones_own_are_used(
     assert 'file = "mine.csv"' in text
     (tmp_path / "mine.toml").write_text(text)
     [run] = clift.run_many([clift.Scenario.read(tmp_path / "mine.toml")], progress=False)
-    assert shown(opened, "Goodput")[0] == float(f"{run.summary()['goodput_kbps']:.4g}")
+    native = float(f"{run.summary()['goodput_kbps']:.4g}")
+    assert shown(opened, "Goodput")[0] == native
     assert opened.is_quiet()
+    # A page of that scenario has its trace; without it, the trace is dropped under its own name.
+    for there in (True, False):
+        if not there:
+            (tmp_path / "moved").mkdir()
+            trace = trace.rename(tmp_path / "moved" / "mine.csv")
+        assert clift_command("explore", tmp_path / "mine.toml", "--save", made).returncode == 0
+        again = Opened(browser, made)
+        if not there:
+            again.page.locator("#state-A", has_text="mine.csv: cannot be opened").wait_for()
+            again.page.locator("#file").set_input_files(trace)
+        again.page.locator("#state-A", has_text="whole run").wait_for()
+        settled(again)
+        assert shown(again, "Goodput")[0] == native
+        assert again.is_quiet()
+        again.page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

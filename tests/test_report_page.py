@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from browser import CONTRAST, Opened
+from test_wasm import MODULE, is_current
 
 import clift
 from clift.campaign.folder import with_sums
@@ -245,11 +246,34 @@ def test_a_campaign_in_python_writes_the_same_page(tmp_path: Path) -> None:
     )
     campaign.save(tmp_path, plots=False)
     assert run(["report", str(tmp_path)]) == 0
-    [page] = campaign.report(tmp_path / "python.html")
-    assert page.read_bytes() == (tmp_path / "report.html").read_bytes()
+    (tmp_path / "python").mkdir()
+    [page, *runs] = campaign.report(tmp_path / "python" / "report.html")
+    assert [one.name for one in runs] == (["report-runs.html"] if MODULE.exists() else [])
+    for one in (page, *runs):
+        assert one.read_bytes() == (tmp_path / one.name).read_bytes()
     page.write_text("mine")
     with pytest.raises(clift.ScenarioError, match="another file"):
         campaign.report(page)
+
+
+def test_a_page_says_why_its_runs_do_not_open(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("clift.report.page.write.is_built", lambda: False)
+    assert run(["report", str(copy)]) == 0
+    assert (
+        "Runs do not open from this page: this installation has no WebAssembly"
+        in (copy / "report.html").read_text()
+    )
+    monkeypatch.undo()
+    phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+    link = clift.tmt.apply(phy, clift.Arq())
+    campaign = clift.campaign.run(link, duration_s=5, progress=False)
+    [page] = campaign.report(copy / "link.html")
+    assert "do not open from this page: the scenario was built in Python" in page.read_text()
+    if MODULE.exists():
+        (copy / "report-runs.html").write_text("mine")
+        assert "report-runs.html: another file" in refused(["report", copy], capsys)
 
 
 # --- in a browser ---
@@ -274,6 +298,77 @@ def test_it_opens_from_disk_without_a_request_or_an_error(opened: Opened) -> Non
             one.select_option(index=value)
     assert opened.is_quiet()
     assert page.locator("script").count() == 3
+
+
+def rerun(page: Any, act: Callable[[], object]) -> tuple[float, Any]:
+    """The goodput of the run in the page that an act opens, with all its digits."""
+    with page.expect_popup() as opening:
+        act()
+    other = opening.value
+    said: list[str] = []
+    other.on("console", lambda message: said.append(message.text))
+    other.on("pageerror", lambda error: said.append(str(error)))
+    other.wait_for_selector('html[data-done="true"]', timeout=60_000)
+    goodput = other.locator("#results-body tr", has_text="Goodput").locator("td").first
+    assert said == []
+    return float(str(goodput.get_attribute("title"))), other
+
+
+@pytest.mark.skipif(not is_current(), reason="clift.wasm is not built or is old: make wasm")
+def test_a_point_opens_as_the_run_behind_it_with_the_numbers_of_the_store(
+    browser: Any, tmp_path: Path
+) -> None:
+    phy = clift.channel.bernoulli(slots=40_000, slot_ns=1_000_000, p=0.01, seed=1, lldu_bytes=33)
+    phy.write(tmp_path / "mine.csv")
+    (tmp_path / "x.toml").write_text(
+        'duration = "20 s"\nruns = 3\n[trace]\nfile = "mine.csv"\n'
+        '[link]\nstart = "random"\n[vary]\nscheme = ["none", "ARQ"]\n'
+        'link.rtt = ["100 ms", "500 ms"]\n'
+    )
+    folder = tmp_path / "results"
+    words = ["--set", "transport.congestion=newreno", "--no-plots", "--quiet"]
+    assert run(["run", str(tmp_path / "x.toml"), "-o", str(folder), *words]) == 0
+    assert run(["report", str(folder)]) == 0
+    rows = pq.read_table(folder / "runs.parquet").to_pylist()
+    known = {(row["scheme"], row["rtt"], row["run"]): row["goodput_kbps"] for row in rows}
+    opened = Opened(browser, folder / "report.html")
+    page = opened.page
+    page.locator("#choice select").first.select_option(label="Goodput - goodput_kbps")
+    place = page.evaluate(
+        "() => { const { chart } = figures[0], line = chart.spec.lines[1];"
+        " return [chart.valToPos(line.x[1], 'x'), chart.valToPos(line.y[1], 'y'), line.name]; }"
+    )
+    assert place[2] == "ARQ"
+    over = page.locator("#main-figure .u-over")
+    goodput, other = rerun(page, lambda: over.click(position={"x": place[0], "y": place[1]}))
+    assert goodput == known["ARQ", "500 ms", 0]
+    text = other.locator("#text-A").input_value()
+    assert 'rtt = "500 ms"' in text
+    assert 'congestion = "newreno"' in text
+    # Changed, beside the run as it was.
+    other.locator("#B-scheme").select_option(label="none")
+    other.locator("#state-B", has_text="whole run").wait_for()
+    other.wait_for_selector('html[data-done="true"]')
+    titles = other.locator("#results-body tr", has_text="Goodput").locator("td")
+    both = [float(str(one.get_attribute("title"))) for one in titles.all()]
+    assert both == [goodput, known["none", "500 ms", 0]]
+    other.close()
+    # With the keyboard.
+    page.locator("#main-figure .plot").focus()
+    for key in ("Home", "Enter", "Tab"):
+        page.keyboard.press(key)
+    goodput, other = rerun(page, lambda: page.keyboard.press("Enter"))
+    assert goodput == known["ARQ", "100 ms", 0]
+    other.close()
+    # A later run, of the table of seeds; the address keeps it.
+    page.get_by_text("Seeds of the runs").click()
+    goodput, other = rerun(page, page.locator("#runs tbody tr").nth(5).locator("a").click)
+    assert goodput == known["none", "500 ms", 2]
+    assert "the whole of run 2" in str(other.locator("#state-A").text_content())
+    other.wait_for_function("location.hash.includes('A.run=2')")
+    other.close()
+    assert opened.is_quiet()
+    page.close()
 
 
 def test_the_table_has_the_numbers_of_the_parquet_file(opened: Opened, folder: Path) -> None:

@@ -20,16 +20,21 @@ FILES = sorted(
 # Reads tasks, one JSON object a line, and writes an answer a line.
 PROGRAM = """
 const fs = require("fs");
-const [worker, wasm] = process.argv.slice(1);
+const [worker, wasm, page] = process.argv.slice(1);
 const { ask, addFile, fault } = new Function(
   `${fs.readFileSync(worker, "utf8")}; return { ask, addFile, fault };`)();
+const [, scenarios] = fs.readFileSync(page, "utf8").split(/^\\/\\/ --- (?:scenarios|links) ---$/m);
+const { setting, toml } = new Function(`${scenarios}; return { setting, toml };`)();
 const module = new WebAssembly.Module(fs.readFileSync(wasm));
 if (WebAssembly.Module.imports(module).length) throw new Error("the module imports something");
 const engine = new WebAssembly.Instance(module, {}).exports;
 for (const line of fs.readFileSync(0, "utf8").trim().split("\\n")) {
   const { name, request, files } = JSON.parse(line);
   for (const [file, path] of Object.entries(files)) addFile(engine, file, fs.readFileSync(path));
-  const answer = ask(engine, name, request);
+  let answer = ask(engine, name, request);
+  // As the page runs a cell: by a text of its own.
+  if (name === "clift_check" && answer.given)
+    answer = ask(engine, "clift_run", { ...request, text: toml(setting(answer.given)), cell: 0 });
   for (const column in answer.columns) answer.columns[column] = [...answer.columns[column]];
   fs.writeSync(1, JSON.stringify(answer) + "\\n");
 }
@@ -53,7 +58,7 @@ def answers(tasks: list[dict[str, Any]]) -> list[str]:
     """The answers of the module, a line each."""
     worker = MODULE.with_name("worker.js")
     lines = "\n".join(json.dumps(task) for task in tasks)
-    command = ["node", "-e", PROGRAM, str(worker), str(MODULE)]
+    command = ["node", "-e", PROGRAM, str(worker), str(MODULE), str(MODULE.with_name("explore.js"))]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -75,14 +80,20 @@ def test_the_first_and_the_last_cell_equal_native_ones(path: Path) -> None:
     chosen = sorted({0, len(cells) - 1})
     changes = list(short.items())
     found = answers(
-        [task(path, cell, changes=changes, samples=many) for cell in chosen for many in (0, 50)]
+        [
+            task(path, cell, changes=changes, samples=many) | {"name": name}
+            for cell in chosen
+            for name, many in (("clift_run", 0), ("clift_run", 50), ("clift_check", 0))
+        ]
     )
     runs = clift.run_many([cells[cell].replications()[0] for cell in chosen], progress=False)
     for number, (cell, run) in enumerate(zip(chosen, runs, strict=True)):
-        plain, logged = (json.loads(line) for line in found[2 * number : 2 * number + 2])
+        lines = found[3 * number : 3 * number + 3]
+        plain, logged, written = (json.loads(line) for line in lines)
         expected = {"labels": cells[cell].labels, "replication": 0, "summary": run.summary()}
         assert plain == expected
         assert logged["summary"] == expected["summary"]
+        assert written["summary"] == expected["summary"]
 
 
 @pytest.mark.long

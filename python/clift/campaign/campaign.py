@@ -207,8 +207,8 @@ class Campaign:
 
             folder = page.with_suffix("") if page.suffix else Path(f"{page}-figures")
             drawn = paper.write(made, folder, force)
-        write.write(made, page, force)
-        return [page, *drawn]
+        runs = write.write(made, page, force)
+        return [page, *([] if runs is None else [runs]), *drawn]
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON object of `clift run --json`, as a dict."""

@@ -23,13 +23,19 @@ def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
     The page begins with the first two cells of SCENARIO, or with a guide. It is one file, loads
     nothing from the network and sends nothing.
     """
-    from clift.explore.page import page
+    from clift.campaign.identity import file_hashes
+    from clift.explore.page import page, study_of
     from clift.report.page.write import check, is_ours
     from clift.report.page.write import save as write
+    from clift.scenario import Scenario
 
     if save is not None:
         check(save, is_ours, force)
-    content = page(scenario).encode()
+    study = None
+    if scenario is not None:
+        given = Scenario.read(scenario)
+        study = study_of(scenario, given.text, {}, file_hashes(given))
+    content = page(study).encode()
     path = save or Path(tempfile.mkdtemp(prefix="clift-")) / "explorer.html"
     write(path, content)
     click.echo(path)

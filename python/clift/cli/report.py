@@ -24,7 +24,8 @@ import click
 def report(folder: Path, output: Path | None, figures: Path | None, force: bool) -> None:
     """Make one HTML page from the results that `clift run -o` wrote to FOLDER.
 
-    The page is self-contained: it loads nothing from the network.
+    The page is self-contained: it loads nothing from the network. A second page beside it, named
+    after it, runs the cells of the study again, to be changed; points of the plots open there.
     """
     from clift.report.page.study import read
     from clift.report.page.write import check, is_ours, write
@@ -37,6 +38,8 @@ def report(folder: Path, output: Path | None, figures: Path | None, force: bool)
         from clift.report.paper import write as draw
 
         drawn = draw(study, figures, force)
-    write(study, page, force)
+    runs = write(study, page, force)
+    if runs is not None:
+        click.echo(f"its runs open in {runs}", err=True)
     for file in (page, *drawn):
         click.echo(file)

@@ -3,6 +3,7 @@
 /** @typedef {{ summary: any, columns: Object<string, Float64Array>, notes: string[] }} Answer */
 
 const data = JSON.parse(document.getElementById("data").textContent);
+// `run` is no key of a scenario: the number of the run, where it is not the first.
 const SIDES = ["A", "B"];
 /** @type {(id: string) => any} */
 const by = id => document.getElementById(id);
@@ -52,6 +53,13 @@ function tree(given) {
   return found;
 }
 
+/** The setting of a cell, of the keys that it gives. */
+function setting({ preset, runs, description, ...given }, run) {
+  const share = given["channel.erasures"], percent = Number((100 * share).toPrecision(12));
+  if (typeof share === "number" && percent / 100 === share) given["channel.erasures"] = `${percent} %`;
+  return run ? { ...given, run } : given;
+}
+
 const isTable = value => value !== null && typeof value === "object" && !Array.isArray(value);
 const named = key => /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
 /** A value in TOML. */
@@ -62,7 +70,7 @@ function literal(value) {
 }
 
 /** The scenario file of what is on the screen. */
-function toml(given) {
+function toml({ run, ...given }) {
   const whole = Object.entries(tree(given)).filter(([, value]) => value != null);
   const lines = whole.filter(([, value]) => !isTable(value)).map(([key, value]) => `${named(key)} = ${literal(value)}`);
   for (const [section, values] of whole) if (isTable(values)) {
@@ -88,6 +96,13 @@ function fragment({ stop, A, B }) {
   for (const [key, value] of Object.entries(B)) if (JSON.stringify(A[key]) !== JSON.stringify(value)) parts.push(pair(`B.${key}`, value));
   for (const key of Object.keys(A)) if (!(key in B)) parts.push(pair(`B.-${key}`, ""));
   return `#${parts.join("&")}`;
+}
+
+/** The cell and run of the study that a link names; null if it names none. */
+function runOf(text) {
+  const found = new URLSearchParams(text.replace(/^#/, ""));
+  const [cell, run] = ["cell", "run"].map(name => Number(found.get(name) ?? 0));
+  return data.study && found.has("cell") && cell >= 0 && run >= 0 ? { cell, run } : null;
 }
 
 /** The state of a link; null if it has none. */
@@ -119,11 +134,11 @@ let module_;
 const files = new Map();
 const source = URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" }));
 
-/** The module, compiled while it is unpacked. */
-function unpacked(text) {
+/** What a packed text holds, unpacked while it is read. */
+function unpacked(text, type) {
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : numbers({ t: "u1", d: text });
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
+  return new Response(stream, { headers: { "Content-Type": type } });
 }
 
 /** A thread that answers one request at a time; to cancel a request is to start another thread. */
@@ -211,7 +226,7 @@ class Side {
   /** Runs the first `part` seconds, or all (null), and shows the result. */
   async simulate(part) {
     const changes = part == null ? [] : [["duration", `${Math.ceil(part * 1e3)} ms`]];
-    const said = await this.thread.ask("clift_run", { name: this.title(), text: toml(this.given), changes, samples: SAMPLES });
+    const said = await this.thread.ask("clift_run", { name: this.title(), text: toml(this.given), changes, replication: this.given.run || 0, samples: SAMPLES });
     if (!said) return;
     const { answer, ms } = said;
     this.error = answer.error || "";
@@ -324,12 +339,12 @@ function fill() {
 
 const sum = (list, name) => list.reduce((total, one) => total + (one[name] || 0), 0);
 const percent = share => share == null ? "" : `${shown(100 * share, 3)} %`;
-/** The figures of a run: name and value.
- * @type {[string, (one: any) => string][]} */
+/** The figures of a run: name, value, and all digits of it.
+ * @type {[string, (one: any) => string, ((one: any) => number)?][]} */
 const FIGURES = [
-  ["Goodput (kbit/s)", one => shown(one.goodput_kbps, 4)],
+  ["Goodput (kbit/s)", one => shown(one.goodput_kbps, 4), one => one.goodput_kbps],
   ["Of the link's capacity", one => percent(one.links?.[0]?.capacity_kbps ? one.goodput_kbps / one.links[0].capacity_kbps : null)],
-  ["Completion (s)", one => one.completion_s == null ? "" : shown(one.completion_s, 4)],
+  ["Completion (s)", one => one.completion_s == null ? "" : shown(one.completion_s, 4), one => one.completion_s],
   ["Packet delay, mean (ms)", one => shown(one.links?.[0]?.packet_delay_ms?.mean, 4)],
   ["Packet delay, 95 % (ms)", one => shown(one.links?.[0]?.packet_delay_ms?.p95, 4)],
   ["Packets lost on the link", one => { const link = one.links?.[0]; return link?.packets_offered ? percent(link.packets_lost / link.packets_offered) : ""; }],
@@ -341,14 +356,14 @@ const FIGURES = [
 ];
 
 function results() {
-  const rows = FIGURES.map(([name, of]) => [name, ...sides.map(side => side.answer && !side.error ? of(side.answer.summary) : "")]);
-  by("results-body").replaceChildren(...rows.filter(([, a, b]) => a || b).map(([name, ...texts]) =>
-    make("tr", {}, make("th", { scope: "row" }, name), ...texts.map(text => make("td", { class: "number" }, text)))));
+  const rows = FIGURES.map(([name, of, all]) => [name, ...sides.map(side => side.answer && !side.error ? [of(side.answer.summary), all?.(side.answer.summary)] : [""])]);
+  by("results-body").replaceChildren(...rows.filter(([, [a], [b]]) => a || b).map(([name, ...found]) =>
+    make("tr", {}, make("th", { scope: "row" }, name), ...found.map(([text, title]) => make("td", { class: "number", title }, text)))));
   for (const side of sides) {
     by(`head-${side.name}`).textContent = side.label();
     const place = by(`state-${side.name}`), notes = side.answer?.notes || [];
     place.className = side.error ? "warning" : "note";
-    place.textContent = side.error ? `${side.name}: ${side.error}` : !side.isBusy ? [`${side.name}: the whole run`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`;
+    place.textContent = side.error ? `${side.name}: ${side.error}` : !side.isBusy ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`;
   }
   by("results").setAttribute("aria-busy", String(sides.some(side => side.isBusy)));
 }
@@ -451,52 +466,60 @@ function show(state) {
 
 /** Takes a scenario file: a cell of it for each of these settings. */
 let reader = null;
-async function take(name, text, of, cells = [0, 1]) {
+async function take({ name, text, changes = [] }, of, cells = [0, 1], run = 0) {
   reader ??= new Thread();
   for (const side of of) {
     const cell = cells[side.number];
-    let { answer } = await reader.ask("clift_check", { name, text, cell });
-    if (answer.error && cell) ({ answer } = await reader.ask("clift_check", { name, text }));
+    let { answer } = await reader.ask("clift_check", { name, text, changes, cell });
+    if (answer.error && cell) ({ answer } = await reader.ask("clift_check", { name, text, changes }));
     if (answer.error) {
       // The faulty text stays, to be corrected.
       for (const one of of) one.error = answer.error;
       return redraw();
     }
     side.error = "";
-    const { preset, runs, description, ...rest } = answer.given;
-    if (typeof rest["channel.erasures"] === "number") rest["channel.erasures"] = `${shown(100 * rest["channel.erasures"])} %`;
-    side.given = rest;
+    side.given = setting(answer.given, run);
     stop = null;
     side.run();
-    study(name, text, answer);
+    study({ name, text, changes }, answer, cells);
   }
   fill();
   settle();
 }
 
+/** Takes a run of the study as both settings, so that one can be changed beside the other. */
+const takeRun = ({ cell, run }) => take(data.study, sides, [cell, cell], run);
+
 /** Lists the cells of a study, for each setting. */
-function study(name, text, { cells, labels }) {
+function study(of, { cells, labels }, shownCells) {
   const place = by("study");
   place.hidden = cells < 2;
-  if (cells < 2 || place.dataset.text === text) return;
-  place.dataset.text = text;
-  place.replaceChildren();
-  const options = labels.map(one => one.map(([axis, label]) => `${axis} ${label}`).join(", "));
-  sides.forEach((side, at) => select(place, `Cell of ${name} as ${side.name}`, options, Math.min(at, options.length - 1), cell => {
-    const chosen = [0, 0];
-    chosen[side.number] = cell;
-    take(name, text, [side], chosen);
-  }));
+  if (cells < 2) return;
+  const selects = place.getElementsByTagName("select");
+  if (place.dataset.text !== of.text) {
+    place.dataset.text = of.text;
+    place.replaceChildren();
+    const options = labels.map(one => one.map(([axis, label]) => `${axis} ${label}`).join(", "));
+    for (const side of sides) select(place, `Cell of ${of.name} as ${side.name}`, options, 0,
+      () => take(of, [side], Array.from(selects, one => Number(one.value))));
+  }
+  Array.from(selects, (one, at) => {
+    const cell = String(Math.min(shownCells[at], cells - 1));
+    // Of a large study only the first cells are listed.
+    if (!one.querySelector(`[value="${cell}"]`)) one.append(make("option", { value: cell }, `cell ${cell}`));
+    one.value = cell;
+  });
 }
 
-/** Uses a file: a scenario, or a trace in place of the channel. */
+/** Uses a file: a scenario, one that a setting names, or a trace in place of the channel. */
 async function use(file) {
   const content = new Uint8Array(await file.arrayBuffer());
-  if (file.name.endsWith(".toml")) return take(file.name, new TextDecoder().decode(content), sides);
-  files.set(file.name, content);
+  if (file.name.endsWith(".toml")) return take({ name: file.name, text: new TextDecoder().decode(content) }, sides);
+  const name = sides.flatMap(side => Object.values(side.given)).find(value => `/${value}`.endsWith(`/${file.name}`));
+  files.set(name ?? file.name, content);
   for (const side of sides) {
     const kept = Object.entries(side.given).filter(([key]) => !/^(channel|trace)\./.test(key));
-    side.given = { ...Object.fromEntries(kept), "trace.file": file.name, "link.wrap": true };
+    if (!name) side.given = { ...Object.fromEntries(kept), "trace.file": file.name, "link.wrap": true };
     side.generation++;
     side.thread.cancel();
     side.run();
@@ -522,20 +545,25 @@ async function begin() {
   by("stops").append(...data.stops.map((one, at) => make("li", {}, make("a", { href: fragment(stopState(at)) }, one.title))));
   plots = Object.fromEntries(PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`)]));
   try {
-    module_ = await unpacked(by("module").textContent.trim());
+    module_ = await WebAssembly.compileStreaming(unpacked(by("module").textContent.trim(), "application/wasm"));
+    for (const [name, text] of Object.entries(data.study?.files ?? {})) files.set(name, new Uint8Array(await unpacked(text, "").arrayBuffer()));
     sides = SIDES.map((name, number) => new Side(name, number));
   } catch (error) {
     by("told").textContent = `The simulator does not start in this browser: ${error.message}`;
     return;
   }
   by("controls").append(...data.controls.map(row));
-  const asked = stateOf(location.hash);
+  const asked = stateOf(location.hash), run = runOf(location.hash);
   if (asked) show(asked);
-  else if (data.scenario) await take(data.scenario.name, data.scenario.text, sides);
+  else if (run) await takeRun(run);
+  else if (data.study) await take(data.study, sides);
   else show(stopState(0));
-  addEventListener("hashchange", () => { const state = stateOf(location.hash); if (state) show(state); });
+  addEventListener("hashchange", () => {
+    const state = stateOf(location.hash), run = runOf(location.hash);
+    if (state) show(state); else if (run) takeRun(run);
+  });
   for (const side of sides) {
-    by(`text-${side.name}`).addEventListener("change", event => take(side.title(), event.target.value, [side], [0, 0]));
+    by(`text-${side.name}`).addEventListener("change", event => take({ name: side.title(), text: event.target.value }, [side], [0, 0]));
     by(`copy-${side.name}`).addEventListener("click", () => copied(by(`text-${side.name}`).value, `The scenario of ${side.name}`));
   }
   by("copy-link").addEventListener("click", () => copied(location.href.replace(/#.*/, "") + fragment({ stop, ...given() }), "The link"));

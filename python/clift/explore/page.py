@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
+from collections.abc import Mapping
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,38 +14,37 @@ from typing import Any
 from clift.errors import ScenarioError
 from clift.explore.controls import controls
 from clift.report.page.assemble import as_json, filled, text_of
-from clift.scenario import Scenario
 
 MODULE = "clift.wasm"
 """File of the package with the core as WebAssembly; `make wasm` builds it."""
 
+# Bytes of the files that a page carries.
+_MOST_BYTES = 16_000_000
 
-def page(scenario: Path | None = None) -> str:
+
+def page(study: Mapping[str, Any] | None = None) -> str:
     """The page as HTML: one file that works offline and loads nothing.
 
     Args:
-        scenario: Scenario file that the page begins with; its first two cells are the settings.
+        study: The scenario that the page begins with, from `study_of`; its first two cells are the
+            settings, or the cell and run that the fragment of its address names (`#cell=3&run=0`).
 
     Raises:
-        ScenarioError: If the scenario is not valid, or the module is not built.
+        ScenarioError: If the module is not built.
     """
-    assets = files("clift.explore")
-    module = assets / MODULE
-    if not module.is_file():
+    if not is_built():
         raise ScenarioError(f"the explorer needs {MODULE}, which is not built; run `make wasm`")
+    assets = files("clift.explore")
     data: dict[str, Any] = {
         "controls": controls(),
         "start": json.loads(text_of(assets / "start.json")),
         "stops": json.loads(text_of(assets / "stops.json")),
+        "study": study,
     }
-    if scenario is not None:
-        given = Scenario.read(scenario)
-        data["scenario"] = {"name": scenario.name, "text": given.text}
     parts = {
         "data": as_json(data),
         "worker": text_of(assets / "worker.js"),
-        # The time in its header would make every page another one.
-        "module": b64encode(gzip.compress(module.read_bytes(), 9, mtime=0)).decode(),
+        "module": _packed((assets / MODULE).read_bytes()),
     }
     return filled(
         assets / "explore.html",
@@ -51,3 +52,40 @@ def page(scenario: Path | None = None) -> str:
         parts=parts,
         styles={"explore-css": assets / "explore.css"},
     )
+
+
+def is_built() -> bool:
+    """Whether the package has the core as WebAssembly."""
+    return (files("clift.explore") / MODULE).is_file()
+
+
+def study_of(
+    file: Path, text: str, changes: Mapping[str, str], sums: Mapping[str, str]
+) -> dict[str, Any]:
+    """A scenario for the page, with the files that it names.
+
+    A file that is not there any more, or has changed, is left out, and so are large ones: the page
+    then asks for it by its name.
+
+    Args:
+        file: Scenario file.
+        text: Its text.
+        changes: Dotted keys and values that replace those of the text.
+        sums: SHA-256 of the files that it names, relative to its folder.
+    """
+    content, room = {}, _MOST_BYTES
+    for name, sum_ in sums.items():
+        path = file.parent / name
+        try:
+            found = path.read_bytes() if path.stat().st_size <= room else b""
+        except (OSError, ValueError):
+            continue
+        if sha256(found).hexdigest() == sum_.removeprefix("sha256:"):
+            content[name] = _packed(found)
+            room -= len(found)
+    return {"name": file.name, "text": text, "changes": [*changes.items()], "files": content}
+
+
+def _packed(content: bytes) -> str:
+    # The time in its header would make every page another one.
+    return b64encode(gzip.compress(content, 9, mtime=0)).decode()

@@ -42,13 +42,15 @@ _SERIES = {
 }
 
 
-def content(study: Study) -> dict[str, Any]:
+def content(study: Study, explorer: str | None = None) -> dict[str, Any]:
     """Data that the script of the page draws and lists.
 
     Args:
         study: The study.
+        explorer: Address of the page that runs the cells of the study; None without one.
     """
     return {
+        "explorer": explorer,
         "axes": [_axis(study, number) for number in range(len(study.axes))],
         "compared": next(
             (number for number, axis in enumerate(study.axes) if axis.name == study.compared), None

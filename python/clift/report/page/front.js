@@ -23,6 +23,9 @@ function make(tag, attributes, ...children) {
   return found;
 }
 
+/** A text that opens a page of its own, or the plain text without an address. */
+const linked = (href, text) => href ? make("a", { href, target: "_blank" }, text) : text;
+
 const withUnit = (text, unit) => unit ? `${text} (${unit})` : text;
 
 /** Formats a number with five digits. */
@@ -85,7 +88,7 @@ function table(place, { caption, columns, rows, per = 50, filter = true }) {
     page = Math.min(Math.max(0, page), pages - 1);
     body.replaceChildren(...order.slice(page * per, (page + 1) * per).map(row => make("tr", {},
       ...columns.map((column, number) => make(number || column.number ? "td" : "th",
-        { class: column.number && "number", scope: number || column.number ? null : "row" }, String(column.text(row)))))));
+        { class: column.number && "number", scope: number || column.number ? null : "row" }, linked(column.href?.(row), String(column.text(row))))))));
     before.disabled = page === 0;
     after.disabled = page === pages - 1;
     told.textContent = pages > 1 ? `rows ${page * per + 1} to ${Math.min(order.length, (page + 1) * per)} of ${order.length}` : `${order.length} rows`;
@@ -290,7 +293,7 @@ function figure(place, id) {
       if (line.hidden) continue;
       for (let n = 0; n < line.x.length; n++) if (line.y[n] != null && !Number.isNaN(line.y[n])) rows.push([line, n]);
     }
-    const columns = [{ title: spec.lineTitle || "line", text: ([line]) => line.name },
+    const columns = [{ title: spec.lineTitle || "line", text: ([line]) => line.name, href: ([line, n]) => line.href?.(n) },
       { title: spec.x.title, number: true, value: ([line, n]) => line.x[n], text: ([line, n]) => spec.x.labels ? spec.x.labels[Math.round(line.x[n])] : shown(line.x[n], 7) },
       { title: spec.y.title, number: true, value: ([line, n]) => line.y[n], text: ([line, n]) => shown(line.y[n], 7) }];
     if (spec.lines.some(line => line.low)) for (const [part, name] of [["low", "interval from"], ["high", "to"]])
@@ -298,21 +301,43 @@ function figure(place, id) {
     table(numbersOf, { caption: spec.title, columns, rows, per: 25, filter: false });
   }
 
-  /** What the lines in view have at a place. */
+  /** The number of the point of a line that is nearest to a place. */
+  function nearest(line, x) {
+    let a = 0, b = line.x.length - 1;
+    while (b - a > 1) { const middle = (a + b) >> 1; if (line.x[middle] <= x) a = middle; else b = middle; }
+    return Math.abs(line.x[a] - x) <= Math.abs(line.x[b] - x) ? a : b;
+  }
+
+  /** Shows what the lines in view have at a place; each opens the run behind it, if it has one. */
   function values(x) {
     const parts = [];
     for (const line of spec.lines) {
-      if (line.hidden || !line.x.length || line.kind === "points" && parts.length > 8) continue;
-      let a = 0, b = line.x.length - 1;
-      while (b - a > 1) { const middle = (a + b) >> 1; if (line.x[middle] <= x) a = middle; else b = middle; }
-      const n = Math.abs(line.x[a] - x) <= Math.abs(line.x[b] - x) ? a : b;
+      if (line.hidden || !line.x.length || line.kind === "points" && parts.length > 16) continue;
+      const n = nearest(line, x);
       if (spec.exact && Math.abs(line.x[n] - x) > spec.exact) continue;
       if (line.y[n] == null || Number.isNaN(line.y[n])) continue;
       const interval = line.low && !Number.isNaN(line.low[n]) ? ` (${shown(line.low[n], 4)} to ${shown(line.high[n], 4)})` : "";
-      parts.push(`${line.name} ${shown(line.y[n], 4)}${interval}`);
+      parts.push(parts.length ? "; " : "", linked(line.href?.(n), `${line.name} ${shown(line.y[n], 4)}${interval}`));
     }
     const where = spec.x.labels ? spec.x.labels[Math.min(spec.x.labels.length - 1, Math.max(0, Math.round(x)))] : `${shown(x, 4)}${spec.x.unit ? " " + spec.x.unit : ""}`;
-    return parts.length ? `${where}: ${parts.join("; ")}` : "";
+    readout.replaceChildren(...(parts.length ? [`${where}: `, ...parts] : []));
+  }
+
+  /** Opens the run behind the point that is nearest to a click on the plot. */
+  function follow(u, { offsetX, offsetY, detail }) {
+    if (detail > 1) return;
+    let least = 20, href = "";
+    for (const line of spec.lines) {
+      if (line.hidden || !line.x.length || !line.href) continue;
+      // Points may share a place; a line without marks can be clicked on between its points.
+      const there = line.mark ? line.x.keys() : [nearest(line, u.posToVal(offsetX, "x"))];
+      for (const n of there) {
+        const across = line.mark ? u.valToPos(line.x[n], "x") - offsetX : 0;
+        const off = Math.hypot(across, u.valToPos(line.y[n], "y") - offsetY);
+        if (off < least) [least, href] = [off, line.href(n)];
+      }
+    }
+    if (href) open(href, "_blank");
   }
 
   /** What is in view of a plot: its lines, its ends, and the columns that uPlot draws. */
@@ -367,7 +392,7 @@ function figure(place, id) {
       hooks: {
         setSelect: [u => { if (u.select.width > 0) u.zoomed = true; }],
         draw: [u => marks(u, shownNow.live, of)],
-        setCursor: [u => { if (u.cursor.left >= 0 && at === null) readout.textContent = values(u.posToVal(u.cursor.left, "x")); }],
+        setCursor: [u => { if (u.cursor.left >= 0 && at === null) values(u.posToVal(u.cursor.left, "x")); }],
       },
     };
     chart = new uPlot(options, columns, plot);
@@ -375,6 +400,7 @@ function figure(place, id) {
     const set = chart.setScale.bind(chart);
     chart.setScale = (name, limits) => { if (name === "x") chart.zoomed = limits.min !== shownNow.full.x[0] || limits.max !== shownNow.full.x[1]; set(name, limits); };
     chart.over.addEventListener("dblclick", whole);
+    chart.over.addEventListener("click", event => follow(chart, event));
     if (keep && (keep.x[0] !== shownNow.full.x[0] || keep.x[1] !== shownNow.full.x[1])) chart.setScale("x", { min: keep.x[0], max: keep.x[1] });
   }
 
@@ -441,8 +467,9 @@ function figure(place, id) {
         : at === null ? 0 : Math.min(last, Math.max(0, at + (event.key === "ArrowRight" ? step : -step)));
       chart.setCursor({ left: chart.valToPos(inside[at], "x"), top: 10 });
       readout.setAttribute("aria-live", "polite");
-      readout.textContent = values(inside[at]);
-    } else if (event.key === "+" || event.key === "-") {
+      values(inside[at]);
+    } else if (event.key === "Enter" && readout.querySelector("a")) readout.querySelector("a").focus();
+    else if (event.key === "+" || event.key === "-") {
       const middle = at === null ? (low + high) / 2 : inside[Math.min(at, inside.length - 1)] ?? (low + high) / 2;
       const factor = event.key === "+" ? 0.5 : 2, full = ends(spec).x;
       if (spec.x.log) {

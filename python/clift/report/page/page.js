@@ -11,6 +11,13 @@ const metrics = data.metrics.map(one => {
 const title = one => one.title[0].toUpperCase() + one.title.slice(1);
 const nameOf = (cell, of = varying) => of.map(axis => axes[axis].names[places[axis][cell]]).join(", ");
 
+/** The address of a run in the explorer beside this page, at an instant (s). */
+const href = (cell, run = 0, at = null) => `${data.explorer}#cell=${cell}&run=${run}${at == null ? "" : `&at=${shown(at, 7)}`}`;
+const opens = Boolean(data.explorer && globalThis.WebAssembly);
+/** The addresses of the points of a line; none without the explorer. */
+const behind = of => opens ? { href: of } : {};
+if (data.explorer && !opens) document.getElementById("runs-open").textContent = "Runs do not open from this page, since this browser has no WebAssembly.";
+
 const MOST_LINES = 24;
 const said = (text, count) => count > MOST_LINES ? `${text} The first ${MOST_LINES} of ${count} lines are drawn; select fewer.` : text;
 
@@ -63,7 +70,7 @@ function against() {
     const part = values => values && cells.map(cell => values[cell] * one.scale);
     const x = cells.map(cell => where(cell) + aside);
     const marks = cells.map((cell, at) => [x[at], printed.get(cell) * one.scale]).filter(([, y]) => y === y);
-    return { ...look(cells[0], each, number), name: nameOf(cells[0], each) || title(one), kind: labels ? "points" : "line", aside: moved, x, y: part(one.mean),
+    return { ...look(cells[0], each, number), name: nameOf(cells[0], each) || title(one), kind: labels ? "points" : "line", aside: moved, x, y: part(one.mean), ...behind(n => href(cells[n])),
       low: one.low && part(one.low), high: one.high && part(one.high), printed: marks.length ? marks : null };
   });
   const fixed = of.filter(other => chosen[other] >= 0).map(other => axes[other].names[chosen[other]]);
@@ -97,6 +104,7 @@ function cellTable() {
       { title: "difference", number: true, value: cell => one.mean[cell] / value(cell) - 1, text: cell => { const off = one.mean[cell] / value(cell) - 1; return Number.isFinite(off) ? `${(off * 100).toFixed(1).replace(/^(?!-)/, "+").replace("-0.0", "0.0")} %` : ""; } },
       { title: "source", text: cell => printed.has(cell) ? printed.get(cell)[3] : "" });
   }
+  Object.assign(columns[0], behind(href));
   table(document.getElementById("cells"), { caption: `${title(one)} of every cell: mean over the runs with 95 % interval`, columns, rows });
 }
 
@@ -149,7 +157,7 @@ if (data.delays.length) {
   const plot = figure(inside, "figure-delay");
   updates.push(() => {
     const found = data.delays.filter(one => within(one.cell));
-    const lines = found.slice(0, MOST_LINES).map((one, number) => ({ ...look(one.cell, insideEach(), number), mark: null, kind: "step", name: lineName(one), x: cached(one.x), y: cached(one.y) }));
+    const lines = found.slice(0, MOST_LINES).map((one, number) => ({ ...look(one.cell, insideEach(), number), mark: null, kind: "step", name: lineName(one), x: cached(one.x), y: cached(one.y), ...behind(() => href(one.cell)) }));
     const quantile = (line, share) => { let n = 0; while (n < line.y.length - 1 && line.y[n] < share) n++; return shown(line.x[n], 4); };
     const range = lowest(lines, line => [line.x]) || [1, 1], log = range[0] > 0 && range[1] > 10 * range[0];
     plot.show({ title: `One-way delay of segments${fixedInside() ? `, ${fixedInside()}` : ""}`, lines, lineTitle: "cell",
@@ -163,7 +171,7 @@ for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "M
   updates.push(() => {
     const found = data.series.filter(one => within(one.cell) && (id !== "queue" || one.flow === 0));
     const lines = found.slice(0, MOST_LINES).map((one, number) => ({ ...look(one.cell, insideEach(), number), mark: null, dash: one.several ? one.flow % 4 : look(one.cell, insideEach(), number).dash,
-      kind: "line", name: lineName(id === "queue" ? { ...one, several: false } : one), x: cached(one[id][0]), y: cached(one[id][1]) }));
+      kind: "line", name: lineName(id === "queue" ? { ...one, several: false } : one), x: cached(one[id][0]), y: cached(one[id][1]), ...behind(n => href(one.cell, 0, cached(one[id][0])[n])) }));
     const most = lines.slice(0, 8).map(line => `${line.name} ${shown((lowest([line], one => [one.y]) || [0, 0])[1], 4)}`);
     plot.show({ title: `${name}${fixedInside() ? `, ${fixedInside()}` : ""}`, lines, lineTitle: "cell",
       summary: said(lines.length ? `${told}. Maximum (${unit}): ${most.join("; ")}.` : "The selected cells have no data here.", found.length),
@@ -184,7 +192,7 @@ if (data.sequence.length) {
     if (one) {
       const time = cached(one.time), kind = cached(one.kind), seq = cached(one.seq);
       const part = what => { const x = [], y = []; for (let n = 0; n < kind.length; n++) if (kind[n] === what) { x.push(time[n]); y.push(seq[n] / 1000); } return { x, y }; };
-      for (const [what, name, ink, look_, radius] of events) { const points = part(what); if (what === 1) again = points.x.length; if (what === 4) lost = points.x.length; if (points.x.length) lines.push({ name, colour: ink, mark: look_, radius, kind: "points", ...points }); }
+      for (const [what, name, ink, look_, radius] of events) { const points = part(what); if (what === 1) again = points.x.length; if (what === 4) lost = points.x.length; if (points.x.length) lines.push({ name, colour: ink, mark: look_, radius, kind: "points", ...points, ...behind(n => href(one.cell, 0, points.x[n])) }); }
       const acked = part(5);
       if (acked.x.length) lines.push({ name: "acknowledged", colour: 2, kind: "step", ...acked });
     }
@@ -210,7 +218,8 @@ if (data.units.length) {
       { name: "arrival of the lost packet", colour: 1, mark: "down", radius: 4, ...pointsOf(n => ours[n] && !Number.isNaN(arrival[n]), arrival) },
     ].filter(line => line.x.length).map(line => {
       const order = Array.from(line.x.keys()).sort((a, b) => line.x[a] - line.x[b]);
-      return { ...line, kind: "points", x: order.map(n => line.x[n]), y: order.map(n => line.y[n]) };
+      const x = order.map(n => line.x[n]);
+      return { ...line, kind: "points", x, y: order.map(n => line.y[n]), ...behind(n => href(one.cell, 0, x[n])) };
     });
     const count = wanted => { let found = 0; for (let n = 0; n < time.length; n++) if (wanted(n)) found++; return found; };
     plot.show({ title: `A loss on the link and its repair${varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "unit",
@@ -240,7 +249,7 @@ runs.parentElement.addEventListener("toggle", () => {
   const cell = numbers(data.runs.cell), run = numbers(data.runs.run), seed = numbers(data.runs.seed);
   const all = data.runs.in_all > cell.length ? `; the first ${cell.length} of ${data.runs.in_all}, the others are in runs.parquet` : "";
   table(runs, { caption: `The seed of every run${all}`, rows: Array.from(cell, (_, at) => at), columns: [
-    { title: "cell", text: at => nameOf(cell[at]) || "the only cell" }, { title: "run", number: true, value: at => run[at], text: at => String(run[at]) },
+    { title: "cell", text: at => nameOf(cell[at]) || "the only cell", ...behind(at => href(cell[at], run[at])) }, { title: "run", number: true, value: at => run[at], text: at => String(run[at]) },
     { title: "seed", number: true, value: at => seed[at], text: at => String(seed[at]) }] });
 });
 root.dataset.ready = String(Math.round(performance.now()));

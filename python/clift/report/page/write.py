@@ -9,14 +9,17 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
-from clift._clift import replace_file
+from clift._clift import __version__, replace_file
 from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError
+from clift.explore.page import MODULE, is_built, study_of
+from clift.explore.page import page as explorer
 from clift.report.network import Edge, svg
 from clift.report.page.assemble import GENERATOR, as_json, filled
 from clift.report.page.content import asked_for, content, held_fixed, shortened
@@ -29,19 +32,41 @@ _MOST_CAVEATS = 20
 _MARK = re.compile(rf'<meta name="generator" content="{GENERATOR} [^"]*">'.encode())
 
 
-def write(study: Study, path: Path, force: bool = False) -> None:
-    """Write the page, as a whole or not at all.
+def write(study: Study, path: Path, force: bool = False) -> Path | None:
+    """Write the page, as a whole or not at all, and beside it the one in which its runs open.
 
     Args:
         study: The study.
         path: Output file; its folder must exist.
         force: Whether to overwrite a file that is not such a page.
 
+    Returns:
+        The page in which the runs open; None if they do not.
+
     Raises:
         ScenarioError: If another file is in the way, or the path is not writable.
     """
-    check(path, is_ours, force)
-    save(path, page(study).encode())
+    runs = path.with_name(f"{path.stem}-runs.html") if _closed(study) is None else None
+    for one in filter(None, (path, runs)):
+        check(one, is_ours, force)
+    if runs is not None:
+        record = study.record
+        sums = {name: str(found) for name, found in record.get("files_read", {}).items()}
+        given = study_of(Path(record["scenario"]), record["text"], record["changes"], sums)
+        save(runs, explorer(given).encode())
+    save(path, page(study, None if runs is None else runs.name).encode())
+    return runs
+
+
+def _closed(study: Study) -> str | None:
+    """Why runs do not open from the page; None if they do."""
+    if str(study.record["text"]).lstrip().startswith("{"):
+        return "the scenario was built in Python"
+    if not is_built():
+        return (
+            f"this installation has no WebAssembly ({MODULE}), which <code>make wasm</code> builds"
+        )
+    return None
 
 
 def check(path: Path, known: Callable[[bytes], bool], force: bool) -> None:
@@ -81,8 +106,12 @@ def is_ours(content: bytes) -> bool:
     return _MARK.search(content[:4096]) is not None
 
 
-def page(study: Study) -> str:
+def page(study: Study, runs: str | None = None) -> str:
     """The page as HTML.
+
+    Args:
+        study: The study.
+        runs: Name of the file beside it in which its runs open; None without one.
 
     Example:
         >>> import clift
@@ -101,10 +130,11 @@ def page(study: Study) -> str:
         "question": _question(study),
         "conclusion": _conclusion(study) + _caveats(study),
         "table": _table(study),
+        "runs-open": _runs_open(study, runs),
         "drawn-cells": f" (of the first {DRAWN_CELLS} cells)" if study.size > DRAWN_CELLS else "",
         "setting": _setting(study),
         "reproduce": _reproduce(study),
-        "data": as_json(content(study)),
+        "data": as_json(content(study, None if runs is None else quote(runs))),
     }
     assets = files("clift.report.page")
     return filled(assets / "page.html", script=assets / "page.js", parts=parts)
@@ -120,6 +150,18 @@ def _facts(study: Study) -> str:
     if source:
         parts.append(f"After: {escape(source)}")
     return "<br>".join(parts)
+
+
+def _runs_open(study: Study, runs: str | None) -> str:
+    if runs is None:
+        why = _closed(study) or "this page stands alone"
+        return f'<p class="note" id="runs-open">Runs do not open from this page: {why}.</p>'
+    other = "" if study.record["clift"] == __version__ else f", with CLIFT {escape(__version__)}"
+    return (
+        '<p class="note" id="runs-open">A point opens the first run behind it, to be rerun and '
+        f"changed{other}: click on it, or on its name below the plot or in a table. The run opens "
+        f"in <code>{escape(runs)}</code>, which must be beside this page.</p>"
+    )
 
 
 def _told(record: Any, key: str) -> str:
