@@ -236,6 +236,49 @@ def test_a_study_and_a_trace_of_ones_own_are_used(
         again.page.close()
 
 
+def test_the_budget_and_an_instant_are_those_of_why(
+    opened: Opened, browser: Any, path: Path
+) -> None:
+    page = opened.page
+    page.locator("#stops a").nth(2).click()
+    settled(opened)
+    place = page.evaluate("figures[0].chart.valToPos(60, 'x')")
+    page.locator("#figure-goodput .u-over").click(position={"x": place, "y": 40})
+    page.wait_for_url(lambda url: "at=" in url)
+    settled(opened)
+    at = float(page.url.partition("at=")[2].partition("&")[0])
+    assert at == pytest.approx(60, abs=0.5)
+    runs = [clift.simulate(clift.Scenario.parse(text)) for text in texts(opened)]
+    found = [run.why(at=at) for run in runs]
+    rows = {
+        row.locator("th").text_content(): row.locator("td").all_text_contents()
+        for row in page.locator("#budget-body tr").all()
+    }
+    for side, one in enumerate(found):
+        known = {part["title"]: part["kbps"] for part in one["budget"]}
+        known |= {"goodput": one["goodput_kbps"], "capacity": one["capacity_kbps"]}
+        assert known.keys() <= rows.keys()
+        for title, texts_ in rows.items():
+            assert float(texts_[2 * side]) == float(f"{known.get(str(title), 0):.4g}")
+    [first, second] = page.locator("#moment > div").all_text_contents()
+    assert found[0]["moment"]["senders"][0]["cause"] == "false_loss"
+    for event in found[0]["moment"]["senders"][0]["cut"]["events"]:
+        assert event["text"] in first
+    assert found[1]["moment"]["senders"][0]["title"] in second
+    # The address keeps the instant, and the keyboard chooses another.
+    again = Opened(browser, path, fragment="#" + page.url.partition("#")[2])
+    settled(again)
+    assert again.page.locator("#moment > div").all_text_contents() == [first, second]
+    again.page.locator("#figure-window .plot").focus()
+    for key in ("Home", "ArrowRight", "Enter"):
+        again.page.keyboard.press(key)
+    again.page.locator("#moment h4", has_text=re.compile("^A at 2 s$")).wait_for()
+    settled(again)
+    assert opened.is_quiet()
+    assert again.is_quiet()
+    again.page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_phone_and_texts_stand_out(scheme: str, browser: Any, path: Path) -> None:
     viewport = {"width": 360, "height": 700}

@@ -365,7 +365,7 @@ def test_a_point_opens_as_the_run_behind_it_with_the_numbers_of_the_store(
     goodput, other = rerun(page, page.locator("#runs tbody tr").nth(5).locator("a").click)
     assert goodput == known["none", "500 ms", 2]
     assert "the whole of run 2" in str(other.locator("#state-A").text_content())
-    other.wait_for_function("location.hash.includes('A.run=2')")
+    other.wait_for_url(lambda url: "A.run=2" in url)
     other.close()
     assert opened.is_quiet()
     page.close()

@@ -129,6 +129,16 @@ def test_columns_equal_those_of_python() -> None:
         assert known[round(time * 1e9)] / 1e6 == pytest.approx(ms, rel=1e-15)
 
 
+@pytest.mark.parametrize("name", ["demo", "leo", "terminals", "live_geo"])
+def test_causes_equal_those_of_the_native_program(name: str) -> None:
+    path = ROOT / "examples" / f"{name}.toml"
+    short = {"duration": "20 s"}
+    run = clift.simulate(clift.Scenario.read(path, short).cells()[0].replications()[0])
+    asked = task(path, 0, changes=list(short.items()), at_ns=2_000_000_000)
+    [line] = answers([asked | {"name": "clift_why"}])
+    assert json.loads(line) == run.why(at=2)
+
+
 def test_bad_input_gives_the_line_of_the_native_program() -> None:
     text = '[link]\nrat = "5 ms"\n'
     with pytest.raises(clift.ScenarioError) as native:

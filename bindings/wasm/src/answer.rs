@@ -1,9 +1,11 @@
 //! Requests and their answers.
 
 use clift::budget::{Budget, MemoryLimit};
+use clift::diagnosis::diagnose;
 use clift::scenario::{Cell, Scenario, Store};
 use clift::simulation;
 use clift::sync::lock;
+use clift::units::Instant;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +37,9 @@ pub(crate) struct Request {
     /// Samples over the run; 0: none, and no columns.
     #[serde(default)]
     samples: u32,
+    /// The instant to be explained, ns.
+    #[serde(default)]
+    at_ns: Option<u64>,
 }
 
 impl Request {
@@ -102,6 +107,20 @@ pub(crate) fn run(request: &Request) -> Result<Answer, String> {
     }
     json["summary"] = json!(outcome.summary());
     Ok(Answer { json, columns: all })
+}
+
+/// Says what limited a replication of a cell: [`clift::diagnosis::Diagnosis::explain`].
+pub(crate) fn why(request: &Request) -> Result<Answer, String> {
+    let scenario = request.scenario()?;
+    let cell = scenario.cell(request.cell).map_err(|error| error.to_string())?;
+    let budget = Budget::of(MOST_MEMORY);
+    let store = Store::new(lock(crate::files()).clone());
+    let store = store.within(&budget);
+    let fault = |fault| cell.error(scenario.file(), &fault).to_string();
+    let setup = cell.setup(request.replication, &store).map_err(fault)?;
+    let (_, diagnosis) = diagnose(&setup, &|| true).map_err(|error| error.to_string())?;
+    let json = json!(diagnosis.explain(request.at_ns.map(Instant::from_nanos)));
+    Ok(Answer { json, columns: Vec::new() })
 }
 
 /// The dotted keys that the scenario gives, with their values in the cell.

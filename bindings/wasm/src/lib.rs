@@ -70,6 +70,13 @@ pub extern "C" fn clift_run() -> usize {
     answered(answer::to(&std::mem::take(&mut *lock(&INPUT)), answer::run))
 }
 
+/// Runs one replication of one cell and says what limited it. The request is JSON:
+/// [`answer::Request`].
+#[unsafe(no_mangle)]
+pub extern "C" fn clift_why() -> usize {
+    answered(answer::to(&std::mem::take(&mut *lock(&INPUT)), answer::why))
+}
+
 /// Answers with the text of the panic that ended the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn clift_fault() -> usize {

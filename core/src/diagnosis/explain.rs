@@ -7,7 +7,7 @@ use crate::diagnosis::watch::{Diagnosis, Moment};
 use crate::diagnosis::{Cause, PacketFate, Trigger, Why};
 use crate::link::Transit;
 use crate::metrics::Value;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, counted};
 
 /// Cuts that an explanation lists.
 const COSTLIEST: usize = 10;
@@ -19,7 +19,8 @@ impl Diagnosis {
     /// - `capacity_kbps`, `goodput_kbps`, `budget`: a table of `cause`, `title`, `kbps` and `share` of
     ///   the capacity for each cause.
     /// - `limited_by`: the cause that cost most.
-    /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most.
+    /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most, each with its
+    ///   `events`, which led to it or followed, in words and in order of time.
     /// - `moment`: [`Moment`], with the cut of each sender.
     pub fn explain(&self, at: Option<Instant>) -> Value {
         let budget = &self.budget;
@@ -107,6 +108,7 @@ impl Diagnosis {
             ("undone_s", cut.undone.map(Instant::as_secs_f64).into()),
             ("cost_kbps", self.kbps(cut.cost_bits)),
             ("packet", cut.packet.as_ref().map_or(Value::Missing, packet)),
+            ("events", Value::List(events(number, cut))),
         ])
     }
 
@@ -147,6 +149,77 @@ impl From<Name> for Value {
     fn from(Name(cause): Name) -> Self {
         Self::Text(cause.name().into())
     }
+}
+
+/// What led to a cut, and what followed, in words and in order of time.
+fn events(number: usize, cut: &Cut) -> Vec<Value> {
+    let mut events = cut.packet.as_ref().map_or_else(Vec::new, of_packet);
+    if cut.overtaken_by > 0 {
+        let late = counted(cut.overtaken_by, "packet", "packets");
+        events.push((cut.at, format!("{late} sent after it had arrived")));
+    }
+    let (heard, what) = match (cut.trigger, cut.duplicate_acks) {
+        (Trigger::Mark, _) => (String::new(), "ECN mark"),
+        (Trigger::DuplicateAcks, 0) => (String::new(), "taken for lost"),
+        (Trigger::Timeout, 0) => (String::new(), "retransmission timeout"),
+        (Trigger::DuplicateAcks, acks) => (of_acks(acks), "taken for lost"),
+        (Trigger::Timeout, acks) => (of_acks(acks), "retransmission timeout"),
+    };
+    let (before, after) = (cut.before, cut.after);
+    let what =
+        format!("{heard}{what}: window cut from {before:.0} to {after:.0} packets (cut:{number})");
+    events.push((cut.at, what));
+    if let Some(at) = cut.undone {
+        events.push((at, "the sender undid the cut".into()));
+    }
+    // Stable, so that events of the same instant stay in the order of their causes.
+    events.sort_by_key(|(at, _)| *at);
+    let event = |(at, text): (Instant, String)| {
+        Value::Table(vec![("at_s", seconds(at)), ("text", Value::Text(text.into()))])
+    };
+    events.into_iter().map(event).collect()
+}
+
+fn of_acks(acks: u64) -> String {
+    format!("{}, ", counted(acks, "duplicate ACK", "duplicate ACKs"))
+}
+
+/// What happened to a packet, in words.
+fn of_packet(packet: &PacketHistory) -> Vec<(Instant, String)> {
+    let again = if packet.retransmission > 0 { " again" } else { "" };
+    let (bytes, start) = (packet.len, packet.start);
+    let sent = format!("a packet of {bytes} bytes was sent{again} (byte {start})");
+    let mut events = vec![(packet.sent, sent)];
+    let millis = |from: Instant, to: Instant| to.saturating_since(from).as_secs_f64() * 1e3;
+    if let Some(transit) = &packet.transit
+        && transit.departed > transit.entered
+    {
+        let waited = millis(transit.entered, transit.departed);
+        events.push((transit.departed, format!("it left the queue after {waited:.0} ms")));
+    }
+    if let (Some(at), Some(transit)) = (packet.first_erased, &packet.transit) {
+        let erased = counted(packet.erased, "unit", "units");
+        let what = format!("the first of {erased} with its {} LLDUs was erased", transit.lldus);
+        events.push((at, what));
+    }
+    match (packet.fate, &packet.transit, packet.ended, packet.hop) {
+        (PacketFate::Arrived, Some(transit), ..) => {
+            let crossed = millis(transit.departed, transit.at);
+            let by = match packet.again + packet.repair {
+                0 => String::new(),
+                repairs => format!(", with {}", counted(repairs, "repair", "repairs")),
+            };
+            events.push((transit.at, format!("the link delivered it after {crossed:.0} ms{by}")));
+        }
+        (PacketFate::Lost, _, Some(at), Some(hop)) => {
+            events.push((at, format!("hop {hop} lost it")));
+        }
+        (PacketFate::Dropped, _, Some(at), Some(hop)) => {
+            events.push((at, format!("hop {hop} dropped it")));
+        }
+        _ => {}
+    }
+    events
 }
 
 fn seconds(at: Instant) -> Value {

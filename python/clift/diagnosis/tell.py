@@ -10,12 +10,6 @@ from clift.diagnosis.replay import Burst, Edits, behind, bursts, each, replay
 from clift.scenario import Scenario
 from clift.simulation import Run
 
-_TRIGGERS = {
-    "duplicate_acks": "taken for lost",
-    "timeout": "retransmission timeout",
-    "mark": "ECN mark",
-}
-
 
 def budget(found: dict[str, Any]) -> list[str]:
     r"""The budget of a run as a table.
@@ -73,48 +67,13 @@ def _who(event: dict[str, Any]) -> str:
 
 def chain(found: dict[str, Any], cut: dict[str, Any]) -> list[str]:
     """The events that led to a window cut, and what followed, in order of time."""
-    lines = _packet(cut) if cut["packet"] is not None else []
-    acks = cut["duplicate_acks"]
-    heard = f"{counted(acks, 'duplicate ACK')}, " if acks and cut["trigger"] != "mark" else ""
-    window = f"{cut['window_before_packets']:.0f} to {cut['window_after_packets']:.0f} packets"
-    what = f"{heard}{_TRIGGERS[cut['trigger']]}: window cut from {window} (cut:{cut['number']})"
-    lines.append((cut["at_s"], what))
-    if cut["undone_s"] is not None:
-        lines.append((cut["undone_s"], "the sender undid the cut"))
-    told = [f"{at:>10.3f} s  {text}" for at, text in sorted(lines, key=lambda line: line[0])]
+    told = [f"{event['at_s']:>10.3f} s  {event['text']}" for event in cut["events"]]
     share = cut["cost_kbps"] / found["capacity_kbps"]
     told.append(
         f"{'':>12}  estimated cost of this cut alone: {cut['cost_kbps']:.1f} kbit/s of the run "
         f"({100 * share:.1f} %)"
     )
     return told
-
-
-def _packet(cut: dict[str, Any]) -> list[tuple[float, str]]:
-    packet = cut["packet"]
-    again = " again" if packet["retransmission"] else ""
-    what = f"a packet of {packet['bytes']} bytes was sent{again} (byte {packet['first_byte']:,})"
-    lines = [(packet["sent_s"], what)]
-    units = packet["units"]
-    if packet["left_queue_s"] is not None and packet["left_queue_s"] > packet["entered_link_s"]:
-        waited = packet["left_queue_s"] - packet["entered_link_s"]
-        lines.append((packet["left_queue_s"], f"it left the queue after {1e3 * waited:.0f} ms"))
-    if packet["units_erased"]:
-        erased = counted(packet["units_erased"], "unit")
-        what = f"the first of {erased} with its {units} LLDUs was erased"
-        lines.append((packet["first_erased_s"], what))
-    if packet["fate"] == "arrived" and packet["left_link_s"] is not None:
-        crossed = 1e3 * (packet["left_link_s"] - packet["left_queue_s"])
-        repairs = packet["units_sent_again"] + packet["repair_units"]
-        by = f", with {counted(repairs, 'repair')}" if repairs else ""
-        lines.append((packet["left_link_s"], f"the link delivered it after {crossed:.0f} ms{by}"))
-    elif packet["fate"] in ("lost", "dropped"):
-        verb = "lost" if packet["fate"] == "lost" else "dropped"
-        lines.append((packet["fate_s"], f"hop {packet['fate_hop']} {verb} it"))
-    if cut["overtaken_by"]:
-        late = counted(cut["overtaken_by"], "packet")
-        lines.append((cut["at_s"] - 1e-9, f"{late} sent after it had arrived"))
-    return lines
 
 
 def told(found: dict[str, Any], run: Run) -> list[str]:

@@ -1,5 +1,6 @@
 (() => {
 /** @typedef {{ [key: string]: any }} Given Values of a scenario by dotted key. */
+/** @typedef {{ capacity_kbps: number, goodput_kbps: number, budget: any[], moment?: any, error?: string }} Causes */
 /** @typedef {{ summary: any, columns: Object<string, Float64Array>, notes: string[] }} Answer */
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -89,42 +90,45 @@ const written = value => {
 const read = text => { try { return JSON.parse(text); } catch { return text; } };
 const pair = (key, value) => `${encodeURIComponent(key)}=${encodeURIComponent(written(value)).replace(/%20/g, "+")}`;
 
-/** A state as the fragment of a link: all keys of A, and those of B that differ. */
-function fragment({ stop, A, B }) {
+/** A state as the fragment of a link: all keys of A, those of B that differ, and the instant that is explained. */
+function fragment({ stop, at, A, B }) {
   const parts = stop == null ? [] : [pair("stop", stop + 1)];
+  if (at != null) parts.push(pair("at", Number(at.toPrecision(7))));
   for (const [key, value] of Object.entries(A)) parts.push(pair(`A.${key}`, value));
   for (const [key, value] of Object.entries(B)) if (JSON.stringify(A[key]) !== JSON.stringify(value)) parts.push(pair(`B.${key}`, value));
   for (const key of Object.keys(A)) if (!(key in B)) parts.push(pair(`B.-${key}`, ""));
   return `#${parts.join("&")}`;
 }
 
-/** The cell and run of the study that a link names; null if it names none. */
+/** The cell and run of the study that a link names, and the instant; null if it names none. */
 function runOf(text) {
   const found = new URLSearchParams(text.replace(/^#/, ""));
   const [cell, run] = ["cell", "run"].map(name => Number(found.get(name) ?? 0));
-  return data.study && found.has("cell") && cell >= 0 && run >= 0 ? { cell, run } : null;
+  return data.study && found.has("cell") && cell >= 0 && run >= 0 ? { cell, run, at: instantOf(found.get("at")) } : null;
 }
+const instantOf = text => text != null && Number(text) >= 0 ? Number(text) : null;
 
 /** The state of a link; null if it has none. */
 function stateOf(text) {
   const A = {}, changes = [];
-  let stop = null;
+  let stop = null, at = null;
   for (const part of text.replace(/^#/, "").split("&")) {
     const [key, value] = part.split("=").map(one => { try { return decodeURIComponent(one.replace(/\+/g, " ")); } catch { return ""; } });
     if (key === "stop" && data.stops[value - 1]) stop = value - 1;
+    else if (key === "at") at = instantOf(value);
     else if (key.startsWith("A.")) A[key.slice(2)] = read(value);
     else if (key.startsWith("B.")) changes.push([key.slice(2), value]);
   }
-  if (!Object.keys(A).length) return stop == null ? null : stopState(stop);
+  if (!Object.keys(A).length) return stop == null ? null : { ...stopState(stop), at };
   const B = { ...A };
   for (const [key, value] of changes) if (key.startsWith("-")) delete B[key.slice(1)]; else B[key] = read(value);
-  return { stop, A, B };
+  return { stop, at, A, B };
 }
 
 /** The state of a stop of the guide. */
 function stopState(stop) {
   const { A, B } = data.stops[stop];
-  return { stop, A: { ...data.start, ...A }, B: { ...data.start, ...B } };
+  return { stop, at: null, A: { ...data.start, ...A }, B: { ...data.start, ...B } };
 }
 
 // --- runs ---
@@ -188,6 +192,10 @@ class Side {
     this.thread = new Thread();
     /** @type {Answer | null} */
     this.answer = null;
+    /** @type {Causes | null} */
+    this.causes = null;
+    // Whether the answer is that of the whole run.
+    this.isWhole = false;
     this.part = null;
     this.error = "";
     this.generation = 0;
@@ -201,9 +209,10 @@ class Side {
   rate() { return amount(this.given["channel.rate"]) || 1e6; }
   duration() { return amount(this.given.duration) || 400; }
 
-  /** Runs the setting: a first part at once, then the whole. */
-  async run() {
+  /** Runs the setting, a first part at once, then the whole, and finds the causes; with `isSame` only the causes. */
+  async run(isSame = false) {
     this.generation++;
+    if (!isSame) this.isWhole = false;
     if (this.isLong) this.thread.cancel();
     if (this.isBusy) return;
     this.isBusy = true;
@@ -211,23 +220,29 @@ class Side {
     do {
       mine = this.generation;
       const whole = this.duration(), expected = this.cost * this.rate() * whole, isLong = expected > PROMPT;
-      if (isLong) {
+      if (isLong && !this.isWhole) {
         await this.simulate(Math.max(0.02, PART / expected) * whole);
         if (mine !== this.generation || this.error) continue;
       }
       this.isLong = isLong;
-      await this.simulate(null);
+      if (!this.isWhole) {
+        const isDone = await this.simulate(null);
+        this.isWhole = isDone && mine === this.generation;
+      }
+      if (this.isWhole) await this.explain();
       this.isLong = false;
     } while (mine !== this.generation);
     this.isBusy = false;
     redraw();
   }
 
-  /** Runs the first `part` seconds, or all (null), and shows the result. */
+  request() { return { name: this.title(), text: toml(this.given), replication: this.given.run || 0 }; }
+
+  /** Runs the first `part` seconds, or all (null), and shows the result. Resolves to whether it was not cancelled. */
   async simulate(part) {
     const changes = part == null ? [] : [["duration", `${Math.ceil(part * 1e3)} ms`]];
-    const said = await this.thread.ask("clift_run", { name: this.title(), text: toml(this.given), changes, replication: this.given.run || 0, samples: SAMPLES });
-    if (!said) return;
+    const said = await this.thread.ask("clift_run", { ...this.request(), changes, samples: SAMPLES });
+    if (!said) return false;
     const { answer, ms } = said;
     this.error = answer.error || "";
     this.part = part;
@@ -235,6 +250,15 @@ class Side {
       this.answer = answer;
       if (ms > 1) this.cost = ms / (this.rate() * answer.summary.duration_s);
     }
+    redraw();
+    return true;
+  }
+
+  /** Finds the causes of the whole run, and what they were at the instant, if it is in the run. */
+  async explain() {
+    const isIn = !this.error && instant != null && instant <= this.answer.summary.duration_s;
+    const said = this.error ? null : await this.thread.ask("clift_why", { ...this.request(), at_ns: isIn ? Math.round(instant * 1e9) : null });
+    this.causes = said ? said.answer : null;
     redraw();
   }
 
@@ -253,6 +277,8 @@ class Side {
 }
 
 let sides, stop = null;
+/** The instant that is explained, s. */
+let instant = null;
 
 // --- controls ---
 
@@ -407,8 +433,73 @@ function draw() {
     const lines = there.map(side => ({ name: side.label(), colour: side.number, dash: side.number, kind: "line", ...of(side.answer.columns) }));
     const most = lines.map(line => `${line.name.slice(0, 1)} ${shown((lowest([line], one => [one.y]) || [0, 0])[1], 4)}`);
     plots[id].show({ title, lines, lineTitle: "setting", summary: `${told} Maximum (${unit}): ${most.join("; ") || "none"}.`,
+      pick, picked: instant,
       x: { title: "time (s)", unit: "s", ends: [0, end || 1] }, y: { title: unit, zero: true } });
   }
+}
+
+// --- causes ---
+
+// Whether the explanation of an instant is to be shown as soon as it is there.
+let isPicked = false;
+/** Explains an instant of both runs. */
+function pick(x) {
+  instant = Math.max(0, x);
+  isPicked = true;
+  sides.forEach(side => side.run(true));
+  redraw();
+  settle();
+}
+
+/** The names in two lists of the same order, in that order. */
+function merged(a, b) {
+  const rest = [...b];
+  const found = a.flatMap(one => [...rest.splice(0, rest.indexOf(one) + 1).filter(other => other !== one), one]);
+  return [...found, ...rest];
+}
+
+let told = null;
+/** The use of the capacity by cause, and the instant that is explained. */
+function causes() {
+  const key = [theme(), ...sides.map(side => side.error ? null : side.causes)];
+  for (const id of ["bars", "budget", "moment"]) by(id).classList.toggle("old", sides.some(side => side.isBusy));
+  if (told?.every((one, at) => one === key[at])) return;
+  told = key;
+  const found = sides.map(side => side.error || side.causes?.error ? null : side.causes);
+  const parts = found.map(one => one ? [{ title: "goodput", kbps: one.goodput_kbps }, ...one.budget] : []);
+  const [a, b] = parts.map(list => list.map(one => one.title)), titles = merged(a, b);
+  // Neighbours differ; green is for the goodput alone.
+  const ink = title => colour(title === "goodput" ? 2 : [0, 1, 3, 4, 5, 6][titles.indexOf(title) % 6]);
+  const painted = (tag, title, ...children) => { const one = make(tag, {}, ...children); one.style.background = ink(title); return one; };
+  by("bars").replaceChildren(...sides.map((side, at) => make("div", {}, make("strong", {}, side.name), make("div", { class: "bar" }, ...parts[at].map(part => {
+    const one = painted("span", part.title, part.kbps > 0.12 * found[at].capacity_kbps ? part.title : "");
+    one.style.flexGrow = String(part.kbps);
+    return one;
+  })))));
+  const row = (head, values) => make("tr", {}, make("th", { scope: "row" }, ...head), ...values.flatMap(([kbps, capacity]) =>
+    [shown(kbps, 4), kbps == null ? "" : `${(100 * kbps / capacity).toFixed(1)} %`].map(text => make("td", { class: "number" }, text))));
+  const values = title => found.map((one, at) => [one && (parts[at].find(part => part.title === title)?.kbps ?? 0), one?.capacity_kbps]);
+  by("budget-body").replaceChildren(...titles.map(title => row([painted("i", title), title], values(title))),
+    row(["capacity"], found.map(one => [one?.capacity_kbps, one?.capacity_kbps])));
+  by("moment").replaceChildren(...sides.flatMap((side, at) => moment(side, found[at])));
+  if (isPicked && sides.every(side => !side.isBusy)) {
+    isPicked = false;
+    by("moment").scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** What kept the senders of a setting from sending at the instant. */
+function moment(side, found) {
+  const one = found?.moment, where = instant == null ? "" : `${shown(instant, 5)} s`;
+  if (!one) return side.causes?.error ? [make("p", { class: "note" }, `${side.name}: ${side.causes.error}.`)]
+    : instant != null && found ? [make("p", { class: "note" }, `${side.name}: its run ends before ${where}.`)] : [];
+  return [make("div", { "data-side": side.name }, make("h4", {}, `${side.name} at ${where}`),
+    make("p", {}, `From ${one.from_s.toFixed(2)} to ${one.until_s.toFixed(2)} s, ${percent(one.idle_share)} of the capacity was idle.`),
+    ...one.senders.flatMap(({ flow, connection, title, cut }) => [
+      make("p", {}, `Flow ${flow}${connection ? `, connection ${connection}` : ""}: ${title}`),
+      ...(cut ? [make("ol", {}, ...cut.events.map(({ at_s, text }) => make("li", {}, make("time", {}, `${at_s.toFixed(3)} s`), make("span", {}, text)))),
+        make("p", { class: "note" }, `Estimated cost of this cut alone: ${shown(cut.cost_kbps, 4)} kbit/s of the run (${percent(cut.cost_kbps / found.capacity_kbps)}).`)] : []),
+    ]))];
 }
 
 let drawing = false;
@@ -421,6 +512,7 @@ function redraw() {
     if (!sides.every(side => side.answer || side.error)) return;
     results();
     draw();
+    causes();
     const count = Number(root.dataset.draws || 0) + 1;
     root.dataset.draws = String(count);
     root.dataset.first ??= String(Math.round(performance.now()));
@@ -438,12 +530,12 @@ function settle() {
   root.dataset.done = "false";
   clearTimeout(settling);
   settling = setTimeout(() => {
-    history.replaceState(null, "", fragment({ stop, ...given() }));
+    history.replaceState(null, "", fragment(state()));
     texts();
   }, 150);
 }
 /** @type {() => any} */
-const given = () => Object.fromEntries(sides.map(side => [side.name, side.given]));
+const state = () => ({ stop, at: instant, ...Object.fromEntries(sides.map(side => [side.name, side.given])) });
 
 function texts() {
   for (const side of sides) by(`text-${side.name}`).value = toml(side.given);
@@ -458,6 +550,7 @@ function copied(text, what) {
 /** Shows a state and runs it. */
 function show(state) {
   stop = state.stop;
+  instant = state.at;
   sides.forEach(side => { side.given = { ...state[side.name] }; side.run(); });
   root.dataset.done = "false";
   fill();
@@ -488,7 +581,10 @@ async function take({ name, text, changes = [] }, of, cells = [0, 1], run = 0) {
 }
 
 /** Takes a run of the study as both settings, so that one can be changed beside the other. */
-const takeRun = ({ cell, run }) => take(data.study, sides, [cell, cell], run);
+function takeRun({ cell, run, at }) {
+  instant = at;
+  return take(data.study, sides, [cell, cell], run);
+}
 
 /** Lists the cells of a study, for each setting. */
 function study(of, { cells, labels }, shownCells) {
@@ -543,7 +639,7 @@ function guide() {
 
 async function begin() {
   by("stops").append(...data.stops.map((one, at) => make("li", {}, make("a", { href: fragment(stopState(at)) }, one.title))));
-  plots = Object.fromEntries(PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`)]));
+  plots = Object.fromEntries(PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`, ", Enter explains what is read")]));
   try {
     module_ = await WebAssembly.compileStreaming(unpacked(by("module").textContent.trim(), "application/wasm"));
     for (const [name, text] of Object.entries(data.study?.files ?? {})) files.set(name, new Uint8Array(await unpacked(text, "").arrayBuffer()));
@@ -559,19 +655,21 @@ async function begin() {
   else if (data.study) await take(data.study, sides);
   else show(stopState(0));
   addEventListener("hashchange", () => {
-    const state = stateOf(location.hash), run = runOf(location.hash);
-    if (state) show(state); else if (run) takeRun(run);
+    const asked = stateOf(location.hash), run = runOf(location.hash);
+    if (asked) show(asked); else if (run) takeRun(run);
   });
   for (const side of sides) {
     by(`text-${side.name}`).addEventListener("change", event => take({ name: side.title(), text: event.target.value }, [side], [0, 0]));
     by(`copy-${side.name}`).addEventListener("click", () => copied(by(`text-${side.name}`).value, `The scenario of ${side.name}`));
   }
-  by("copy-link").addEventListener("click", () => copied(location.href.replace(/#.*/, "") + fragment({ stop, ...given() }), "The link"));
-  by("same").addEventListener("click", () => show({ stop: null, A: sides[0].given, B: sides[0].given }));
-  by("swap").addEventListener("click", () => show({ stop: null, A: sides[1].given, B: sides[0].given }));
+  by("copy-link").addEventListener("click", () => copied(location.href.replace(/#.*/, "") + fragment(state()), "The link"));
+  by("same").addEventListener("click", () => show({ stop: null, at: instant, A: sides[0].given, B: sides[0].given }));
+  by("swap").addEventListener("click", () => show({ stop: null, at: instant, A: sides[1].given, B: sides[0].given }));
   by("file").addEventListener("change", event => { if (event.target.files[0]) use(event.target.files[0]); });
   addEventListener("dragover", event => event.preventDefault());
   addEventListener("drop", event => { event.preventDefault(); if (event.dataTransfer.files[0]) use(event.dataTransfer.files[0]); });
+  // The colours of the bars follow the theme.
+  figures.push({ recolour: causes, print() {} });
   root.dataset.ready = String(Math.round(performance.now()));
 }
 begin();

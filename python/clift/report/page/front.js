@@ -266,8 +266,8 @@ function key(line, x, y, of) {
 
 const figures = [];
 
-/** A figure: caption, summary, plot, legend, tools and its numbers as a table. */
-function figure(place, id) {
+/** A figure: caption, summary, plot, legend, tools and its numbers as a table. `enter` says what the key does. */
+function figure(place, id, enter = "") {
   const caption = make("h3", { id: `${id}-title` }), summary = make("p", { id: `${id}-summary` });
   const plot = make("div", { class: "plot", tabindex: "0", role: "group", "aria-roledescription": "interactive plot",
     "aria-labelledby": `${id}-title`, "aria-describedby": `${id}-summary ${id}-keys` });
@@ -281,7 +281,7 @@ function figure(place, id) {
   } }, "Download this plot as SVG");
   place.append(make("figure", { id }, make("figcaption", {}, caption, summary), plot, paper, legend, readout,
     make("div", { class: "tools" }, reset, save, make("span", { class: "note", id: `${id}-keys` },
-      "Drag to zoom. With the keyboard: arrows read values, + and - zoom, 0 shows all.")), details));
+      `Drag to zoom. With the keyboard: arrows read values, + and - zoom, 0 shows all${enter}.`)), details));
   let spec = null, chart = null, at = null, xs = [], shownNow = null;
 
   const view = () => chart ? { x: [chart.scales.x.min, chart.scales.x.max], y: [chart.scales.y.min, chart.scales.y.max] } : ends(spec);
@@ -323,9 +323,10 @@ function figure(place, id) {
     readout.replaceChildren(...(parts.length ? [`${where}: `, ...parts] : []));
   }
 
-  /** Opens the run behind the point that is nearest to a click on the plot. */
+  /** A click on the plot: picks the place, or opens the run behind the nearest point. */
   function follow(u, { offsetX, offsetY, detail }) {
     if (detail > 1) return;
+    if (spec.pick) return spec.pick(u.posToVal(offsetX, "x"));
     let least = 20, href = "";
     for (const line of spec.lines) {
       if (line.hidden || !line.x.length || !line.href) continue;
@@ -413,6 +414,12 @@ function figure(place, id) {
     pen.rect(u.bbox.left, u.bbox.top - 6 * ratio, u.bbox.width, u.bbox.height + 12 * ratio);
     pen.clip();
     pen.setLineDash([]);
+    if (spec.picked != null) {
+      const x = u.valToPos(spec.picked, "x", true);
+      pen.strokeStyle = INK[of].text;
+      pen.lineWidth = 1.2 * ratio;
+      pen.stroke(new Path2D(`M${x} ${u.bbox.top}V${u.bbox.top + u.bbox.height}`));
+    }
     for (const line of lines) {
       pen.strokeStyle = pen.fillStyle = colour(line.colour, of);
       const bars = new Path2D(), dots = new Path2D(), crowded = line.x.length > 400;
@@ -468,7 +475,8 @@ function figure(place, id) {
       chart.setCursor({ left: chart.valToPos(inside[at], "x"), top: 10 });
       readout.setAttribute("aria-live", "polite");
       values(inside[at]);
-    } else if (event.key === "Enter" && readout.querySelector("a")) readout.querySelector("a").focus();
+    } else if (event.key === "Enter" && spec.pick && at !== null) spec.pick(inside[Math.min(at, inside.length - 1)]);
+    else if (event.key === "Enter" && readout.querySelector("a")) readout.querySelector("a").focus();
     else if (event.key === "+" || event.key === "-") {
       const middle = at === null ? (low + high) / 2 : inside[Math.min(at, inside.length - 1)] ?? (low + high) / 2;
       const factor = event.key === "+" ? 0.5 : 2, full = ends(spec).x;

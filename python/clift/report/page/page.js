@@ -14,6 +14,7 @@ const nameOf = (cell, of = varying) => of.map(axis => axes[axis].names[places[ax
 /** The address of a run in the explorer beside this page, at an instant (s). */
 const href = (cell, run = 0, at = null) => `${data.explorer}#cell=${cell}&run=${run}${at == null ? "" : `&at=${shown(at, 7)}`}`;
 const opens = Boolean(data.explorer && globalThis.WebAssembly);
+const enter = opens ? ", Enter goes to the runs that are read" : "";
 /** The addresses of the points of a line; none without the explorer. */
 const behind = of => opens ? { href: of } : {};
 if (data.explorer && !opens) document.getElementById("runs-open").textContent = "Runs do not open from this page, since this browser has no WebAssembly.";
@@ -45,7 +46,7 @@ function look(cell, of, number) {
 
 // --- a metric against an axis ---
 
-const mainFigure = metrics.length ? figure(document.getElementById("main-figure"), "figure-metric") : null;
+const mainFigure = metrics.length ? figure(document.getElementById("main-figure"), "figure-metric", enter) : null;
 let metric = 0;
 let along = varying.find(axis => axes[axis].condition && axes[axis].values) ?? varying.find(axis => axes[axis].values && axis !== data.compared)
   ?? varying.find(axis => axes[axis].condition) ?? varying.find(axis => axis !== data.compared) ?? varying[0] ?? null;
@@ -154,7 +155,7 @@ function lineName(one) {
 }
 
 if (data.delays.length) {
-  const plot = figure(inside, "figure-delay");
+  const plot = figure(inside, "figure-delay", enter);
   updates.push(() => {
     const found = data.delays.filter(one => within(one.cell));
     const lines = found.slice(0, MOST_LINES).map((one, number) => ({ ...look(one.cell, insideEach(), number), mark: null, kind: "step", name: lineName(one), x: cached(one.x), y: cached(one.y), ...behind(() => href(one.cell)) }));
@@ -167,7 +168,7 @@ if (data.delays.length) {
 }
 for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "Means over 1/80 of the run"], ["window", "Congestion window", "packets", "Minimum and maximum per interval"], ["queue", "Queue of the first link", "packets", "Minimum and maximum per interval"]]) {
   if (!data.series.length) continue;
-  const plot = figure(inside, `figure-${id}`);
+  const plot = figure(inside, `figure-${id}`, enter);
   updates.push(() => {
     const found = data.series.filter(one => within(one.cell) && (id !== "queue" || one.flow === 0));
     const lines = found.slice(0, MOST_LINES).map((one, number) => ({ ...look(one.cell, insideEach(), number), mark: null, dash: one.several ? one.flow % 4 : look(one.cell, insideEach(), number).dash,
@@ -179,7 +180,7 @@ for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "M
   });
 }
 if (data.sequence.length) {
-  const plot = figure(inside, "figure-sequence");
+  const plot = figure(inside, "figure-sequence", enter);
   // Kinds of events with their names and marks.
   const events = [[0, "sent", 0, "dot", 2], [1, "retransmitted", 1, "cross", 4], [4, "lost", 6, "down", 4]];
   updates.push(() => {
@@ -205,7 +206,7 @@ if (data.sequence.length) {
 if (data.units.length) {
   const chooser = make("div", { class: "controls", id: "units-choice" });
   inside.append(chooser);
-  const plot = figure(inside, "figure-units");
+  const plot = figure(inside, "figure-units", enter);
   const draw = pick => {
     const one = data.units[pick], [time, arrival, kind, asked, number, ours] = ["time", "arrival", "kind", "asked", "number", "ours"].map(name => cached(one[name]));
     const pointsOf = (wanted, at = time) => { const x = [], y = []; for (let n = 0; n < time.length; n++) if (wanted(n)) { x.push(at[n]); y.push(number[n]); } return { x, y }; };
