@@ -82,6 +82,19 @@ fn constant_and_variable_coding_and_c_over_n() {
 }
 
 #[test]
+fn order_is_kept_among_received_frames() {
+    let file = TraceFile {
+        modcod: Some("High".to_owned()),
+        delay: Some("3:s".parse().unwrap()),
+        ..file()
+    };
+    // Frames of a second. The one sent at 4 s would overtake the one sent at 1 s; those between are lost.
+    let phy = read("0,12,3.5\n2,5,0.1\n4,12,0.1\n", &file).unwrap();
+    let ms: Vec<i64> = phy.d().iter().map(|d| d / 1_000_000).collect();
+    assert_eq!(ms, [4500, 4500, 0, 0, 1500, 1100]);
+}
+
+#[test]
 fn what_has_no_meaning_is_refused_in_one_line() {
     let log = "0,12,High\n1,5,Low\n";
     let fault = |change: &dyn Fn(&mut TraceFile)| {
