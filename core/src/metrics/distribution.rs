@@ -158,14 +158,17 @@ impl Distribution {
     fn fold(&mut self) -> &Folded {
         let empty = || Box::new(Folded { counts: Vec::new(), totals: Totals::NONE });
         let folded = self.folded.get_or_insert_with(empty);
+        // In a variable of its own, which the counts cannot overlap.
+        let mut totals = folded.totals;
         for &nanos in &self.recent {
             let cell = cell(nanos);
             if cell >= folded.counts.len() {
                 folded.counts.resize(cell + 1, 0);
             }
             folded.counts[cell] += 1;
-            folded.totals.record(nanos);
+            totals.record(nanos);
         }
+        folded.totals = totals;
         self.recent.clear();
         folded
     }
@@ -219,6 +222,7 @@ fn highest(cell: usize) -> u64 {
 impl Totals {
     const NONE: Self = Self { count: 0, sum: 0, min: u64::MAX, max: 0 };
 
+    #[inline]
     fn record(&mut self, nanos: u64) {
         self.count += 1;
         self.sum += u128::from(nanos);
