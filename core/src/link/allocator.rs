@@ -164,11 +164,11 @@ impl LlduAllocator {
 
     /// Allocates `wanted` (at least 1) consecutive LLDUs, from the first free one at or after
     /// `now`.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn take(&mut self, now: i64, wanted: u64) -> Taken {
-        self.seek(now);
         let parts = self.trace.parts();
         let (t, d): (&[i64], &[i64]) = (&parts.t, &parts.d);
+        self.next = self.sought(t, now);
         let SlotPosition { slot, base } = self.next;
         let last_start = self.end - base;
         let count = usize::try_from(wanted).unwrap_or(usize::MAX);
@@ -220,16 +220,19 @@ impl LlduAllocator {
     }
 
     /// Advances to the first free LLDU at or after `now`, if there is one.
-    #[inline]
     fn seek(&mut self, now: i64) {
-        let t = &self.trace.parts().t[..];
-        if t.get(self.next.slot).is_some_and(|&t| t >= now - self.next.base) {
-            return;
+        self.next = self.sought(&self.trace.parts().t, now);
+    }
+
+    /// The first free LLDU at or after `now`, if there is one, of those at `t`.
+    #[inline(always)] // as `take`
+    fn sought(&self, t: &[i64], now: i64) -> SlotPosition {
+        let next = self.next;
+        if t.get(next.slot).is_some_and(|&t| t >= now - next.base) {
+            return next;
         }
-        match self.clock.first_from(t, self.next, now) {
-            Some(place) => self.next = place,
-            None => self.next.slot = t.len(),
-        }
+        let place = self.clock.first_from(t, next, now);
+        place.unwrap_or(SlotPosition { slot: t.len(), ..next })
     }
 }
 
@@ -264,6 +267,9 @@ impl Fate {
 /// the sums cannot wrap; overflow checks would cost a branch each.
 #[inline]
 fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
+    if let (&[t], &[d]) = (t, d) {
+        return (d > 0).then(|| t.wrapping_add(d));
+    }
     let ((t_fours, t_rest), (d_fours, d_rest)) = (t.as_chunks::<4>(), d.as_chunks::<4>());
     let (mut latest, mut missing) = ([i64::MIN; 4], 0);
     for (t, d) in t_fours.iter().zip(d_fours) {

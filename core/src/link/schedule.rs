@@ -33,7 +33,7 @@ where
 
 impl<T: Timed> Schedule<T> {
     /// Inserts an entry; returns whether it is now the first.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn push(&mut self, entry: T) -> bool {
         let is_first = match self.ring.back() {
             Some(last) if is_after(last, &entry) => self.overtake(&entry),
@@ -45,6 +45,7 @@ impl<T: Timed> Schedule<T> {
     }
 
     /// Moves entries due after `entry` to the heap; returns whether none is due before it.
+    #[cold]
     fn overtake(&mut self, entry: &T) -> bool {
         while self.ring.back().is_some_and(|last| is_after(last, entry)) {
             self.overtaken.extend(self.ring.pop_back().map(Late));
@@ -79,7 +80,7 @@ impl<T: Timed> Schedule<T> {
     }
 
     /// Removes the first entry if it is due at or before `now`.
-    #[inline]
+    #[inline(always)] // as `push`
     pub(crate) fn pop(&mut self, now: T::Time) -> Option<T> {
         let Some(Late(late)) = self.overtaken.peek().filter(|late| late.0.key().0 <= now) else {
             self.ring.front().filter(|entry| entry.key().0 <= now)?;

@@ -175,7 +175,7 @@ impl TraceLink {
     }
 
     /// The earliest run time of an LLDU usable by a packet that arrives at `now`.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn first_usable(&self, now: i64) -> i64 {
         let loading = &self.trace.parts().loading;
         if loading.tick == Duration::ZERO {
@@ -185,13 +185,10 @@ impl TraceLink {
         now + (loading.first_usable(trace_time) - trace_time)
     }
 
-    /// Departures up to this time precede an arrival at `now`.
+    /// Departures up to this time precede an arrival at `now`, which may use LLDUs from `usable` on.
     #[inline]
-    fn gone_by(&self, now: i64) -> i64 {
-        match self.first_usable(now) {
-            usable if usable > now => usable - 1,
-            _ => now - self.late,
-        }
+    fn gone_by(&self, now: i64, usable: i64) -> i64 {
+        if usable > now { usable - 1 } else { now - self.late }
     }
 
     /// Size of a packet in the queue, including the packet header of the trace.
@@ -200,6 +197,7 @@ impl TraceLink {
         Bytes(size.0.saturating_add(self.trace.parts().loading.packet_header.0))
     }
 
+    #[inline(always)] // called in one place
     fn take(&mut self, usable: i64, size: Bytes) -> Taken {
         match self.fragmentation.packing {
             Some(Packing::Bytes) => {
@@ -251,7 +249,7 @@ impl Link for TraceLink {
         let entered = nanos(now);
         self.counters.offered += 1;
         let usable = self.first_usable(entered);
-        self.queue.advance(self.gone_by(entered));
+        self.queue.advance(self.gone_by(entered, usable));
         let queued = self.queued(size);
         if !self.queue.has_room(queued) {
             self.counters.dropped += 1;
@@ -314,7 +312,8 @@ impl Link for TraceLink {
     }
 
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
-        self.queue.advance(self.gone_by(nanos(now)));
+        let now = nanos(now);
+        self.queue.advance(self.gone_by(now, self.first_usable(now)));
         self.queue.has_room(self.queued(size))
     }
 
@@ -325,7 +324,8 @@ impl Link for TraceLink {
 
 impl Instrument for TraceLink {
     fn queue_len(&self, now: Instant) -> usize {
-        self.queue.waiting_at(self.gone_by(nanos(now))).len()
+        let now = nanos(now);
+        self.queue.waiting_at(self.gone_by(now, self.first_usable(now))).len()
     }
 
     fn counters(&self) -> LinkCounters {
