@@ -29,6 +29,7 @@ pub struct Agenda {
     tree: Box<[u128]>,
 }
 
+/// No event. What happens at the last instant of all never happens either.
 const NEVER: u128 = u128::MAX;
 /// Bits of an event for its source.
 const SOURCE_BITS: u32 = 22;
@@ -84,9 +85,12 @@ impl Agenda {
         let mut winner = event;
         let pairs = self.tree.as_chunks_mut::<2>().0;
         while node > 1 {
-            let pair = &mut pairs[node / 2];
-            pair[node % 2] = winner;
-            winner = winner.min(pair[1 - node % 2]);
+            let [even, odd] = &mut pairs[node / 2];
+            let (own, other) = if node.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+            *own = winner;
+            if *other < winner {
+                winner = *other;
+            }
             node /= 2;
         }
         self.tree[1] = winner;
@@ -95,7 +99,8 @@ impl Agenda {
 
 #[inline]
 fn time(event: u128) -> Option<Instant> {
-    (event != NEVER).then(|| Instant::from_nanos((event >> 64) as u64))
+    let at = (event >> 64) as u64;
+    (at != u64::MAX).then(|| Instant::from_nanos(at))
 }
 
 #[cfg(test)]

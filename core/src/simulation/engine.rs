@@ -20,7 +20,7 @@ use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Route;
 use crate::simulation::setup::{Flow, Hop, Setup, SetupError};
-use crate::simulation::socket::{Socket, Ways, wire};
+use crate::simulation::socket::{NO_TIMER, Socket, Ways, wire};
 use crate::transport::{End, Outbox, Purpose, Streams};
 use crate::units::{Duration, Instant};
 pub(super) use conversation::Conversation;
@@ -296,12 +296,18 @@ fn connect(
         let ends = flow.transport.connect(purpose, proxies, setup.seed.rng(draws));
         let [sender, receiver] = ends.ok_or(SetupError::NoDialogue)?;
         let first = sockets.len() as u32;
+        let (from_sender, from_receiver) = (to_receiver.first(), to_sender.first());
+        let (from_sender, from_receiver) = (from_sender.copied(), from_receiver.copied());
+        let splits = last > 0;
         sockets.push(Socket {
             endpoint: sender,
             flow: 0,
             end: End::Sender,
             peer: first + 1,
             way: to_sender,
+            first: from_sender,
+            splits,
+            timer: NO_TIMER,
             proxy: before.map(|proxy| proxy as u32),
         });
         sockets.push(Socket {
@@ -310,6 +316,9 @@ fn connect(
             end: End::Receiver,
             peer: first,
             way: to_receiver,
+            first: from_receiver,
+            splits,
+            timer: NO_TIMER,
             proxy: behind.map(|proxy| proxy as u32),
         });
     }

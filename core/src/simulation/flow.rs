@@ -120,21 +120,29 @@ impl FlowState {
         }
     }
 
-    /// The sender has sent all that it can at `now`. What it waits for once everything has arrived
+    /// A `sender` has sent all that it can at `now`. What it waits for once everything has arrived
     /// is not counted.
     #[inline]
-    pub(super) fn note_limit(&mut self, now: Instant, sockets: &[Socket]) {
+    pub(super) fn note_limit(&mut self, now: Instant, sender: u32, sockets: &[Socket]) {
         if self.completed.is_none() {
-            // If the main connection waits for data, the first one keeps it waiting.
-            let first = self.sockets.start as usize;
-            let limit = |connection: usize| sockets[first + 2 * connection].endpoint.limit();
-            let limit = match limit(self.main) {
-                Limit::Application if self.main > 0 => limit(0),
-                limit => limit,
+            let limit = match self.proxies.is_empty() {
+                true => sockets[sender as usize].endpoint.limit(),
+                false => self.limit_of_main(sockets),
             };
             if limit != self.waits.limit {
                 self.waits = self.waits.until(now, limit);
             }
+        }
+    }
+
+    /// What keeps the main connection from sending. If it waits for data, the first one keeps it waiting.
+    #[inline(never)]
+    fn limit_of_main(&self, sockets: &[Socket]) -> Limit {
+        let first = self.sockets.start as usize;
+        let limit = |connection: usize| sockets[first + 2 * connection].endpoint.limit();
+        match limit(self.main) {
+            Limit::Application if self.main > 0 => limit(0),
+            limit => limit,
         }
     }
 
@@ -182,7 +190,7 @@ impl FlowState {
     }
 
     /// A packet with data reached the receiver's application.
-    #[inline]
+    #[inline(always)] // called in one place
     pub(super) fn data_arrived(
         &mut self,
         now: Instant,
@@ -239,6 +247,7 @@ impl FlowState {
         }
     }
 
+    #[inline(never)] // what few packets need would take the registers of all
     fn wait(&mut self, packet: &Packet, delay: Duration) {
         self.early_delay.record(delay);
         // Mostly at the end.

@@ -38,7 +38,7 @@ impl Leg {
     }
 
     /// A packet arrives; `data`: it carries some.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn offer(&mut self, now: Instant, size: Bytes, data: bool) -> Passage {
         self.counters.offered += 1;
         let starts = self.free_at().max(now);

@@ -13,6 +13,7 @@ use crate::simulation::setup::{Hop, LegConfig};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A leg or a link with the packets on it.
+#[repr(u8)] // else every look at which it is decodes a field of the leg
 pub(super) enum Node {
     Leg(LegNode),
     /// A leg with a queue that manages itself.

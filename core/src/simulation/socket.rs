@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
 use crate::transport::{End, Endpoint};
-use crate::units::Duration;
+use crate::units::{Duration, Instant};
 
 /// An endpoint at its host.
 pub(super) struct Socket {
@@ -15,9 +15,18 @@ pub(super) struct Socket {
     pub(super) peer: u32,
     /// The nodes that packets cross in order that come here.
     pub(super) way: Vec<u32>,
+    /// The first node that packets cross from here.
+    pub(super) first: Option<u32>,
+    /// Whether proxies split its flow.
+    pub(super) splits: bool,
+    /// When the agenda has its timer.
+    pub(super) timer: Instant,
     /// The proxy whose socket it is, of those of its flow; `None`: it is the application's.
     pub(super) proxy: Option<u32>,
 }
+
+/// The timer of a socket that has none: it lies beyond every run.
+pub(super) const NO_TIMER: Instant = Instant::from_nanos(u64::MAX);
 
 /// The routes of flows, and the names of the parts of a run. Empty: every flow crosses all hops, in
 /// order, and nothing has a name.

@@ -157,8 +157,15 @@ impl LossProcess {
         Self::Listed(Box::new(Listed { data_only, lost, held, next_lost, next_held, sent }))
     }
 
-    #[inline]
+    #[inline(always)] // as above
     fn next(&mut self, data: bool) -> Fate {
+        match self {
+            Self::None => Fate::Kept,
+            _ => self.draw(data),
+        }
+    }
+
+    fn draw(&mut self, data: bool) -> Fate {
         match self {
             Self::None => Fate::Kept,
             Self::Random { rng, law, until_next } => {

@@ -24,6 +24,8 @@ pub struct Outbox {
     contents: Vec<Option<Contents>>,
     free: Vec<u32>,
     sent: Vec<u32>,
+    /// Number of the packet to send next; that of a new one once all are in use.
+    draft: u32,
 }
 
 impl Outbox {
@@ -32,25 +34,23 @@ impl Outbox {
     /// and copying it here costs more than the rest of an event.)
     #[inline]
     pub fn draft(&mut self) -> &mut Packet {
-        let number = match self.free.last() {
-            Some(&number) => number,
-            None => self.grow(),
-        };
-        &mut self.packets[number as usize]
+        let number = self.draft as usize;
+        if number == self.packets.len() {
+            self.packets.push(Packet::default());
+        }
+        &mut self.packets[number]
     }
 
     /// Sends the packet last returned by [`Outbox::draft`].
     #[inline]
     pub fn send(&mut self) {
-        if let Some(number) = self.free.pop() {
-            self.sent.push(number);
-        }
+        self.sent.push(self.draft);
+        self.draft = self.free.pop().unwrap_or(self.packets.len() as u32);
     }
 
     /// Attaches contents to the packet last returned by [`Outbox::draft`].
     pub fn attach(&mut self, contents: Contents) {
-        let Some(&number) = self.free.last() else { return };
-        let number = number as usize;
+        let number = self.draft as usize;
         if self.contents.len() <= number {
             self.contents.resize_with(number + 1, || None);
         }
@@ -92,14 +92,6 @@ impl Outbox {
     /// Sets the Congestion Experienced mark of the packet with this number.
     pub(crate) fn mark(&mut self, number: u32) {
         self.packets[number as usize].mark();
-    }
-
-    #[cold]
-    fn grow(&mut self) -> u32 {
-        let number = self.packets.len() as u32;
-        self.packets.push(Packet::default());
-        self.free.push(number);
-        number
     }
 }
 

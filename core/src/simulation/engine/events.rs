@@ -5,25 +5,34 @@ use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::observer::{HopSample, Sample, Step};
 use crate::simulation::path::{Node, Told};
-use crate::simulation::socket::Socket;
+use crate::simulation::socket::{NO_TIMER, Socket};
 use crate::transport::End;
 use crate::units::Instant;
 
 impl Engine<'_> {
     // --- what happens at a source ---
 
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn node_event(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
         let source = SourceId(number as u32);
+        let Node::Leg(node) = &mut self.nodes[number] else {
+            return self.link_event(number, now);
+        };
+        // The agenda shows a leg only while something is on its way.
+        let Some(id) = node.pop(now) else { return Ok(()) };
+        match node.next() {
+            Some((at, sequence)) => self.agenda.set(source, at, sequence),
+            None => self.agenda.clear(source),
+        }
+        self.leave_hop(id, now);
+        Ok(())
+    }
+
+    /// Something happens in a node that is no plain leg.
+    #[inline(never)] // so that a leg's event does not pay for its registers
+    fn link_event(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
         match &mut self.nodes[number] {
-            Node::Leg(node) => {
-                // The agenda shows a leg only while something is on its way.
-                let Some(id) = node.pop(now) else { return Ok(()) };
-                match node.next() {
-                    Some((at, sequence)) => self.agenda.set(source, at, sequence),
-                    None => self.agenda.clear(source),
-                }
-                self.leave_hop(id, now);
-            }
+            Node::Leg(_) => {}
             Node::Managed(_) => {
                 self.managed_event(number, now);
                 self.refresh(number);
@@ -57,6 +66,12 @@ impl Engine<'_> {
                             }
                         }
                         LinkEvent::Departed { .. } | LinkEvent::TraceEnded { .. } => {}
+                    }
+                    // Mostly it has nothing else now: then it is not polled for that.
+                    let next = self.next_of(number);
+                    if next.is_none_or(|at| at > now) {
+                        self.show(number, next);
+                        return Ok(());
                     }
                 }
                 self.refresh(number);
@@ -128,11 +143,22 @@ impl Engine<'_> {
     /// Shows the agenda when a node, but for a plain leg, has its next event.
     #[inline]
     pub(super) fn refresh(&mut self, number: usize) {
-        let next = match &self.nodes[number] {
-            Node::Leg(_) => return,
+        let next = self.next_of(number);
+        self.show(number, next);
+    }
+
+    /// When a node has its next event.
+    #[inline]
+    fn next_of(&self, number: usize) -> Option<Instant> {
+        match &self.nodes[number] {
+            Node::Leg(node) => node.next().map(|(at, _)| at),
             Node::Managed(node) => node.next(),
             Node::Link(node) => node.link.poll_timeout(),
-        };
+        }
+    }
+
+    #[inline]
+    fn show(&mut self, number: usize, next: Option<Instant>) {
         let source = SourceId(number as u32);
         if next == self.agenda.time_of(source) {
             return;
@@ -145,7 +171,8 @@ impl Engine<'_> {
 
     pub(super) fn timer(&mut self, socket: u32, now: Instant) {
         self.agenda.clear(self.timer_source(socket));
-        let Socket { endpoint, flow, .. } = &mut self.sockets[socket as usize];
+        let Socket { endpoint, flow, timer, .. } = &mut self.sockets[socket as usize];
+        *timer = NO_TIMER;
         let flow = *flow;
         endpoint.handle_timeout(now);
         self.pump(socket, now);

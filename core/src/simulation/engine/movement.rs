@@ -7,7 +7,7 @@ use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Discarded, Event, SenderState, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
-use crate::simulation::socket::Socket;
+use crate::simulation::socket::{NO_TIMER, Socket};
 use crate::transport::{End, Packet, Received};
 use crate::units::Instant;
 
@@ -20,12 +20,12 @@ impl Engine<'_> {
         let first = self.packets.sent().len();
         let socket = &mut self.sockets[number as usize];
         let timeout = socket.endpoint.transmit(now, &mut self.packets);
-        let Socket { flow, end, peer: to, .. } = *socket;
-        for index in first..self.packets.sent().len() {
-            let id = self.packets.sent()[index];
-            let state = &mut self.flows[flow as usize];
-            if end == End::Sender && !state.proxies.is_empty() {
-                state.stamp(number, now, &mut self.packets[id]);
+        let Socket { flow, end, peer: to, first: node, splits, .. } = *socket;
+        let mut index = first;
+        while let Some(&id) = self.packets.sent().get(index) {
+            index += 1;
+            if splits && end == End::Sender {
+                self.flows[flow as usize].stamp(number, now, &mut self.packets[id]);
             }
             if self.wants.events && end == End::Sender {
                 let Packet { start, len, retransmission, .. } = self.packets[id];
@@ -40,7 +40,7 @@ impl Engine<'_> {
                 let step = Step::Sent { from: end, connection, packet, payload };
                 self.observer.packet(now, flow, id, step);
             }
-            let Some(&node) = self.sockets[to as usize].way.first() else {
+            let Some(node) = node else {
                 self.arrive_at_once(to, id, now);
                 continue;
             };
@@ -52,20 +52,26 @@ impl Engine<'_> {
             self.enter_node(node, id, flow, now);
         }
         self.packets.forget_sent(first);
-        let source = self.timer_source(number);
         match end {
             End::Sender => {
-                self.flows[flow as usize].note_limit(now, &self.sockets);
+                self.flows[flow as usize].note_limit(now, number, &self.sockets);
                 if self.wants.senders {
                     self.tell_sender(number, now);
                 }
-                self.arm_retransmission(source, timeout);
+                // Lazily: a deadline that moved back is left where it is, and found to be too early when it
+                // comes. Every acknowledgement moves the retransmission timer back.
+                if let Some(at) = timeout
+                    && at < self.sockets[number as usize].timer
+                {
+                    self.set_timer(number, at);
+                }
             }
-            End::Receiver if timeout == self.agenda.time_of(source) => {}
-            End::Receiver => match timeout {
-                Some(at) => self.schedule(source, at),
-                None => self.agenda.clear(source),
-            },
+            End::Receiver => {
+                let at = timeout.unwrap_or(NO_TIMER);
+                if at != self.sockets[number as usize].timer {
+                    self.set_timer(number, at);
+                }
+            }
         }
     }
 
@@ -90,13 +96,13 @@ impl Engine<'_> {
         self.deliver(to, id, now);
     }
 
-    /// Sets the retransmission timer, lazily: a deadline that moved back is left where it is, and found to be too
-    /// early when it comes. Every acknowledgement moves the retransmission timer back.
-    #[inline]
-    fn arm_retransmission(&mut self, source: SourceId, timeout: Option<Instant>) {
-        let Some(at) = timeout else { return };
-        if self.agenda.time_of(source).is_none_or(|set| at < set) {
-            self.schedule(source, at);
+    /// Shows the agenda when the timer of a socket expires.
+    fn set_timer(&mut self, number: u32, at: Instant) {
+        self.sockets[number as usize].timer = at;
+        let source = self.timer_source(number);
+        match at {
+            NO_TIMER => self.agenda.clear(source),
+            at => self.schedule(source, at),
         }
     }
 
@@ -216,7 +222,9 @@ impl Engine<'_> {
             }
             (End::Receiver, _) => {}
         }
-        self.unfinished -= usize::from(!was_done && flow.done);
+        if flow.done && !was_done {
+            self.unfinished -= 1;
+        }
         let session = flow.session;
         if let Some(proxy) = proxy {
             return self.relay(to, id, proxy as usize, now);
