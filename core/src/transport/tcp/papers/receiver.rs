@@ -88,14 +88,9 @@ impl PapersReceiver {
             && self.deadline.is_none()
     }
 
-    fn schedule_ack(&mut self, now: Instant, may_delay: bool) {
-        match self.ack_delay {
-            Some(delay) if may_delay => self.deadline = Some(now + delay),
-            _ => {
-                self.deadline = None;
-                self.ack_due = true;
-            }
-        }
+    fn ack_at_once(&mut self) {
+        self.deadline = None;
+        self.ack_due = true;
     }
 }
 
@@ -104,15 +99,17 @@ impl Half for PapersReceiver {
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.syn {
             self.update_echo(segment);
-            return self.schedule_ack(now, false);
+            return self.ack_at_once();
         }
         if segment.len == 0 {
             return;
         }
         self.update_echo(segment);
         self.arrivals.take_in(segment);
-        let may_delay = self.may_delay(segment);
-        self.schedule_ack(now, may_delay);
+        match self.ack_delay {
+            Some(delay) if self.may_delay(segment) => self.deadline = Some(now + delay),
+            _ => self.ack_at_once(),
+        }
     }
 
     fn handle_timeout(&mut self, now: Instant) {

@@ -183,6 +183,7 @@ impl PapersSender {
         self.take_in_sacks(segment)
     }
 
+    #[inline(never)] // what only losses need would take the registers of every ACK
     fn take_in_sacks(&mut self, segment: &Segment) -> Findings {
         let mut blocks = Blocks::default();
         for (index, block) in segment.sack.iter(segment.ack).enumerate() {
@@ -270,6 +271,7 @@ impl PapersSender {
     }
 
     /// Recovery begins, or is over.
+    #[inline(never)] // as above
     fn update_state(&mut self, findings: Findings) {
         if self.state != CongestionState::Open && self.flight.first() > self.recovery_point {
             self.leave_recovery();
@@ -326,6 +328,7 @@ impl PapersSender {
 }
 
 impl Half for PapersSender {
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let una = self.flight.una();
         if segment.ack > self.flight.nxt() || segment.ack < una {
@@ -397,7 +400,7 @@ impl Half for PapersSender {
         self.pacing.on_event(self.flight.outstanding());
     }
 
-    #[inline(always)] // called for every packet: a call costs as much as what it does
+    #[inline(always)]
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         if self.flight.outstanding() >= self.pacing.limit(self.window.cwnd()) {
             return false;

@@ -359,8 +359,14 @@ impl Flight {
     }
 
     /// The segment is not in that state any more.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn leave_state(&mut self, number: u64, state: State) {
+        if state != State::InFlight {
+            self.leave_counted(number, state);
+        }
+    }
+
+    fn leave_counted(&mut self, number: u64, state: State) {
         match state {
             State::InFlight => {}
             State::Retransmitted => self.retransmitted_count -= 1,

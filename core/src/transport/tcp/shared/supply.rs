@@ -54,6 +54,7 @@ impl Supply {
 
     /// What keeps the next segment, which would start at `start`, from leaving; a sender whose
     /// congestion `window` is full waits for that, unless it stands at its configured `most`.
+    #[inline]
     pub(crate) fn limit(&self, start: u64, is_full: bool, window: u32, most: u32) -> Limit {
         match self.beyond(start) {
             0 if self.closed => Limit::Path,
@@ -80,7 +81,7 @@ impl Supply {
 
     /// Bytes of the segment that starts at `start`, behind everything sent, if it may leave: a full
     /// segment, or the rest of the data; never a segment cut by the receive window.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn segment_at(&self, start: u64) -> Option<u32> {
         let len = self.supplied.saturating_sub(start).min(u64::from(self.mss)) as u32;
         (len > 0 && start + u64::from(len) <= self.permitted).then_some(len)

@@ -101,9 +101,13 @@ impl Cubic {
 
     fn recompute(&mut self, now: u64, cwnd: u64) {
         self.acks += 1;
-        if self.last_cwnd == cwnd && now - self.last_time <= RECOMPUTE {
-            return;
+        if self.last_cwnd != cwnd || now - self.last_time > RECOMPUTE {
+            self.update_count(now, cwnd);
         }
+    }
+
+    #[inline(never)] // what few ACKs need would take the registers of all
+    fn update_count(&mut self, now: u64, cwnd: u64) {
         self.last_cwnd = cwnd;
         self.last_time = now;
         if self.epoch == 0 {
