@@ -49,7 +49,7 @@ impl AckTimer {
     }
 
     /// Handles new data; `timeout` is the retransmission timeout of this end.
-    #[inline]
+    #[inline(always)] // called in one place
     pub(super) fn on_data(&mut self, now: Instant, timeout: Duration) {
         let Some(shortest) = self.shortest else { return };
         let now = self.ticks.floor(now);
@@ -113,7 +113,7 @@ impl AckTimer {
 
     /// Delays the ACK: sets the timer, unless one is running. Returns true if the ACK must be sent
     /// at once because that timer is about to expire.
-    #[inline]
+    #[inline(always)] // called in one place
     pub(super) fn start(&mut self, now: Instant, smoothed: Option<Duration>) -> bool {
         let wait = self.wait.unwrap_or(LONGEST);
         // At most the round-trip time, but always at least 40 ms.

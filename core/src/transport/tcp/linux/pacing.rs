@@ -41,12 +41,20 @@ pub(super) struct Departure {
 
 /// Pacing rate that follows the window. `outstanding` segments of `mss` bytes are sent and not
 /// acknowledged.
+#[inline]
 pub(super) fn pace_of(window: &Window, mss: u32, outstanding: u64, rtt: Duration) -> Pace {
     let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
     let segments = u64::from(window.cwnd()).max(outstanding);
-    let bytes = u128::from(mss) * u128::from(segments);
-    let rate = bytes * percent * 10_000_000 / u128::from(rtt.as_nanos().max(1));
-    let bytes_per_second = u64::try_from(rate).unwrap_or(u64::MAX).max(1);
+    let (share, nanos) = (percent * 10_000_000, rtt.as_nanos().max(1));
+    let bytes = u64::from(mss).checked_mul(segments);
+    let rate = match bytes.and_then(|bytes| bytes.checked_mul(share)) {
+        Some(product) => product / nanos,
+        None => {
+            let bytes = u128::from(mss) * u128::from(segments);
+            u64::try_from(bytes * u128::from(share) / u128::from(nanos)).unwrap_or(u64::MAX)
+        }
+    };
+    let bytes_per_second = rate.max(1);
     let quantum = (bytes_per_second / 1024 / u64::from(mss)).clamp(QUANTUM.0, QUANTUM.1);
     Pace { bytes_per_second, quantum }
 }
@@ -80,7 +88,7 @@ impl Pacer {
     }
 
     /// True if the next segment must wait, until [`Pacer::deadline`].
-    #[inline]
+    #[inline(always)] // called for every packet
     pub(super) fn refuses(&mut self, now: Instant) -> bool {
         if self.pace.is_none() {
             return false;
@@ -189,5 +197,7 @@ mod tests {
         assert_eq!(rate(100, 200, 150, 100), (1_800_000, 2));
         assert_eq!(rate(400, u32::MAX, 400, 100), (8_000_000, 7));
         assert_eq!(rate(10_000, u32::MAX, 0, 100), (200_000_000, 44));
+        // 1000 * 10^8 * 2 * 10^9 / 10^8: the product takes 68 bits.
+        assert_eq!(rate(100_000_000, u32::MAX, 0, 100), (2_000_000_000_000, 44));
     }
 }

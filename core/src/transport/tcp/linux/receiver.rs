@@ -169,7 +169,9 @@ impl LinuxReceiver {
     /// sequence numbers, but also discards segments that a retransmission at the left edge has
     /// overtaken.
     fn is_stale(&self, segment: &Segment) -> bool {
-        self.timestamps && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
+        segment.ts_val < self.echo
+            && self.timestamps
+            && millis(segment.ts_val) + PAWS_WINDOW < millis(self.echo)
     }
 
     /// Discards a stale segment and acknowledges at once, with a D-SACK if it is a duplicate.
@@ -190,7 +192,7 @@ impl LinuxReceiver {
 
     /// Handles new data; byte `before` was expected before them. The application then reads all
     /// in-order data at once.
-    #[inline]
+    #[inline(always)] // called in one place
     fn grow_buffer(&mut self, now: Instant, before: u64) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
@@ -236,16 +238,18 @@ impl LinuxReceiver {
     }
 
     fn syn_ack(&mut self, now: Instant) -> Segment {
-        let mut reply = self.reply(now);
+        let mut reply = Segment::default();
+        self.reply(now, &mut reply);
         (reply.syn, reply.wire) = (true, self.syn_size);
         self.ecn.stamp(&mut reply);
         reply
     }
 
     /// An ACK with the blocks received so far; it replaces all ACKs that wait.
-    fn make_ack(&mut self, now: Instant) -> Segment {
-        let mut ack = self.reply(now);
-        self.ecn.stamp(&mut ack);
+    #[inline]
+    fn make_ack(&mut self, now: Instant, ack: &mut Segment) {
+        self.reply(now, ack);
+        self.ecn.stamp(ack);
         if let Some(duplicate) = self.duplicate.take() {
             ack.dsack = true;
             ack.sack.push(ack.ack, duplicate);
@@ -260,16 +264,17 @@ impl LinuxReceiver {
         self.arrivals.counters.acks_sent += 1;
         self.delayed.on_ack_sent();
         self.compression.on_ack_sent();
-        ack
     }
 
-    fn reply(&mut self, now: Instant) -> Segment {
+    #[inline]
+    fn reply(&mut self, now: Instant, segment: &mut Segment) {
         let ack = self.arrivals.next();
         let (ts_ecr, window) = (self.echo, self.announce(ack));
-        Segment { ack, ts_val: now, ts_ecr, window, ..Segment::default() }
+        *segment = Segment { ack, ts_val: now, ts_ecr, window, ..Segment::default() };
     }
 
     /// Acknowledges a segment that was taken in, unless an earlier ACK just replaced its ACK.
+    #[inline]
     fn answer(&mut self, now: Instant, had_gap: bool, push: bool, at_once: bool) {
         if self.early.is_some() {
             return;
@@ -312,7 +317,9 @@ impl Half for LinuxReceiver {
             if self.arrivals.holds(segment) {
                 self.report_duplicate(segment);
             }
-            self.early = Some(Box::new(self.make_ack(now)));
+            let mut early = Box::<Segment>::default();
+            self.make_ack(now, &mut early);
+            self.early = Some(early);
             self.due = PendingReply::Ack;
         }
         if self.arrivals.take_in(segment) {
@@ -366,14 +373,14 @@ impl Half for LinuxReceiver {
             self.arrivals.counters.acks_sent += 1;
             return true;
         }
-        *segment = match std::mem::replace(&mut self.due, PendingReply::Nothing) {
+        match std::mem::replace(&mut self.due, PendingReply::Nothing) {
             PendingReply::Nothing => return false,
-            PendingReply::SynAck => self.syn_ack(now),
+            PendingReply::SynAck => *segment = self.syn_ack(now),
             PendingReply::Ack => match self.early.take() {
-                Some(early) => *early,
-                None => self.make_ack(now),
+                Some(early) => *segment = *early,
+                None => self.make_ack(now, segment),
             },
-        };
+        }
         true
     }
 

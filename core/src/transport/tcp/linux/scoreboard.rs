@@ -227,7 +227,7 @@ impl Scoreboard {
     }
 
     /// Adds a new segment of `len` bytes.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn on_sent(&mut self, now: Instant, len: u32) {
         let (first, next) = (self.flight.first(), self.flight.next());
         self.order.push(first, next, Transmission { sent: now, delivered: self.delivered });
@@ -255,8 +255,14 @@ impl Scoreboard {
         self.note_sent(now, number, 0);
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_sent(&mut self, now: Instant, number: u64, new: u64) {
+        if self.rate.is_some() {
+            self.measure_sent(now, number, new);
+        }
+    }
+
+    fn measure_sent(&mut self, now: Instant, number: u64, new: u64) {
         if let Some(rate) = &mut self.rate {
             let (first, idle) = (self.flight.first(), self.flight.is_empty());
             let in_flight = self.flight.outstanding() + new;

@@ -416,11 +416,12 @@ impl LinuxSender {
             self.stop(now, false);
             return false;
         }
-        if self.is_deferred(now) {
+        let quantum = self.next_quantum(now);
+        if quantum.is_some_and(|quantum| self.is_deferred(now, quantum)) {
             self.stop(now, self.room() < self.supply.permitted_beyond(self.board.flight().nxt()));
             return false;
         }
-        self.send_new(now, len, segment);
+        self.send_new(now, len, quantum, segment);
         true
     }
 
@@ -436,14 +437,17 @@ impl LinuxSender {
         self.ecn.stamp_syn(segment);
     }
 
+    /// Sends a new segment; `quantum`: [`LinuxSender::next_quantum`].
     #[inline(always)]
-    fn send_new(&mut self, now: Instant, len: u32, segment: &mut Segment) {
+    fn send_new(&mut self, now: Instant, len: u32, quantum: Option<u64>, segment: &mut Segment) {
+        let mut quantum = quantum;
         let was_empty = self.board.flight().is_empty();
         if was_empty {
             self.end_idle(now);
+            quantum = self.next_quantum(now); // of the window as it is now
         }
         let start = self.board.flight().nxt();
-        let ends_burst = self.continue_burst(now);
+        let ends_burst = self.continue_burst(now, quantum);
         self.board.on_sent(now, len);
         self.sent_some = true;
         self.write(now, now, start, len, 0, segment);
@@ -459,16 +463,22 @@ impl LinuxSender {
         u64::from(self.cwnd()).saturating_sub(self.in_flight()) * u64::from(self.mss)
     }
 
-    /// True if the next burst waits for an ACK because it would be short and the ACK is near.
+    /// Segments of the group that the next new segment begins; `None` if it belongs to the last group.
     #[inline]
-    fn is_deferred(&mut self, now: Instant) -> bool {
+    fn next_quantum(&self, now: Instant) -> Option<u64> {
+        let is_within = self.burst.at == now && self.burst.left > 0;
+        (!is_within).then(|| self.quantum())
+    }
+
+    /// True if the next burst, of `quantum` segments at most, waits for an ACK because it would be short
+    /// and the ACK is near.
+    #[inline]
+    fn is_deferred(&mut self, now: Instant, quantum: u64) -> bool {
         let Some(buffers) = &mut self.defers else { return false };
         let left = buffers.left(self.board.flight().nxt());
-        let within_burst = self.burst.at == now && self.burst.left > 0;
         let (flight, mss) = (self.board.flight(), u64::from(self.mss));
         let recent = now <= self.pacer.departure(self.last_sent) + DEFERRAL;
-        if within_burst
-            || flight.is_empty()
+        if flight.is_empty()
             || !recent
             || self.recovery.state() >= CongestionState::Recovery
             || self.supply.beyond(flight.nxt()) <= mss
@@ -479,7 +489,7 @@ impl LinuxSender {
         let window = (u64::from(self.cwnd()) * mss).min(self.window.into());
         // All data of its buffer may leave, and the next buffer cannot be merged into it.
         let whole = room >= left && self.supply.beyond(flight.nxt()) > left;
-        if whole || room >= self.quantum() * mss || room >= window / DEFERRAL_SHARE {
+        if whole || room >= quantum * mss || room >= window / DEFERRAL_SHARE {
             return false;
         }
         let Some(rtt) = self.rtt.smoothed() else { return false };
@@ -488,20 +498,21 @@ impl LinuxSender {
     }
 
     /// Accounts for a new segment about to leave. Returns true if it is the last of a group.
-    #[inline]
-    fn continue_burst(&mut self, now: Instant) -> bool {
-        if self.burst.at == now && self.burst.left > 0 {
+    #[inline(always)] // as `send_next`
+    fn continue_burst(&mut self, now: Instant, quantum: Option<u64>) -> bool {
+        let Some(quantum) = quantum else {
             self.burst.left -= 1;
             return self.burst.left == 0;
-        }
+        };
         let cwnd = u64::from(self.cwnd());
         let room = cwnd.saturating_sub(self.in_flight());
-        let size = self.quantum().min(room).min(cwnd / 2).max(1);
+        let size = quantum.min(room).min(cwnd / 2).max(1);
         self.burst = Burst { at: now, left: size - 1 };
         false
     }
 
     /// Segments per group.
+    #[inline(always)]
     fn quantum(&self) -> u64 {
         if let Some(pace) = self.congestion.pace() {
             return pace.quantum;
@@ -509,6 +520,7 @@ impl LinuxSender {
         self.rtt.smoothed().map_or(QUANTUM.0, |rtt| self.window_pace(rtt).quantum)
     }
 
+    #[inline]
     fn window_pace(&self, rtt: Duration) -> Pace {
         let flight = self.board.flight();
         let outstanding = flight.next() - flight.first();
@@ -534,7 +546,10 @@ impl LinuxSender {
     #[cold]
     fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
         match (self.recovery.probe(), self.next_new()) {
-            (Probe::NewDue, Some(len)) => self.send_new(now, len, segment),
+            (Probe::NewDue, Some(len)) => {
+                let quantum = self.next_quantum(now);
+                self.send_new(now, len, quantum, segment);
+            }
             _ => {
                 let number = self.board.flight().next() - 1;
                 let sends = self.board.flight().sends(number);
@@ -627,6 +642,7 @@ impl LinuxSender {
 }
 
 impl Half for LinuxSender {
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         self.heard = self.heard.max(segment.ts_val);
         if segment.syn {
@@ -665,7 +681,7 @@ impl Half for LinuxSender {
         // Of an ACK below an earlier one only the SACK blocks count (`old_ack` in `tcp_ack`).
         if !outcome.old {
             self.board.adapt_window(&outcome);
-            self.congestion.on_ack(&ack);
+            self.congestion.on_ack(&mut ack);
         }
         let of_probe = self.conclude_probe(now, segment.ack, &outcome);
         self.recovery.pause();
@@ -736,7 +752,7 @@ impl Half for LinuxSender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         match self.connection {
             Handshake::Established if std::mem::take(&mut self.answer_due) => {

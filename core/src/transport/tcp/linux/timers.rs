@@ -65,7 +65,7 @@ impl Timer {
 
     /// New data were sent, `first` if nothing was in flight before. `probes` is true if a probe may
     /// follow.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn on_new_data(
         &mut self,
         now: Instant,

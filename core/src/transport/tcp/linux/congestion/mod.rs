@@ -108,12 +108,13 @@ impl Congestion {
 
     /// Handles any ACK.
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &Ack) {
+    pub(super) fn on_ack(&mut self, ack: &mut Ack) {
         if self.watches {
             // A model that watches ACKs has no other way to learn whether the window was the limit.
-            let limited = self.has_model.then(|| self.usage.is_limit(&self.window));
-            let ack = Ack { limited: limited.or(ack.limited), ..*ack };
-            self.control.on_ack(&ack, &mut self.window);
+            if self.has_model {
+                ack.limited = Some(self.usage.is_limit(&self.window));
+            }
+            self.control.on_ack(ack, &mut self.window);
         }
     }
 
