@@ -51,6 +51,8 @@ pub(crate) struct Flight {
     lost: RingBits,
     sacked_count: u64,
     lost_count: u64,
+    /// Segments that are on their way no more: those below the first one, SACKed ones and lost ones.
+    gone: u64,
     retransmitted_count: u64,
     /// No segment below is lost: where the search for the lowest one begins.
     lost_floor: u64,
@@ -71,6 +73,7 @@ impl Flight {
             lost: RingBits::new(CAPACITY),
             sacked_count: 0,
             lost_count: 0,
+            gone: 0,
             retransmitted_count: 0,
             lost_floor: 0,
         }
@@ -104,7 +107,7 @@ impl Flight {
     /// or not declared lost.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
-        self.next - self.first - self.sacked_count - self.lost_count
+        self.next - self.gone
     }
 
     /// Whether every byte sent is acknowledged.
@@ -177,6 +180,7 @@ impl Flight {
         let slot = *self.slot(number);
         self.leave_state(number, slot.state);
         self.first += 1;
+        self.gone += 1;
         self.una = end;
         Some(Acknowledged {
             state: slot.state,
@@ -270,6 +274,7 @@ impl Flight {
         self.slot_mut(number).state = State::Sacked;
         self.sacked.insert(number);
         self.sacked_count += 1;
+        self.gone += 1;
     }
 
     /// The segment is declared lost.
@@ -278,6 +283,7 @@ impl Flight {
         self.slot_mut(number).state = State::Lost;
         self.lost.insert(number);
         self.lost_count += 1;
+        self.gone += 1;
         self.lost_floor = self.lost_floor.min(number);
     }
 
@@ -306,6 +312,7 @@ impl Flight {
     /// Without SACK blocks: this number of segments above a hole are assumed to have arrived, because
     /// duplicate ACKs say so; which ones they are is unknown.
     pub(crate) fn assume_sacked(&mut self, count: u64) {
+        self.gone = self.gone - self.sacked_count + count;
         self.sacked_count = count;
     }
 
@@ -354,6 +361,7 @@ impl Flight {
         self.lost.clear();
         self.sacked_count = 0;
         self.lost_count = 0;
+        self.gone = self.first;
         self.retransmitted_count = 0;
         self.lost_floor = self.next;
     }
@@ -373,10 +381,12 @@ impl Flight {
             State::Sacked => {
                 self.sacked.remove(number);
                 self.sacked_count -= 1;
+                self.gone -= 1;
             }
             State::Lost => {
                 self.lost.remove(number);
                 self.lost_count -= 1;
+                self.gone -= 1;
             }
         }
     }
