@@ -70,7 +70,7 @@ impl<T: Timed> Schedule<T> {
     }
 
     /// Time of the first entry.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_at(&self) -> Option<T::Time> {
         let ring = self.ring.front().map(|entry| entry.key().0);
         match self.overtaken.peek() {

@@ -16,6 +16,11 @@ impl Engine<'_> {
 
     /// Has an endpoint send what it has to send, and sets its timer.
     pub(super) fn pump(&mut self, number: u32, now: Instant) {
+        self.pump_here(number, now);
+    }
+
+    #[inline(always)] // called for every packet: a call costs as much as what it does
+    fn pump_here(&mut self, number: u32, now: Instant) {
         // Something stands before it if this end answers a packet that crossed no hop.
         let first = self.packets.sent().len();
         let socket = &mut self.sockets[number as usize];
@@ -106,7 +111,7 @@ impl Engine<'_> {
         }
     }
 
-    #[inline(always)] // so is `deliver`: a call costs as much as what it does
+    #[inline(always)] // so is `deliver`
     pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
         let route = &mut self.routes[id as usize];
         route.hop += 1;
@@ -233,7 +238,7 @@ impl Engine<'_> {
         if let Some(session) = session {
             self.attend(session, Some((number, end)), now);
         }
-        self.pump(to, now);
+        self.pump_here(to, now);
     }
 
     /// A packet has reached a socket of a proxy, whose application copies what it can.

@@ -517,10 +517,13 @@ impl LinuxSender {
         if let Some(pace) = self.congestion.pace() {
             return pace.quantum;
         }
-        self.rtt.smoothed().map_or(QUANTUM.0, |rtt| self.window_pace(rtt).quantum)
+        match self.rtt.smoothed() {
+            Some(rtt) => self.window_pace(rtt).quantum,
+            None => QUANTUM.0,
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn window_pace(&self, rtt: Duration) -> Pace {
         let flight = self.board.flight();
         let outstanding = flight.next() - flight.first();

@@ -61,7 +61,7 @@ impl SentOrder {
     }
 
     /// Adds segment `next`, sent for the first time; `first` is the lowest in flight.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn push(&mut self, first: u64, next: u64, transmission: Transmission) {
         if next - first >= self.nodes.len() as u64 {
             self.grow(first, next);
