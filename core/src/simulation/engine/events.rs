@@ -215,6 +215,7 @@ impl Engine<'_> {
 
     /// Hands the observer the readings that it wants before `now`: a slot may still take packets of
     /// its own instant.
+    #[cold]
     pub(super) fn read_hops(&mut self, now: Instant) {
         while let Some(at) = self.observer.reading_due().filter(|&at| at < now) {
             self.catch_up(at);

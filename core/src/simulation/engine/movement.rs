@@ -4,11 +4,11 @@ use super::Engine;
 use crate::link::{Admission, DropReason};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
-use crate::simulation::observer::{Discarded, Event, SenderState, Step};
+use crate::simulation::observer::{Discarded, Event, Observer, SenderState, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Route, offered};
 use crate::simulation::socket::{NO_TIMER, Socket};
-use crate::transport::{End, Packet, Received};
+use crate::transport::{Contents, End, Packet, Received};
 use crate::units::Instant;
 
 impl Engine<'_> {
@@ -32,18 +32,8 @@ impl Engine<'_> {
             if splits && end == End::Sender {
                 self.flows[flow as usize].stamp(number, now, &mut self.packets[id]);
             }
-            if self.wants.events && end == End::Sender {
-                let Packet { start, len, retransmission, .. } = self.packets[id];
-                self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
-            }
-            if self.wants.packets {
-                let contents = self.packets.contents(id);
-                let endpoint = &self.sockets[number as usize].endpoint;
-                let payload = contents.map_or(&[][..], |contents| endpoint.payload(contents));
-                let connection = (number - self.flows[flow as usize].sockets.start) / 2;
-                let packet = &self.packets[id];
-                let step = Step::Sent { from: end, connection, packet, payload };
-                self.observer.packet(now, flow, id, step);
+            if self.wants.events || self.wants.packets {
+                self.tell_sent(number, id, now);
             }
             let Some(node) = node else {
                 self.arrive_at_once(to, id, now);
@@ -80,7 +70,26 @@ impl Engine<'_> {
         }
     }
 
+    /// Tells the observer that a socket sends a packet.
+    #[cold]
+    fn tell_sent(&mut self, number: u32, id: u32, now: Instant) {
+        let Socket { endpoint, flow, end, .. } = &self.sockets[number as usize];
+        let (packet, flow, from) = (&self.packets[id], *flow, *end);
+        if self.wants.events && from == End::Sender {
+            let Packet { start, len, retransmission, .. } = *packet;
+            self.observer.event(now, &Event::Sent { flow, seq: start, len, retransmission });
+        }
+        if self.wants.packets {
+            let contents = self.packets.contents(id);
+            let payload = contents.map_or(&[][..], |contents| endpoint.payload(contents));
+            let connection = (number - self.flows[flow as usize].sockets.start) / 2;
+            let step = Step::Sent { from, connection, packet, payload };
+            self.observer.packet(now, flow, id, step);
+        }
+    }
+
     /// Tells the observer the state of a sender.
+    #[cold]
     fn tell_sender(&mut self, number: u32, now: Instant) {
         let Socket { endpoint, flow, .. } = &self.sockets[number as usize];
         let state = SenderState {
@@ -130,8 +139,7 @@ impl Engine<'_> {
                 Passage::Arrives(at) => {
                     if self.wants.packets {
                         let begins = node.leg.last_start();
-                        let step = Step::OnLeg { hop: number as usize, begins };
-                        self.observer.packet(now, flow, id, step);
+                        tell_on_leg(self.observer, now, (flow, id), number, begins);
                     }
                     if node.push(at, self.sequence, id) {
                         self.agenda.set(SourceId(number), at, self.sequence);
@@ -192,32 +200,11 @@ impl Engine<'_> {
         let packet = &self.packets[id];
         let Socket { endpoint, flow: number, end, proxy, .. } = &mut self.sockets[to as usize];
         let (number, end, proxy) = (*number, *end, *proxy);
-        let stale = if self.wants.packets { endpoint.report().receiver.stale_segments } else { 0 };
-        let received = endpoint.handle(now, packet, contents);
-        if self.wants.packets {
-            let discarded = match received {
-                Received::Data { in_vain: true, .. } if packet.len > 0 => {
-                    let is_stale = endpoint.report().receiver.stale_segments > stale;
-                    Some(if is_stale { Discarded::Stale } else { Discarded::Duplicate })
-                }
-                _ => None,
-            };
-            self.observer.packet(now, number, id, Step::Arrived { discarded });
-        }
-        if self.wants.events {
-            let Packet { start: seq, len, .. } = *packet;
-            let event = match (end, received) {
-                (End::Sender, Received::Ack(ack)) => Event::Acked { flow: number, ack },
-                (End::Sender, Received::Data { .. }) => {
-                    Event::Acked { flow: number, ack: endpoint.acknowledged().unwrap_or(0) }
-                }
-                (End::Receiver, received) => {
-                    let duplicate = matches!(received, Received::Data { in_vain: true, .. });
-                    Event::Received { flow: number, seq, len, duplicate }
-                }
-            };
-            self.observer.event(now, &event);
-        }
+        let received = match self.wants.events || self.wants.packets {
+            false => endpoint.handle(now, packet, contents),
+            true => self.handle_watched(to, id, now, contents),
+        };
+        let packet = &self.packets[id];
         let flow = &mut self.flows[number as usize];
         let was_done = flow.done;
         match (end, received) {
@@ -241,6 +228,46 @@ impl Engine<'_> {
         self.pump_here(to, now);
     }
 
+    /// A packet reaches a socket, and the observer hears of it.
+    #[cold]
+    fn handle_watched(
+        &mut self,
+        to: u32,
+        id: u32,
+        now: Instant,
+        contents: Option<Contents>,
+    ) -> Received {
+        let packet = &self.packets[id];
+        let Socket { endpoint, flow, end, .. } = &mut self.sockets[to as usize];
+        let (flow, stale) = (*flow, endpoint.report().receiver.stale_segments);
+        let received = endpoint.handle(now, packet, contents);
+        if self.wants.packets {
+            let discarded = match received {
+                Received::Data { in_vain: true, .. } if packet.len > 0 => {
+                    let is_stale = endpoint.report().receiver.stale_segments > stale;
+                    Some(if is_stale { Discarded::Stale } else { Discarded::Duplicate })
+                }
+                _ => None,
+            };
+            self.observer.packet(now, flow, id, Step::Arrived { discarded });
+        }
+        if self.wants.events {
+            let Packet { start: seq, len, .. } = *packet;
+            let event = match (*end, received) {
+                (End::Sender, Received::Ack(ack)) => Event::Acked { flow, ack },
+                (End::Sender, Received::Data { .. }) => {
+                    Event::Acked { flow, ack: endpoint.acknowledged().unwrap_or(0) }
+                }
+                (End::Receiver, received) => {
+                    let duplicate = matches!(received, Received::Data { in_vain: true, .. });
+                    Event::Received { flow, seq, len, duplicate }
+                }
+            };
+            self.observer.event(now, &event);
+        }
+        received
+    }
+
     /// A packet has reached a socket of a proxy, whose application copies what it can.
     #[cold]
     fn relay(&mut self, socket: u32, id: u32, proxy: usize, now: Instant) {
@@ -261,4 +288,16 @@ impl Engine<'_> {
         let total = source.endpoint.total();
         flow.proxies[proxy].run(&mut self.sockets, total);
     }
+}
+
+/// Tells an observer of a packet of a flow that it is on a leg, which begins to send it at `begins`.
+#[cold]
+fn tell_on_leg(
+    observer: &mut dyn Observer,
+    now: Instant,
+    (flow, id): (u32, u32),
+    leg: u32,
+    begins: Instant,
+) {
+    observer.packet(now, flow, id, Step::OnLeg { hop: leg as usize, begins });
 }
