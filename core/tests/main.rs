@@ -22,6 +22,7 @@ mod live;
 mod model;
 mod model_patterns;
 mod modem;
+mod multipath;
 mod networks;
 mod ntn;
 mod ntn_control;

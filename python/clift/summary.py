@@ -162,7 +162,38 @@ class Proxy(TypedDict):
     relayed_bytes: int
     """Payload that the proxy forwarded, bytes."""
     most_held_bytes: int
-    """Maximum payload in both buffers of the proxy, bytes."""
+    """Maximum payload in both buffers of the proxy, or that waits for earlier data at the
+    receiver of several paths, bytes."""
+
+
+class Path(TypedDict):
+    """One path of a flow over several."""
+
+    path_bytes: int
+    """Payload that the receiver got over the path, in order there, bytes."""
+    path_bytes_sent: int
+    """Bytes of IP packets sent over the path, including retransmissions."""
+    path_retransmissions: int
+    """Segments retransmitted on the same path."""
+    path_timeouts: int
+    """Retransmission timeouts of the path."""
+    reinjected_bytes: int
+    """Payload that the path carried because another one seemed to have failed, bytes."""
+    srtt_ms: float | None
+    """Smoothed round-trip time of the path at the end of the run, ms."""
+
+
+class Reordering(TypedDict):
+    """How the data of several paths were put in order."""
+
+    reordering_delay_ms: Delay | None
+    """Time from the arrival of a packet to its delivery in order, 0 for packets that arrive
+    in order, ms."""
+    mean_held_bytes: int
+    """Mean over time of the payload that waits for earlier data at the receiver, bytes."""
+    most_held_bytes: int
+    """Maximum payload in both buffers of the proxy, or that waits for earlier data at the
+    receiver of several paths, bytes."""
 
 
 class Ecn(TypedDict):
@@ -251,6 +282,10 @@ class Flow(TypedDict):
     """Its call, if it is one."""
     proxies: NotRequired[list[Proxy]]
     """The proxies that split it, if there are any."""
+    paths: NotRequired[list[Path]]
+    """Its paths, if it has several."""
+    reordering: NotRequired[Reordering]
+    """How their data were put in order."""
     ecn: NotRequired[Ecn]
     """Its marks, if it uses them."""
     name: NotRequired[str]

@@ -104,10 +104,10 @@ def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
-def open_tun() -> int:
+def open_tun(device: str = DEVICE) -> int:
     """A TUN device in the namespace that the calling thread is in, read without blocking."""
     tun = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK)
-    request = struct.pack("16sH22x", DEVICE.encode(), _IFF_TUN | _IFF_NO_PI)
+    request = struct.pack("16sH22x", device.encode(), _IFF_TUN | _IFF_NO_PI)
     fcntl.ioctl(tun, _TUNSETIFF, request)
     return tun
 

@@ -20,18 +20,27 @@ impl Setup {
         first_link(&self.0).map(LinkTrace)
     }
 
-    /// Name of each flow and of the hops that its packets cross, there and back; empty for a path.
+    /// Name of each flow and of the hops that its packets cross, there and back, for each of its
+    /// paths; empty for a path.
     fn routes(&self) -> Vec<(String, Vec<String>, Vec<String>)> {
         let routing = &self.0.routing;
         let named = |way: &[u32]| {
             way.iter().map(|&hop| routing.hop_names[hop as usize].to_string()).collect()
         };
-        let route = |(number, ways): (usize, &engine::Ways)| {
+        let mut routes = Vec::new();
+        for (number, first) in routing.ways.iter().enumerate() {
             let name = routing.flow_names.get(number);
             let name = name.map_or_else(|| number.to_string(), |name| name.to_string());
-            (name, named(&ways.to_receiver), named(&ways.to_sender))
-        };
-        routing.ways.iter().enumerate().map(route).collect()
+            let further = routing.further.get(&number).map_or(&[][..], Vec::as_slice);
+            for (path, ways) in std::iter::once(first).chain(further).enumerate() {
+                let name = match further {
+                    [] => name.clone(),
+                    _ => format!("{name}, path {}", path + 1),
+                };
+                routes.push((name, named(&ways.to_receiver), named(&ways.to_sender)));
+            }
+        }
+        routes
     }
 
     /// Returns the setup with given packet fates on the first hop, which must be a leg: it loses

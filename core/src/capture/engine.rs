@@ -43,6 +43,9 @@ pub enum CaptureError {
     /// Proxies split the flows.
     #[error("a capture shows one connection per flow, but proxies split it; remove `pep`")]
     Proxies,
+    /// A flow has several paths.
+    #[error("a capture shows one connection per flow, but a flow has several; remove `paths`")]
+    Paths,
     /// The suffix of the file is not that of a capture.
     #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
     Name(String),
@@ -107,6 +110,9 @@ pub fn record(
     check_name(path)?;
     if !setup.proxies.is_empty() {
         return Err(CaptureError::Proxies);
+    }
+    if !setup.routing.further.is_empty() {
+        return Err(CaptureError::Paths);
     }
     let mut ran = None;
     let written = write_file(path, go_on, |out| {

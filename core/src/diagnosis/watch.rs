@@ -31,6 +31,11 @@ pub enum NoDiagnosis {
         "the network has {0} links in the forward direction, and at most {MOST_HOPS} can be explained; explain a smaller network"
     )]
     TooManyHops(usize),
+    /// A flow has several paths.
+    #[error(
+        "a flow has several paths, whose windows are not told apart; give one `route` instead of `paths`"
+    )]
+    Paths,
 }
 
 /// Forward hops of a run that is explained: packets note in a word which of them they crossed.
@@ -69,13 +74,17 @@ pub struct Moment {
 /// the run goes on.
 ///
 /// # Errors
-/// If the run has no outcome, no hop has a rate, or there are more hops than are watched.
+/// If the run has no outcome, no hop has a rate, there are more hops than are watched, or a flow has
+/// several paths.
 pub fn diagnose(
     setup: &Setup,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
     if setup.forward.len() > MOST_HOPS {
         return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
+    }
+    if !setup.routing.further.is_empty() {
+        return Err(NoDiagnosis::Paths);
     }
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;

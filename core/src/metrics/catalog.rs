@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::metrics::{
     DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
-    PageMetrics, ProxyMetrics, RequestMetrics, Value, VideoMetrics, VoiceMetrics,
+    PageMetrics, PathMetrics, ProxyMetrics, ReorderingMetrics, RequestMetrics, Value, VideoMetrics,
+    VoiceMetrics,
 };
 use crate::units::Duration;
 
@@ -57,6 +58,10 @@ pub enum SummaryPart {
     Voice,
     /// Each of the `proxies` of a flow.
     Proxies,
+    /// Each of the `paths` of a flow.
+    Paths,
+    /// The `reordering` of a flow over several paths.
+    Reordering,
     /// The `ecn` of a flow.
     Ecn,
     /// Each link of `links` and `return_links`.
@@ -71,7 +76,7 @@ pub enum SummaryPart {
 
 impl SummaryPart {
     /// All parts.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Run,
         Self::Flow,
         Self::Messages,
@@ -80,6 +85,8 @@ impl SummaryPart {
         Self::Video,
         Self::Voice,
         Self::Proxies,
+        Self::Paths,
+        Self::Reordering,
         Self::Ecn,
         Self::Link,
         Self::Leg,
@@ -88,7 +95,7 @@ impl SummaryPart {
     ];
 
     /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `video`, `voice`, `proxies`,
-    /// `ecn`, `link`, `leg`, `delay` or `campaign`.
+    /// `paths`, `reordering`, `ecn`, `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -99,6 +106,8 @@ impl SummaryPart {
             Self::Video => "video",
             Self::Voice => "voice",
             Self::Proxies => "proxies",
+            Self::Paths => "paths",
+            Self::Reordering => "reordering",
             Self::Ecn => "ecn",
             Self::Link => "link",
             Self::Leg => "leg",
@@ -127,6 +136,8 @@ enum Source {
     Video(fn(&VideoMetrics) -> Value),
     Voice(fn(&VoiceMetrics) -> Value),
     Proxies(fn(&ProxyMetrics) -> Value),
+    Paths(fn(&PathMetrics) -> Value),
+    Reordering(fn(&ReorderingMetrics) -> Value),
     Ecn(fn(&FlowMetrics) -> Value),
     Link(fn(&LinkMetrics) -> Value),
     Leg(fn(&LegMetrics) -> Value),
@@ -135,8 +146,8 @@ enum Source {
 }
 
 use Source::{
-    Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Page, Proxies, Requests, Run, Sometimes,
-    Video, Voice,
+    Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Page, Paths, Proxies, Reordering,
+    Requests, Run, Sometimes, Video, Voice,
 };
 
 const LESS: Option<Better> = Some(Better::Less);
@@ -267,10 +278,26 @@ pub static CATALOG: &[Metric] = &[
         &[Voice(|v| v.loss_impairment.into())]),
     row("rating", "R factor", "", MORE, "transmission rating factor R of ITU-T G.107, at most 93.2",
         &[Voice(|v| v.rating.into())]),
+    row("path_bytes", "carried", "bytes", None, "payload that the receiver got over the path, in order there",
+        &[Paths(|p| p.report.receiver.bytes_in_order.into())]),
+    row("path_bytes_sent", "sent", "bytes", None, "bytes of IP packets sent over the path, including retransmissions",
+        &[Paths(|p| p.report.sender.bytes_sent.into())]),
+    row("path_retransmissions", "retransmissions", "", LESS, "segments retransmitted on the same path",
+        &[Paths(|p| p.report.sender.retransmissions.into())]),
+    row("path_timeouts", "timeouts", "", LESS, "retransmission timeouts of the path",
+        &[Paths(|p| p.report.sender.timeouts.into())]),
+    row("reinjected_bytes", "reinjected", "bytes", LESS, "payload that the path carried because another one seemed to have failed",
+        &[Paths(|p| p.reinjected.into())]),
+    row("srtt_ms", "round trip", "ms", LESS, "smoothed round-trip time of the path at the end of the run",
+        &[Paths(|p| p.window.and_then(|window| window.srtt).map(|srtt| srtt.as_secs_f64() * 1e3).into())]),
+    row("reordering_delay_ms", "reordering delay", "ms", LESS, "time from the arrival of a packet to its delivery in order, 0 for packets that arrive in order",
+        &[Reordering(|r| r.delay.into())]),
+    row("mean_held_bytes", "held", "bytes", LESS, "mean over time of the payload that waits for earlier data at the receiver",
+        &[Reordering(|r| r.mean_held.into())]),
     row("relayed_bytes", "relayed", "bytes", MORE, "payload that the proxy forwarded",
         &[Proxies(|p| p.relayed.into())]),
-    row("most_held_bytes", "most held", "bytes", LESS, "maximum payload in both buffers of the proxy",
-        &[Proxies(|p| p.most_held.into())]),
+    row("most_held_bytes", "most held", "bytes", LESS, "maximum payload in both buffers of the proxy, or that waits for earlier data at the receiver of several paths",
+        &[Proxies(|p| p.most_held.into()), Reordering(|r| r.most_held.into())]),
     row("packets_marked", "packets marked", "", LESS, "data packets that arrived with an ECN mark",
         &[Ecn(|f| f.receiver.marked_segments.into())]),
     row("share_marked", "marked", "%", LESS, "share of the data packets received that were marked",
@@ -365,6 +392,8 @@ const fn row(
             Each(_) => SummaryPart::Run.bit() | SummaryPart::Flow.bit(),
             Messages(_) => SummaryPart::Messages.bit(),
             Proxies(_) => SummaryPart::Proxies.bit(),
+            Paths(_) => SummaryPart::Paths.bit(),
+            Reordering(_) => SummaryPart::Reordering.bit(),
             Ecn(_) => SummaryPart::Ecn.bit(),
             Link(_) => SummaryPart::Link.bit(),
             Leg(_) => SummaryPart::Leg.bit(),
@@ -504,6 +533,22 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
             }))
         };
         values.push(("proxies", Value::List(flow.proxies.iter().map(proxy).collect())));
+    }
+    if !flow.paths.is_empty() {
+        let path = |path: &PathMetrics| {
+            Value::Table(read(SummaryPart::Paths, |source| match source {
+                Paths(value) => Some(value(path)),
+                _ => None,
+            }))
+        };
+        values.push(("paths", Value::List(flow.paths.iter().map(path).collect())));
+    }
+    if let Some(reordering) = &flow.reordering {
+        let found = read(SummaryPart::Reordering, |source| match source {
+            Reordering(value) => Some(value(reordering)),
+            _ => None,
+        });
+        values.push(("reordering", Value::Table(found)));
     }
     if flow.ecn {
         let found = read(SummaryPart::Ecn, |source| match source {

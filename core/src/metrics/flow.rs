@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
+use crate::transport::{Report, Window};
 use crate::units::{Duration, Instant};
 
 /// Totals of a flow at the end of a run.
@@ -49,6 +50,34 @@ pub struct FlowMetrics {
     pub voice: Option<VoiceMetrics>,
     /// Metrics of the proxies that split the flow, from the first to the last.
     pub proxies: Vec<ProxyMetrics>,
+    /// Metrics of the paths of a flow over several, in their order.
+    pub paths: Vec<PathMetrics>,
+    /// How the data of these paths were put in order.
+    pub reordering: Option<ReorderingMetrics>,
+}
+
+/// Metrics of one path of a flow over several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct PathMetrics {
+    /// Counters of the path.
+    pub report: Report,
+    /// State of its congestion control at the end of the run.
+    pub window: Option<Window>,
+    /// Bytes that it carried because another path seemed to have failed.
+    pub reinjected: u64,
+}
+
+/// How a receiver put the data of several paths in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ReorderingMetrics {
+    /// Time from the arrival of a packet to its delivery in order; 0 for most.
+    pub delay: Option<DelaySummary>,
+    /// Mean over time of the bytes that waited for earlier ones.
+    pub mean_held: f64,
+    /// Maximum of these bytes.
+    pub most_held: u64,
 }
 
 /// Metrics of a proxy for one flow.

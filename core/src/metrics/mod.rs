@@ -15,7 +15,9 @@ mod value;
 pub use application::{PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
 pub use catalog::{Better, CATALOG, Metric, SummaryPart};
 pub use distribution::{DelaySummary, Distribution};
-pub use flow::{FlowMetrics, MessageMetrics, ProxyMetrics, fairness};
+pub use flow::{
+    FlowMetrics, MessageMetrics, PathMetrics, ProxyMetrics, ReorderingMetrics, fairness,
+};
 pub use hop::{HopMetrics, LegCounters, LegMetrics, LinkMetrics};
 pub use numbers::MOST_FLOWS;
 pub use outcome::Outcome;

@@ -9,7 +9,7 @@ use crate::config::Fault;
 use crate::link::{Delays, QueueLimit, check_delays};
 use crate::queue::Aqm;
 use crate::simulation::{LegConfig, Loss};
-use crate::units::{BitRate, Duration, Probability};
+use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// A wired leg: a drop-tail queue, a transmitter, random loss and a delay, in this order.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -40,6 +40,9 @@ pub struct Leg {
     /// Packets with an additional delay, e.g. `[[5, "35 ms"]]`: the number as in `lost_data`, and
     /// the additional delay. Other packets may overtake them.
     pub held_data: Vec<(u64, Duration)>,
+    /// Instead of `loss`, times in which all packets that leave the transmitter are lost, e.g.
+    /// `[["20 s", "25 s"]]`: beginning and end of each, in order.
+    pub outages: Vec<(Duration, Duration)>,
 }
 
 impl Default for Leg {
@@ -54,6 +57,7 @@ impl Default for Leg {
             loss: Probability::ZERO,
             lost_data: Vec::new(),
             held_data: Vec::new(),
+            outages: Vec::new(),
         }
     }
 }
@@ -67,7 +71,34 @@ impl Leg {
         if self.loss == Probability::ONE {
             return Err(Fault::of(key, "loss", "all packets are lost; give less than 1"));
         }
+        self.check_outages(key)?;
         self.check_fates(key)
+    }
+
+    /// Checks that outages come one after the other, and stand alone.
+    fn check_outages(&self, key: &str) -> Result<(), Fault> {
+        let others = [
+            ("loss", self.loss != Probability::ZERO),
+            ("lost_data", !self.lost_data.is_empty()),
+            ("held_data", !self.held_data.is_empty()),
+        ];
+        if let Some((name, _)) = others.into_iter().find(|(_, given)| *given)
+            && !self.outages.is_empty()
+        {
+            let message = format!("excludes `{name}`; leave one of them out");
+            return Err(Fault::of(key, "outages", message));
+        }
+        let mut end = Duration::ZERO;
+        for &(from, to) in &self.outages {
+            if from < end || to <= from {
+                let message = format!(
+                    "from {from} to {to}: give times in order, each with an end after its beginning"
+                );
+                return Err(Fault::of(key, "outages", message));
+            }
+            end = to;
+        }
+        Ok(())
     }
 
     /// Checks that each packet has one fate.
@@ -99,6 +130,11 @@ impl Leg {
     fn losses(&self) -> Loss {
         if self.loss != Probability::ZERO {
             return Loss::Random(self.loss);
+        }
+        if !self.outages.is_empty() {
+            let at = |time| Instant::ZERO + time;
+            let spans = self.outages.iter().map(|&(from, to)| (at(from), at(to)));
+            return Loss::Outages(spans.collect());
         }
         if self.lost_data.is_empty() && self.held_data.is_empty() {
             return Loss::None;

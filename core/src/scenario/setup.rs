@@ -7,7 +7,7 @@ use super::cell::Cell;
 use super::flows::MOST_FLOWS;
 use super::kinds::Making;
 use super::link::{Link, Overlap};
-use super::plan::{PlannedCoding, PlannedHop, PlannedLink};
+use super::plan::{PlannedCoding, PlannedDemand, PlannedHop, PlannedLink};
 use super::reorder::Reorder;
 use super::traces::{SetupFault, Traces};
 use super::traffic;
@@ -204,7 +204,7 @@ impl Maker<'_> {
         }
         Ok(Flow {
             start: Instant::ZERO + flow.start,
-            transport: flow.transport.protocol(),
+            transport: flow.protocol(),
             application,
             source_leg: leg.transpose()?,
         })
@@ -232,13 +232,17 @@ impl Maker<'_> {
             let hops = links.iter().flat_map(|&link| network.links[link as usize].hops.clone());
             Ok(hops.map(|hop| hop as u32).collect())
         };
-        let ways = network.demands.iter().map(|demand| -> Result<Ways, Fault> {
-            Ok(Ways {
-                to_receiver: hops(&demand.route, demand.from, demand.to)?,
-                to_sender: hops(&demand.return_route, demand.to, demand.from)?,
-            })
-        });
-        let ways = ways.collect::<Result<Vec<_>, _>>()?;
+        let mut of = |[there, back]: [&Option<Vec<u32>>; 2], from, to| -> Result<Ways, Fault> {
+            Ok(Ways { to_receiver: hops(there, from, to)?, to_sender: hops(back, to, from)? })
+        };
+        let (mut ways, mut further) = (Vec::new(), Vec::new());
+        for PlannedDemand { from, to, route, return_route, further: others } in &network.demands {
+            ways.push(of([route, return_route], *from, *to)?);
+            let others = others
+                .iter()
+                .map(|[there, back]| of([&Some(there.clone()), &Some(back.clone())], *from, *to));
+            further.push(others.collect::<Result<Vec<_>, _>>()?);
+        }
         let names = network.links.iter().flat_map(|link| {
             (0..link.hops.len()).map(|place| match place {
                 0 => link.name.as_str().into(),
@@ -247,6 +251,12 @@ impl Maker<'_> {
         });
         Ok(Routing {
             ways: flows.iter().map(|flow| ways[flow.planned].clone()).collect(),
+            further: flows
+                .iter()
+                .map(|flow| further[flow.planned].clone())
+                .enumerate()
+                .filter(|(_, others)| !others.is_empty())
+                .collect(),
             flow_names,
             hop_names: names.collect(),
         })

@@ -11,7 +11,7 @@ use crate::application::ApplicationConfig;
 use crate::config::parts;
 use crate::transport;
 use crate::transport::quic::QuicOptions;
-use crate::transport::tcp::TcpConfig;
+use crate::transport::tcp::{Multipath, PathSchedulerChoice, TcpConfig};
 use crate::transport::{Choice, Options};
 use crate::units::Duration;
 
@@ -89,6 +89,14 @@ pub struct Flow {
     /// In a `[network]`: names of the links back to the sender. Default: the route that `routing`
     /// finds.
     pub return_route: Option<Vec<String>>,
+    /// In a `[network]`: several paths of one connection (MPTCP), each as the names of its links
+    /// from the sender to the receiver, in order; 2 to 8 of them. Acknowledgements return over the
+    /// same links. The first path opens the connection. Needs TCP of profile "linux" and data in
+    /// one direction; `receive_window` is shared by all paths.
+    pub paths: Option<Vec<Vec<String>>>,
+    /// With `paths`: which path carries the next segment: "least rtt" (the default), "earliest
+    /// completion", "blocking estimation", "round robin" or "redundant".
+    pub path_scheduler: Option<PathSchedulerChoice>,
     /// Transport of the flow. Keys left out are taken from the scenario's `[transport]`.
     pub transport: Transport,
     /// Application of the flow. Default: the scenario's `[application]`.
@@ -101,6 +109,18 @@ impl Flow {
     /// Whether the flow ends once all its data has arrived.
     pub fn is_transfer(&self) -> bool {
         self.application.ends()
+    }
+
+    /// The protocol as the engine runs it, over all paths of the flow.
+    pub(super) fn protocol(&self) -> Arc<dyn transport::Protocol> {
+        match &self.paths {
+            Some(paths) => Arc::new(Multipath {
+                tcp: self.transport.tcp.clone(),
+                paths: paths.len(),
+                scheduler: self.path_scheduler.unwrap_or_default(),
+            }),
+            None => self.transport.protocol(),
+        }
     }
 }
 
@@ -116,6 +136,8 @@ impl Default for Flow {
             to: None,
             route: None,
             return_route: None,
+            paths: None,
+            path_scheduler: None,
             transport: Transport::default(),
             application: ApplicationConfig::default(),
             access: None,

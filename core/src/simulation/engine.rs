@@ -74,6 +74,8 @@ struct Engine<'a> {
     forward: usize,
     backward: usize,
     sockets: Vec<Socket>,
+    /// The nodes that packets cross, of each path from each socket.
+    ways: Vec<Vec<u32>>,
     flows: Vec<FlowState>,
     conversations: Vec<Conversation>,
     /// Flows and sessions that are not done.
@@ -104,7 +106,7 @@ impl<'a> Engine<'a> {
             .collect::<Result<_, _>>()?;
         let forward = setup.forward.len();
         let backward = setup.backward.len();
-        let mut sockets = Vec::new();
+        let (mut sockets, mut routes) = (Vec::new(), Vec::new());
         let mut flows = Vec::with_capacity(setup.flows.len());
         let (mut conversations, mut starts) = (Vec::new(), Vec::new());
         let chain = chain(setup);
@@ -132,6 +134,8 @@ impl<'a> Engine<'a> {
             let count = if session.is_some() { flow.connections() } else { 1 };
             for place in 0..count {
                 let stream = if place == 0 { number } else { MEMBER_STREAMS + flows.len() as u32 };
+                let further = setup.routing.further.get(&(number as usize));
+                let further = further.map_or(&[][..], Vec::as_slice);
                 let mut way = |splits| match splits {
                     false => vec![ways.clone()],
                     true => ways.split(setup, flow, || {
@@ -141,7 +145,8 @@ impl<'a> Engine<'a> {
                 };
                 let begins = sockets.len();
                 let splits = flow.transport.splits() && !setup.proxies.is_empty();
-                connect(setup, flow, purpose, stream, way(splits), &mut sockets)?;
+                let ways = (way(splits), further);
+                connect(setup, flow, purpose, stream, ways, (&mut sockets, &mut routes))?;
                 let draws = setup.seed.rng(Stream::OwnApplication(number));
                 let own_sockets = (&sockets[begins..], begins);
                 let name = setup.routing.flow_names.get(number as usize);
@@ -169,6 +174,7 @@ impl<'a> Engine<'a> {
             backward,
             unfinished: setup.flows.len(),
             sockets,
+            ways: routes,
             flows,
             conversations,
             packets: Outbox::default(),
@@ -275,14 +281,14 @@ impl<'a> Engine<'a> {
 
 /// Makes the sockets of a flow, two for each of `ways`: with proxies, a connection ends at each of them
 /// and the next begins. The source draws from `stream`, as it does without proxies, and each proxy from
-/// its own stream.
+/// its own stream. `further` are the ways of a flow's further paths.
 fn connect(
     setup: &Setup,
     flow: &Flow,
     purpose: Purpose,
     stream: u32,
-    ways: Vec<Ways>,
-    sockets: &mut Vec<Socket>,
+    (ways, further): (Vec<Ways>, &[Ways]),
+    (sockets, routes): (&mut Vec<Socket>, &mut Vec<Vec<u32>>),
 ) -> Result<(), SetupError> {
     let last = ways.len() - 1;
     for (place, Ways { to_receiver, to_sender }) in ways.into_iter().enumerate() {
@@ -299,12 +305,20 @@ fn connect(
         let (from_sender, from_receiver) = (to_receiver.first(), to_sender.first());
         let (from_sender, from_receiver) = (from_sender.copied(), from_receiver.copied());
         let splits = last > 0;
+        let mut add = |way: Vec<u32>, others: &mut dyn Iterator<Item = &Vec<u32>>| {
+            routes.push(way);
+            let number = routes.len() as u32 - 1;
+            routes.extend(others.cloned());
+            number
+        };
+        let to_sender = add(to_sender, &mut further.iter().map(|ways| &ways.to_sender));
+        let to_receiver = add(to_receiver, &mut further.iter().map(|ways| &ways.to_receiver));
         sockets.push(Socket {
             endpoint: sender,
             flow: 0,
             end: End::Sender,
             peer: first + 1,
-            way: to_sender,
+            way: to_receiver,
             first: from_sender,
             splits,
             timer: NO_TIMER,
@@ -315,7 +329,7 @@ fn connect(
             flow: 0,
             end: End::Receiver,
             peer: first,
-            way: to_receiver,
+            way: to_sender,
             first: from_receiver,
             splits,
             timer: NO_TIMER,

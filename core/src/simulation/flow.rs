@@ -7,13 +7,14 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 
 use crate::application::{Arrival, Session, Traffic};
-use crate::metrics::{Distribution, FlowMetrics};
+use crate::metrics::{Distribution, FlowMetrics, PathMetrics};
 use crate::simulation::births::Births;
 use crate::simulation::observer::FlowSample;
 use crate::simulation::proxy::Proxy;
+use crate::simulation::reordering::Reordering;
 use crate::simulation::setup::{Flow, Setup};
 use crate::simulation::socket::{Socket, main_connection};
-use crate::transport::{End, Endpoint, Limit, Packet, Report};
+use crate::transport::{End, Endpoint, Limit, Packet, PathReport, Report};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -44,6 +45,8 @@ pub(super) struct FlowState {
     /// The packets that arrived and wait for earlier ones: first byte, first transmission; by
     /// first byte.
     waiting: VecDeque<(u64, Instant)>,
+    /// What a receiver of several paths does.
+    reordering: Option<Box<Reordering>>,
     completed: Option<Instant>,
     acknowledged: Option<Instant>,
     waits: Waits,
@@ -108,6 +111,7 @@ impl FlowState {
             early_delay: Distribution::default(),
             early_in_order_delay: Distribution::default(),
             waiting: VecDeque::new(),
+            reordering: (flow.transport.paths() > 1).then(Box::default),
             completed: None,
             acknowledged: None,
             waits: Waits {
@@ -204,6 +208,9 @@ impl FlowState {
         };
         if !in_vain && packet.len > 0 {
             self.record_delays(now, packet, delivered_to);
+            if let Some(reordering) = &mut self.reordering {
+                reordering.arrived(now, packet, delivered_to);
+            }
         }
         if self.in_order || (!in_vain && packet.len > 0) {
             self.traffic.arrived(now, arrival);
@@ -284,6 +291,18 @@ impl FlowState {
         reports.reduce(|sum, next| sum.then(&next)).unwrap_or_default()
     }
 
+    /// The metrics of its paths, if it has several.
+    fn paths(&self, sockets: &[Socket]) -> Vec<PathMetrics> {
+        let of = |end| sockets[self.socket(end) as usize].endpoint.paths();
+        let both = of(End::Sender).into_iter().zip(of(End::Receiver));
+        let path = |(sender, receiver): (PathReport, PathReport)| PathMetrics {
+            report: sender.report.to(&receiver.report),
+            window: sender.window,
+            reinjected: sender.reinjected,
+        };
+        both.map(path).collect()
+    }
+
     /// What was measured; `session`: that of this connection, and which of its connections this is.
     pub(super) fn metrics(
         &self,
@@ -314,6 +333,8 @@ impl FlowState {
             completed: self.completed,
             acknowledged: self.acknowledged,
             proxies: self.proxies.iter().map(Proxy::metrics).collect(),
+            paths: self.paths(sockets),
+            reordering: self.reordering.as_ref().map(|own| own.metrics(self.start, ended)),
             ..FlowMetrics::default()
         };
         self.traffic.report(&mut metrics);

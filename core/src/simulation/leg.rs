@@ -191,4 +191,17 @@ mod tests {
         let fates = [fate(false), fate(true), fate(false), fate(true), fate(true)];
         assert_eq!(fates, [at(2), at(8), at(4), Passage::Lost, at(6)]);
     }
+
+    /// A packet takes 1 ms; what leaves at 2 ms or later, and before 4 ms, is lost.
+    #[test]
+    fn an_outage_loses_what_leaves_the_transmitter_in_it() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut leg = leg(QueueLimit::Unlimited, Loss::Outages([(at(2), at(4))].into()));
+        let fates: Vec<_> = (0..5).map(|_| leg.offer(Instant::ZERO, PACKET, true)).collect();
+        let lost = Passage::Lost;
+        assert_eq!(
+            fates,
+            [2, 0, 0, 5, 6].map(|ms| if ms > 0 { Passage::Arrives(at(ms)) } else { lost })
+        );
+    }
 }

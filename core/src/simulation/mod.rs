@@ -16,6 +16,7 @@ mod network;
 mod observer;
 mod path;
 mod proxy;
+mod reordering;
 mod report;
 mod route;
 mod setup;

@@ -8,7 +8,9 @@ use crate::transport::Packet;
 pub(super) struct Route {
     /// The socket that it travels to.
     pub(super) to: u32,
-    /// Index of the hop it is on, within the way to that socket.
+    /// Number of the way that it takes.
+    pub(super) way: u32,
+    /// Index of the hop it is on, within that way.
     pub(super) hop: u16,
     pub(super) flow: u32,
 }

@@ -170,6 +170,9 @@ pub enum Loss {
         /// Packets held back.
         held: Arc<[(u64, Duration)]>,
     },
+    /// Everything that leaves the transmitter in these times, from the first to before the second
+    /// of each; ascending, without overlap.
+    Outages(Arc<[(Instant, Instant)]>),
 }
 
 /// One transport connection over the path, or several if the application is a session.
@@ -217,6 +220,18 @@ pub enum SetupError {
         flow: usize,
         /// What is wrong with its route.
         error: RouteError,
+    },
+    /// A transport with more or fewer paths than the flow has routes.
+    #[error(
+        "flow {flow}: its transport has {transport} paths, but it has {routes} routes; give one for each path"
+    )]
+    Paths {
+        /// The offending flow, from 0.
+        flow: usize,
+        /// Paths of its transport.
+        transport: usize,
+        /// Its routes.
+        routes: usize,
     },
     /// A network where one path is needed.
     #[error("a [network] has no single path; give the path of one flow in [[path]]")]

@@ -1,5 +1,6 @@
 //! The endpoints of a run, and the ways between them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
@@ -13,9 +14,9 @@ pub(super) struct Socket {
     pub(super) end: End,
     /// The socket at the other end of the connection.
     pub(super) peer: u32,
-    /// The nodes that packets cross in order that come here.
-    pub(super) way: Vec<u32>,
-    /// The first node that packets cross from here.
+    /// Number of the way that packets take from here; the ways of further paths follow it.
+    pub(super) way: u32,
+    /// The first node of that way.
     pub(super) first: Option<u32>,
     /// Whether proxies split its flow.
     pub(super) splits: bool,
@@ -34,6 +35,8 @@ pub(super) const NO_TIMER: Instant = Instant::from_nanos(u64::MAX);
 pub struct Routing {
     /// The hops that each flow crosses.
     pub ways: Vec<Ways>,
+    /// Hops of the further paths of flows over several, by the number of the flow.
+    pub further: BTreeMap<usize, Vec<Ways>>,
     /// Name of each flow; empty: none has one.
     pub flow_names: Vec<Arc<str>>,
     /// Name of each hop, forward ones first; empty: none has one.

@@ -40,7 +40,7 @@ impl Transmitter {
     #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn send(&mut self, starts: Instant, size: Bytes, data: bool) -> Option<Instant> {
         self.free_at = starts + self.time_to_send(size);
-        match self.loss.next(data) {
+        match self.loss.next(data, self.free_at) {
             Fate::Kept => Some(self.arrival()),
             Fate::Held(time) => Some(self.arrival() + time),
             Fate::Lost => None,
@@ -122,6 +122,7 @@ enum LossProcess {
         until_next: u64,
     },
     Listed(Box<Listed>),
+    Outages(Arc<[(Instant, Instant)]>),
 }
 
 /// Packets named one by one.
@@ -148,6 +149,7 @@ impl LossProcess {
             }
             Loss::Packets(lost) => Self::listed(lost, &Arc::default(), false),
             Loss::Data { lost, held } => Self::listed(lost, held, true),
+            Loss::Outages(spans) => Self::Outages(Arc::clone(spans)),
         }
     }
 
@@ -158,14 +160,14 @@ impl LossProcess {
     }
 
     #[inline(always)] // as above
-    fn next(&mut self, data: bool) -> Fate {
+    fn next(&mut self, data: bool, sent: Instant) -> Fate {
         match self {
             Self::None => Fate::Kept,
-            _ => self.draw(data),
+            _ => self.draw(data, sent),
         }
     }
 
-    fn draw(&mut self, data: bool) -> Fate {
+    fn draw(&mut self, data: bool, sent: Instant) -> Fate {
         match self {
             Self::None => Fate::Kept,
             Self::Random { rng, law, until_next } => {
@@ -178,6 +180,11 @@ impl LossProcess {
             }
             Self::Listed(listed) if data || !listed.data_only => listed.next(),
             Self::Listed(_) => Fate::Kept,
+            Self::Outages(spans) => {
+                let next = spans.partition_point(|&(_, end)| end <= sent);
+                let is_out = spans.get(next).is_some_and(|&(begin, _)| begin <= sent);
+                if is_out { Fate::Lost } else { Fate::Kept }
+            }
         }
     }
 }

@@ -65,6 +65,15 @@ pub trait Endpoint: Send {
         0
     }
 
+    /// Whether the application has more data that it does not write yet, because this is one path of
+    /// several. Endpoints without congestion control ignore the call.
+    fn expect(&mut self, _more: bool) {}
+
+    /// Counters of each path, of a connection over several; empty for others.
+    fn paths(&self) -> Vec<PathReport> {
+        Vec::new()
+    }
+
     /// Bytes of all data written, once the application has closed. (A FIN tells the peer's
     /// application the same, which packets here do not carry.)
     fn total(&self) -> Option<u64> {
@@ -164,8 +173,11 @@ pub struct Packet {
     /// ECN field: whether queues may mark the packet instead of dropping it, or already did.
     pub ecn: Ecn,
     /// True for a TCP acknowledgement (or SYN-ACK) of the peer's data. Data and acknowledgements of
-    /// the two directions leave in separate packets.
+    /// the two directions leave in separate packets. Over several paths, `start` is then the data
+    /// acknowledgement (RFC 8684 section 3.3.2).
     pub answers: bool,
+    /// Number of the path that the packet takes, of a connection over several.
+    pub path: u8,
     /// Contents, for TCP.
     pub segment: Segment,
 }
@@ -224,6 +236,13 @@ impl Report {
         Self { sender: self.sender, receiver: peer.receiver, ecn: self.ecn && peer.ecn }
     }
 
+    /// The counters of two paths together.
+    #[must_use]
+    pub(crate) fn beside(self, other: &Self) -> Self {
+        let sender = self.sender.plus(&other.sender);
+        Self { sender, receiver: self.receiver.plus(&other.receiver), ecn: self.ecn || other.ecn }
+    }
+
     /// The counters of data that go on over a `next` connection: sent over both, received over the
     /// last.
     #[must_use]
@@ -237,6 +256,17 @@ impl Report {
         };
         Self { sender: self.sender.plus(&next.sender), receiver, ecn: false }
     }
+}
+
+/// Counters of one path of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathReport {
+    /// Counters of the path's own data.
+    pub report: Report,
+    /// State of its congestion control; `None` at a receiver.
+    pub window: Option<Window>,
+    /// Bytes that it carried because another path seemed to have failed.
+    pub reinjected: u64,
 }
 
 /// State of congestion control at one instant.

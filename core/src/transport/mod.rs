@@ -14,7 +14,9 @@ mod registry;
 pub mod segment;
 pub mod tcp;
 
-pub use endpoint::{Chunk, Contents, End, Endpoint, Limit, Packet, Received, Report, Window};
+pub use endpoint::{
+    Chunk, Contents, End, Endpoint, Limit, Packet, PathReport, Received, Report, Window,
+};
 pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};

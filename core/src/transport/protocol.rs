@@ -42,6 +42,11 @@ pub trait Protocol: Debug + Send + Sync {
         rng: ChaCha8Rng,
     ) -> Option<[Box<dyn Endpoint>; 2]>;
 
+    /// Number of paths of a connection.
+    fn paths(&self) -> usize {
+        1
+    }
+
     /// Largest message that fits an unreliable datagram beside the streams; `None` if the protocol
     /// has no such datagrams.
     fn datagram(&self) -> Option<Bytes> {

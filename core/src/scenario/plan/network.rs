@@ -10,6 +10,7 @@ use crate::scenario::network::{Network, NetworkLink, RouteChoice};
 use crate::scenario::path::Hop;
 use crate::scenario::traffic::Flow;
 use crate::simulation::{Graph, RouteError};
+use crate::transport::tcp::Multipath;
 use crate::units::Duration;
 
 /// A network, checked: every flow has a route in both directions.
@@ -49,6 +50,8 @@ pub struct PlannedDemand {
     pub route: Option<Vec<u32>>,
     /// Numbers of the links back to the sender, if the flow gives them.
     pub return_route: Option<Vec<u32>>,
+    /// Numbers of the links of its further paths, to the receiver and back.
+    pub further: Vec<[Vec<u32>; 2]>,
 }
 
 /// Hops in the two directions of a network.
@@ -151,6 +154,8 @@ pub(super) fn check_sections(traffic: &Traffic, given: Option<&str>) -> Result<(
                 ("to", flow.to.is_some()),
                 ("route", flow.route.is_some()),
                 ("return_route", flow.return_route.is_some()),
+                ("paths", flow.paths.is_some()),
+                ("path_scheduler", flow.path_scheduler.is_some()),
             ];
             if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
                 let cure = "applies to a flow in a [network]; give one, or leave it out";
@@ -206,11 +211,74 @@ impl PlannedNetwork {
             let links = given.as_ref().map(|names| self.given_route(names, from)).transpose();
             links.map_err(|fault| fault.within(name))
         };
+        let mut paths = self.paths(flow, from)?.into_iter();
+        let first = paths.next();
         Ok(PlannedDemand {
             from,
             to,
-            route: route("route", &flow.route, from)?,
-            return_route: route("return_route", &flow.return_route, to)?,
+            route: match &first {
+                Some([there, _]) => Some(there.clone()),
+                None => route("route", &flow.route, from)?,
+            },
+            return_route: match first {
+                Some([_, back]) => Some(back),
+                None => route("return_route", &flow.return_route, to)?,
+            },
+            further: paths.collect(),
+        })
+    }
+
+    /// The links of each path of a flow over several, there and back.
+    fn paths(&self, flow: &Flow, from: u32) -> Result<Vec<[Vec<u32>; 2]>, Fault> {
+        let Some(paths) = &flow.paths else {
+            if flow.path_scheduler.is_some() {
+                let cure = "applies to a flow with `paths`; give them, or leave it out";
+                return Err(Fault::new("path_scheduler", cure));
+            }
+            return Ok(Vec::new());
+        };
+        if !(2..=Multipath::MOST_PATHS).contains(&paths.len()) {
+            let (count, most) = (paths.len(), Multipath::MOST_PATHS);
+            let message = format!("{count} paths; give 2 to {most}, or `route` for one");
+            return Err(Fault::new("paths", message));
+        }
+        let routes =
+            [("route", flow.route.is_some()), ("return_route", flow.return_route.is_some())];
+        if let Some((name, _)) = routes.into_iter().find(|(_, given)| *given) {
+            return Err(Fault::new(name, "`paths` gives the routes; leave one of them out"));
+        }
+        if flow.transport.kind.protocol.name() != "tcp" {
+            let cure = "several paths need protocol = \"tcp\"; set it, or leave `paths` out";
+            return Err(Fault::new("transport.protocol", cure));
+        }
+        if flow.application.is_session() {
+            let cure = "several paths carry data in one direction; give bulk data, a file or a \
+                        constant rate";
+            return Err(Fault::new("application", cure));
+        }
+        flow.protocol().check().map_err(|fault| fault.within("transport"))?;
+        let path = |names: &Vec<String>| -> Result<[Vec<u32>; 2], Fault> {
+            let there = self.given_route(names, from)?;
+            let back = there.iter().rev().map(|&link| self.other_direction(link));
+            let back = back.collect::<Result<_, _>>()?;
+            Ok([there, back])
+        };
+        let of = |(number, names): (usize, &Vec<String>)| {
+            path(names).map_err(|fault| fault.within(&number.to_string()).within("paths"))
+        };
+        paths.iter().enumerate().map(of).collect()
+    }
+
+    /// The number of the same link in the other direction.
+    fn other_direction(&self, link: u32) -> Result<u32, Fault> {
+        let own = &self.links[link as usize];
+        let opposite = |other: &NetworkEdge| {
+            other.name == own.name && (other.from, other.to) == (own.to, own.from)
+        };
+        let number = self.links.iter().position(opposite);
+        number.map(|number| number as u32).ok_or_else(|| {
+            let cure = "acknowledgements return over it; make it duplex, or give its `return`";
+            Fault::at(format!("link {} has one direction; {cure}", own.name))
         })
     }
 
@@ -245,11 +313,15 @@ impl PlannedNetwork {
         let mut routes = graph.routes();
         let name = |node: u32| &self.nodes[node as usize];
         for (demand, key) in self.demands.iter().zip(keys) {
+            let further = demand.further.iter();
+            let further = further.map(|[there, _]| ("paths", demand.from, demand.to, Some(there)));
+            let several = !demand.further.is_empty();
+            let [there, back] = if several { ["paths"; 2] } else { ["route", "return_route"] };
             let ways = [
-                ("route", demand.from, demand.to, &demand.route),
-                ("return_route", demand.to, demand.from, &demand.return_route),
+                (there, demand.from, demand.to, demand.route.as_ref()),
+                (back, demand.to, demand.from, demand.return_route.as_ref()),
             ];
-            for (field, from, to, given) in ways {
+            for (field, from, to, given) in ways.into_iter().chain(further) {
                 let fault = |error| match error {
                     RouteError::NoWay { from, to } => {
                         let (from, to) = (name(from), name(to));

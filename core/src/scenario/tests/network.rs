@@ -127,6 +127,102 @@ fn a_flow_ends_at_its_end() {
     assert_eq!(sent("start = \"1 s\"\nend = \"2005 ms\""), 101);
 }
 
+/// Both paths of a flow, there and back; a flow over one of them has the same first path.
+#[test]
+fn a_flow_has_several_paths() {
+    let text = diamond("paths = [[\"ab\", \"bd\"], [\"long\"]]\npath_scheduler = \"ecf\"");
+    let both = setup(&text, &given());
+    assert_eq!(both.flows[0].transport.paths(), 2);
+    let names = |way: &[u32]| -> Vec<String> {
+        way.iter().map(|&hop| both.routing.hop_names[hop as usize].to_string()).collect()
+    };
+    let [first] = &both.routing.ways[..] else { panic!("one flow") };
+    assert_eq!([names(&first.to_receiver), names(&first.to_sender)], [["ab", "bd"], ["bd", "ab"]]);
+    let [second] = &both.routing.further[&0][..] else { panic!("one further path") };
+    assert_eq!([names(&second.to_receiver), names(&second.to_sender)], [["long"], ["long"]]);
+    let goodput = |flow: &str| {
+        let file = "application = { type = \"file\", size = \"9 MB\" }";
+        run(&diamond(&format!("{flow}\n{file}"))).flows[0].goodput()
+    };
+    let alone = goodput("route = [\"long\"]");
+    let both = goodput("paths = [[\"long\"], [\"ab\", \"bd\"]]");
+    assert!(both > 1.3 * alone && alone > 3e6, "{both} {alone}");
+}
+
+#[test]
+fn paths_that_cannot_be_are_refused_with_one_line() {
+    let two = "paths = [[\"ab\", \"bd\"], [\"long\"]]\n";
+    for (flow, expected) in [
+        ("paths = [[\"long\"]]", "flow.0.paths: 1 paths; give 2 to 8, or `route` for one"),
+        (
+            "paths = [[\"long\"], [\"ab\"]]",
+            "flow.0.paths: ends at b, not at d; add the links there",
+        ),
+        (
+            "paths = [[\"long\"], [\"isl\"]]",
+            "flow.0.paths.1: no link `isl`; the network has ab, bd, long",
+        ),
+        (
+            &format!("{two}route = [\"long\"]"),
+            "flow.0.route: `paths` gives the routes; leave one of them out",
+        ),
+        (
+            &format!("{two}transport.protocol = \"udp\""),
+            "flow.0.transport.protocol: several paths need protocol = \"tcp\"",
+        ),
+        (
+            &format!("{two}transport.profile = \"papers\""),
+            "flow.0.transport.profile: several paths need profile = \"linux\"",
+        ),
+        (
+            &format!("{two}application.type = \"requests\""),
+            "flow.0.application: several paths carry data in one direction",
+        ),
+        (
+            &format!("{two}path_scheduler = \"rtt\""),
+            "flow.0.path_scheduler: unknown value `rtt`, one of least rtt,",
+        ),
+        ("path_scheduler = \"ecf\"", "flow.0.path_scheduler: applies to a flow with `paths`"),
+    ] {
+        let error = error(&diamond(flow));
+        assert!(error.contains(expected) && !error.contains('\n'), "{flow}\n{error}");
+    }
+    let one_way = DIAMOND.replace("return.leg = { rate = \"1 Mbit/s\", delay = \"10 ms\" }\n", "");
+    let error = error(&format!("{one_way}[[flow]]\nfrom = \"a\"\nto = \"d\"\n{two}"));
+    assert!(
+        error.contains("flow.0.paths.0: link bd has one direction; acknowledgements"),
+        "{error}"
+    );
+    let chain = format!("{CHANNEL}[[flow]]\n{two}");
+    let error = self::error(&chain);
+    assert!(error.contains("flow.0.paths: applies to a flow in a [network]"), "{error}");
+}
+
+/// A leg loses what leaves it in an outage.
+#[test]
+fn a_leg_has_outages() {
+    let leg = |outages: &str| {
+        let text = DIAMOND.replacen(
+            "delay = \"90 ms\"",
+            &format!("delay = \"90 ms\", outages = {outages}"),
+            1,
+        );
+        format!("duration = \"20 s\"\n{text}[[flow]]\nfrom = \"a\"\nto = \"d\"")
+    };
+    let goodput = |outages: &str| run(&leg(outages)).flows[0].goodput();
+    let out = goodput("[[\"5 s\", \"10 s\"]]");
+    let none = goodput("[]");
+    assert!(out < 0.8 * none && out > 0.3 * none, "{out} {none}");
+    for (outages, expected) in [
+        ("[[\"5 s\", \"5 s\"]]", "leg.outages: from 5 s to 5 s: give times in order"),
+        ("[[\"5 s\", \"6 s\"], [\"5 s\", \"7 s\"]]", "leg.outages: from 5 s to 7 s: give"),
+        ("[[\"5 s\", \"6 s\"]], loss = 0.1", "leg.outages: excludes `loss`; leave one of them out"),
+    ] {
+        let error = error(&leg(outages));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn flows_arrive_by_a_process() {
     let file = "application = { type = \"file\", size = \"9 kB\" }\n";

@@ -18,7 +18,15 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         let mut hops: Vec<&Hop> = setup.forward.iter().collect();
         if let Some(ways) = setup.routing.ways.get(number) {
             let all: Vec<&Hop> = setup.forward.iter().chain(&setup.backward).collect();
-            hops = ways.to_receiver.iter().map(|&hop| all[hop as usize]).collect();
+            let further = setup.routing.further.get(&number);
+            let every = std::iter::once(ways).chain(further.into_iter().flatten());
+            let every = every.flat_map(|ways| &ways.to_receiver);
+            hops = every.map(|&hop| all[hop as usize]).collect();
+        }
+        let paths = 1 + setup.routing.further.get(&number).map_or(0, Vec::len);
+        if flow.transport.paths() != paths {
+            let transport = flow.transport.paths();
+            return Err(SetupError::Paths { flow: number, transport, routes: paths });
         }
         for hop in &hops {
             if let Hop::Link(link) = hop {

@@ -25,7 +25,7 @@ impl Engine<'_> {
         let first = self.packets.sent().len();
         let socket = &mut self.sockets[number as usize];
         let timeout = socket.endpoint.transmit(now, &mut self.packets);
-        let Socket { flow, end, peer: to, first: node, splits, .. } = *socket;
+        let Socket { flow, end, peer: to, way, first: node, splits, .. } = *socket;
         let mut index = first;
         while let Some(&id) = self.packets.sent().get(index) {
             index += 1;
@@ -35,11 +35,15 @@ impl Engine<'_> {
             if self.wants.events || self.wants.packets {
                 self.tell_sent(number, id, now);
             }
+            let (node, way) = match self.packets[id].path {
+                0 => (node, way),
+                path => self.further_path(way, path),
+            };
             let Some(node) = node else {
                 self.arrive_at_once(to, id, now);
                 continue;
             };
-            let route = Route { to, hop: 0, flow };
+            let route = Route { to, way, hop: 0, flow };
             match self.routes.get_mut(id as usize) {
                 Some(place) => *place = route,
                 None => self.routes.resize(id as usize + 1, route),
@@ -70,6 +74,13 @@ impl Engine<'_> {
         }
     }
 
+    /// The first node and the number of the way of a further path.
+    #[cold]
+    fn further_path(&self, way: u32, path: u8) -> (Option<u32>, u32) {
+        let way = way + u32::from(path);
+        (self.ways[way as usize].first().copied(), way)
+    }
+
     /// Tells the observer that a socket sends a packet.
     #[cold]
     fn tell_sent(&mut self, number: u32, id: u32, now: Instant) {
@@ -83,6 +94,7 @@ impl Engine<'_> {
             let contents = self.packets.contents(id);
             let payload = contents.map_or(&[][..], |contents| endpoint.payload(contents));
             let connection = (number - self.flows[flow as usize].sockets.start) / 2;
+            let connection = connection + u32::from(packet.path);
             let step = Step::Sent { from, connection, packet, payload };
             self.observer.packet(now, flow, id, step);
         }
@@ -124,8 +136,8 @@ impl Engine<'_> {
     pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
         let route = &mut self.routes[id as usize];
         route.hop += 1;
-        let Route { to, hop, flow } = *route;
-        match self.sockets[to as usize].way.get(usize::from(hop)) {
+        let Route { to, way, hop, flow } = *route;
+        match self.ways[way as usize].get(usize::from(hop)) {
             Some(&node) => self.enter_node(node, id, flow, now),
             None => self.deliver(to, id, now),
         }

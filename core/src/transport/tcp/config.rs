@@ -45,7 +45,8 @@ pub enum Profile {
 #[serde(deny_unknown_fields, default)]
 pub struct TcpConfig {
     /// Congestion control. TCP supports "newreno", "cubic", "hybla", "westwood" and "compound", and
-    /// in the profile "linux" also "bbr", "bbr3", "dctcp" and "prague". Over QUIC, "newreno",
+    /// in the profile "linux" also "bbr", "bbr3", "dctcp", "prague" and, coupled over several
+    /// `paths`, "lia", "olia" and "balia". Over QUIC, "newreno",
     /// "cubic" and "bbr" are the implementations of quinn; "clift-newreno", "clift-cubic", "hybla",
     /// "westwood" and "compound" are CLIFT's.
     pub congestion: CongestionAlgorithm,

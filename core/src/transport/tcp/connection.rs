@@ -1,8 +1,10 @@
 //! An endpoint of a TCP connection of any profile, as the engine drives it.
 
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 use super::config::{EcnMode, LinuxOptions, Profile, TcpConfig};
+use super::congestion::Subflow;
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::shared::counters::{ReceiverCounters, SenderCounters};
@@ -87,6 +89,28 @@ impl Protocol for TcpConfig {
     }
 }
 
+impl TcpConfig {
+    /// The two endpoints of each subflow of a connection over `count` paths. The receive window is
+    /// that of the whole connection; a subflow announces no limit.
+    pub(super) fn subflows(
+        &self,
+        count: usize,
+        mut rng: ChaCha8Rng,
+    ) -> Vec<[Box<dyn Endpoint>; 2]> {
+        let config = Self { receive_window: None, ..self.clone() };
+        let ends =
+            Ends { own: &config, proxies: [None; 2], marks: config.ecn_mode() != EcnMode::Off };
+        let subflow = |subflow: Subflow| {
+            let mut sender = LinuxSender::new(&config, rng.clone());
+            // The first draws as a connection of one path does.
+            rng = ChaCha8Rng::from_rng(&mut rng);
+            sender.couple(subflow);
+            ends.one_way(sender, LinuxReceiver::new(&config))
+        };
+        Subflow::all(count).into_iter().map(subflow).collect()
+    }
+}
+
 /// The ends of a connection.
 struct Ends<'a> {
     own: &'a TcpConfig,
@@ -139,6 +163,8 @@ pub(super) trait Sender: Half + Send + 'static {
     fn unsent(&self) -> u64 {
         0
     }
+
+    fn expect(&mut self, _more: bool) {}
 }
 
 /// What an endpoint needs from the half that receives, in any profile, besides [`Half`].
@@ -230,6 +256,10 @@ senders! {
 
         fn unsent(&self) -> u64 {
             self.unsent()
+        }
+
+        fn expect(&mut self, more: bool) {
+            self.expect(more);
         }
     }
 }
@@ -394,6 +424,10 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
         self.sender.unsent()
     }
 
+    fn expect(&mut self, more: bool) {
+        self.sender.expect(more);
+    }
+
     fn handle(&mut self, now: Instant, packet: &Packet, _: Option<Contents>) -> Received {
         let segment = &packet.segment;
         if R::ABSENT || (!S::ABSENT && packet.answers) {
@@ -483,6 +517,7 @@ fn transmit(
         packet.retransmission = packet.segment.retransmission;
         packet.ecn = packet.segment.ecn;
         packet.answers = answers;
+        packet.path = 0;
         outbox.send();
     }
 }

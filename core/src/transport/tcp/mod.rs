@@ -9,6 +9,7 @@
 //! - `linux`: a current kernel: handshake, initial window of ten, RACK-TLP, proportional rate
 //!   reduction, adaptive reordering degree, and undo of reductions that D-SACK, timestamps or F-RTO
 //!   prove spurious.
+//! - `multipath`: a connection over several paths, each a connection of profile `linux` (RFC 8684).
 //! - `shared`: parts that both profiles use: segments in flight, the receiver's reassembly queue,
 //!   the application's data, counters.
 //!
@@ -52,6 +53,7 @@ mod congestion;
 mod connection;
 mod endpoint;
 mod linux;
+mod multipath;
 mod papers;
 mod shared;
 mod split;
@@ -61,9 +63,13 @@ pub use config::{
 };
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    LostSegment, Pace, Rate, Reduction, Sample, Totals, UnknownCongestionAlgorithm, Window,
-    register_congestion_control,
+    LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, UnknownCongestionAlgorithm,
+    Window, register_congestion_control,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
+pub use multipath::{
+    BuildScheduler, Multipath, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState,
+    Waiting, register_path_scheduler,
+};
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
 pub use split::{Pep, ProxyConfig};

@@ -7,12 +7,14 @@
 
 pub(super) mod ack_rate;
 pub(super) mod compound;
+mod coupled;
 mod fixed;
 mod registry;
 mod window;
 
 use std::fmt::Debug;
 
+pub use coupled::Subflow;
 pub use registry::{
     BuildControl, CongestionAlgorithm, CongestionControlKind, UnknownCongestionAlgorithm,
     register_congestion_control,
@@ -230,6 +232,10 @@ pub trait CongestionControl: Debug + Send {
     fn reduce_among_marks(&mut self, _window: &Window) -> Option<Reduction> {
         None
     }
+
+    /// The connection has several paths; this control is that of one subflow. Called once, before
+    /// the connection opens (profile `linux` only). Uncoupled controls ignore it.
+    fn couple(&mut self, _subflow: Subflow) {}
 
     /// True if the sender must call [`CongestionControl::on_ack`].
     fn watches(&self) -> bool {

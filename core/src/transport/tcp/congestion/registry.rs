@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::CongestionControl;
 use super::compound::Compound;
+use super::coupled::{Balia, Coupled, Lia, Olia};
 use super::fixed::Fixed;
 use crate::config::{NameTaken, Registry, Row, nearest};
 use crate::transport::tcp::config::{Profile, TcpConfig};
@@ -36,7 +37,7 @@ pub struct CongestionControlKind {
 
 const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
 
-static BUILT_IN: [CongestionControlKind; 11] = [
+static BUILT_IN: [CongestionControlKind; 14] = [
     CongestionControlKind {
         name: "newreno",
         aliases: &["reno"],
@@ -147,6 +148,30 @@ static BUILT_IN: [CongestionControlKind; 11] = [
                   notification, with ECT(1) and counted marks. In profile `linux` only.",
         profiles: &[Profile::Linux],
         build: &|config, _| Box::new(linux::Prague::new(config.mss().0, config.initial_window())),
+    },
+    CongestionControlKind {
+        name: "lia",
+        aliases: &[],
+        summary: "Linked increases over several paths (RFC 6356): together the subflows take no \
+                  more than one TCP on the best path. With one path, Reno. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(Coupled::<Lia>::alone()),
+    },
+    CongestionControlKind {
+        name: "olia",
+        aliases: &[],
+        summary: "Opportunistic linked increases over several paths (Khalili et al. 2012). With one \
+                  path, Reno. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(Coupled::<Olia>::alone()),
+    },
+    CongestionControlKind {
+        name: "balia",
+        aliases: &[],
+        summary: "Balanced linked adaptation over several paths (Peng et al. 2013). With one path, \
+                  Reno. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(Coupled::<Balia>::alone()),
     },
 ];
 

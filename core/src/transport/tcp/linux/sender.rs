@@ -14,7 +14,7 @@ use super::ticks::Ticks;
 use super::timers::{Timer, TimerPurpose};
 use super::undo::by_clock;
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::{Ack, Pace, Sample};
+use crate::transport::tcp::congestion::{Ack, Pace, Sample, Subflow};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
@@ -74,6 +74,8 @@ pub(crate) struct LinuxSender {
     heard: Instant,
     ecn: SenderEcn,
     supply: Supply,
+    /// True if the application has more data that it does not hand over yet.
+    more: bool,
     /// Receive window announced last.
     window: u32,
     board: Scoreboard,
@@ -107,6 +109,7 @@ impl LinuxSender {
             heard: Instant::ZERO,
             ecn: SenderEcn::new(config.ecn_mode()),
             supply: Supply::new(config),
+            more: false,
             window: 0,
             board: Scoreboard::new(config, congestion.has_model()),
             rtt: RttEstimator::new(),
@@ -129,6 +132,17 @@ impl LinuxSender {
             self.note_shortage();
         }
         self.open();
+    }
+
+    /// Whether the application has more data that it does not hand over yet: the connection is one
+    /// path of several. Its window then limits it as if the data waited here.
+    pub(crate) fn expect(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    /// The connection is one path of several.
+    pub(crate) fn couple(&mut self, subflow: Subflow) {
+        self.congestion.couple(subflow);
     }
 
     /// Opens the connection, unless it is open. New data do so too.
@@ -280,7 +294,7 @@ impl LinuxSender {
     /// (`tcp_rate_check_app_limited`).
     fn note_shortage(&mut self) {
         let flight = self.board.flight();
-        if flight.outstanding() < u64::from(self.cwnd()) && flight.lost_count() == 0 {
+        if !self.more && flight.outstanding() < u64::from(self.cwnd()) && flight.lost_count() == 0 {
             self.board.limit_rate_sample();
         }
     }
@@ -453,7 +467,7 @@ impl LinuxSender {
         self.write(now, now, start, len, 0, segment);
         let alone = !ends_burst && self.burst.left == 0;
         let pushed = self.defers.as_mut().is_some_and(|it| alone && it.ends_with_push(start));
-        segment.push = ends_burst || pushed || self.next_new().is_none();
+        segment.push = ends_burst || pushed || (self.next_new().is_none() && !self.more);
         let probes = self.may_probe() && !self.recovery.probe().is_due();
         self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
     }
@@ -641,6 +655,7 @@ impl LinuxSender {
     fn has_something(&self) -> bool {
         (self.recovery.is_repairing() && self.board.flight().lost_count() > 0)
             || self.next_new().is_some()
+            || self.more
     }
 }
 

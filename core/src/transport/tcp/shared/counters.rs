@@ -100,3 +100,22 @@ pub struct ReceiverCounters {
     /// ACKs sent.
     pub acks_sent: u64,
 }
+
+impl ReceiverCounters {
+    /// The counts of two receivers of parallel connections together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            segments_received: self.segments_received + other.segments_received,
+            bytes_received: self.bytes_received + other.bytes_received,
+            bytes_in_order: self.bytes_in_order + other.bytes_in_order,
+            duplicate_segments: self.duplicate_segments + other.duplicate_segments,
+            stale_segments: self.stale_segments + other.stale_segments,
+            distinct_bytes: self.distinct_bytes + other.distinct_bytes,
+            out_of_order_segments: self.out_of_order_segments + other.out_of_order_segments,
+            reordered_segments: self.reordered_segments + other.reordered_segments,
+            max_reordering: self.max_reordering.max(other.max_reordering),
+            marked_segments: self.marked_segments + other.marked_segments,
+            acks_sent: self.acks_sent + other.acks_sent,
+        }
+    }
+}

@@ -4,6 +4,6 @@ pub(super) mod arrivals;
 mod bits;
 pub(super) mod counters;
 pub(super) mod flight;
-mod reassembly;
+pub(super) mod reassembly;
 pub(super) mod sack_blocks;
 pub(super) mod supply;

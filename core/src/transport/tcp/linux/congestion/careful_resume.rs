@@ -7,7 +7,7 @@
 
 use crate::transport::tcp::config::{SavedPath, TcpConfig};
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, Pace, Reduction, Totals, Window,
+    Ack, CongestionControl, Loss, Pace, Reduction, Subflow, Totals, Window,
 };
 use crate::units::{Duration, Instant};
 
@@ -145,6 +145,10 @@ fn narrow(segments: u64) -> u32 {
 }
 
 impl CongestionControl for CarefulResume {
+    fn couple(&mut self, subflow: Subflow) {
+        self.inner.couple(subflow);
+    }
+
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         match self.phase {
             ResumePhase::Unvalidated { .. } | ResumePhase::SafeRetreat { .. } => {}

@@ -33,7 +33,7 @@ use self::prr::{Delivery, Prr};
 use self::usage::{SenderState, WindowUsage};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
+    Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Subflow, Totals, Window,
 };
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::flight::Flight;
@@ -83,6 +83,11 @@ impl Congestion {
     #[inline]
     pub(super) fn has_model(&self) -> bool {
         self.has_model
+    }
+
+    /// The connection has several paths.
+    pub(super) fn couple(&mut self, subflow: Subflow) {
+        self.control.couple(subflow);
     }
 
     /// The pacing rate, if the control sets one.

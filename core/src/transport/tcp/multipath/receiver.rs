@@ -1,0 +1,147 @@
+//! The receiving end: the data of all paths in one order.
+
+use std::collections::VecDeque;
+
+use crate::transport::tcp::shared::reassembly::Reassembly;
+use crate::transport::{
+    Chunk, Contents, Endpoint, Limit, Outbox, Packet, PathReport, Received, Report, Window,
+};
+use crate::units::Instant;
+
+/// Receives over several paths. Its application reads data in order, at once.
+pub(super) struct MultipathReceiver {
+    paths: Vec<Path>,
+    /// Next byte of the data expected.
+    next: u64,
+    /// Data that subflows have delivered ahead of a gap.
+    held: Reassembly,
+    /// Data that have arrived over any path ahead of a gap, in order there or not.
+    seen: Reassembly,
+    read: u64,
+}
+
+/// A subflow, and which data its segments carry.
+struct Path {
+    end: Box<dyn Endpoint>,
+    /// Segments that arrived and that the subflow has not delivered yet: first byte of the subflow,
+    /// first and last byte of the data; by first byte.
+    segments: VecDeque<(u64, u64, u64)>,
+}
+
+impl MultipathReceiver {
+    pub(super) fn new(ends: Vec<Box<dyn Endpoint>>) -> Self {
+        let path = |end| Path { end, segments: VecDeque::new() };
+        Self {
+            paths: ends.into_iter().map(path).collect(),
+            next: 0,
+            held: Reassembly::default(),
+            seen: Reassembly::default(),
+            read: 0,
+        }
+    }
+}
+
+impl Path {
+    /// A segment arrives at the subflow; the data sequence signal says which data it carries (RFC
+    /// 8684 section 3.3.1).
+    fn note(&mut self, packet: &Packet) {
+        let seq = packet.segment.seq;
+        if seq < self.end.delivered() {
+            return;
+        }
+        let place = self.segments.partition_point(|segment| segment.0 < seq);
+        if self.segments.get(place).is_none_or(|segment| segment.0 != seq) {
+            let end = packet.start + u64::from(packet.len);
+            self.segments.insert(place, (seq, packet.start, end));
+        }
+    }
+}
+
+/// Adds data `start..end` to what is held ahead of byte `next`; returns whether any of it is new.
+fn add(held: &mut Reassembly, next: u64, start: u64, end: u64) -> bool {
+    end > next && held.insert(start.max(next), end).1
+}
+
+impl Endpoint for MultipathReceiver {
+    fn write(&mut self, _: u32, _: u64, _: bool) {}
+
+    fn close(&mut self) {}
+
+    fn read(&mut self) -> Option<Chunk> {
+        let bytes = self.next - std::mem::replace(&mut self.read, self.next);
+        (bytes > 0).then_some(Chunk { stream: 0, bytes })
+    }
+
+    fn handle(&mut self, now: Instant, packet: &Packet, contents: Option<Contents>) -> Received {
+        let path = &mut self.paths[usize::from(packet.path)];
+        if packet.len > 0 {
+            path.note(packet);
+        }
+        let refused = match path.end.handle(now, packet, contents) {
+            Received::Data { in_vain, .. } => in_vain,
+            Received::Ack(_) => true,
+        };
+        let end = packet.start + u64::from(packet.len);
+        let is_new = packet.len == 0 || add(&mut self.seen, self.next, packet.start, end);
+        let in_vain = refused || !is_new;
+        let delivered = path.end.delivered();
+        while let Some(&(_, start, end)) =
+            path.segments.front().filter(|segment| segment.0 < delivered)
+        {
+            add(&mut self.held, self.next, start, end);
+            path.segments.pop_front();
+        }
+        self.next = self.held.advance(self.next);
+        self.seen.advance(self.next);
+        Received::Data { in_vain, delivered: self.next }
+    }
+
+    /// Every acknowledgement of a subflow acknowledges the data of all.
+    fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+        let mut timeout = None;
+        for (path, number) in self.paths.iter_mut().zip(0..) {
+            let first = outbox.sent().len();
+            timeout = timeout.into_iter().chain(path.end.transmit(now, outbox)).min();
+            for index in first..outbox.sent().len() {
+                let id = outbox.sent()[index];
+                let packet = &mut outbox[id];
+                (packet.path, packet.start) = (number, self.next);
+            }
+        }
+        timeout
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.paths.iter_mut().for_each(|path| path.end.handle_timeout(now));
+    }
+
+    fn in_order(&self) -> bool {
+        true
+    }
+
+    fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    fn acknowledged(&self) -> Option<u64> {
+        None
+    }
+
+    fn report(&self) -> Report {
+        let reports = self.paths.iter().map(|path| path.end.report());
+        reports.reduce(|sum, path| sum.beside(&path)).unwrap_or_default()
+    }
+
+    fn paths(&self) -> Vec<PathReport> {
+        let of = |path: &Path| PathReport { report: path.end.report(), ..PathReport::default() };
+        self.paths.iter().map(of).collect()
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Application
+    }
+
+    fn window(&self) -> Option<Window> {
+        None
+    }
+}

@@ -1,0 +1,315 @@
+//! Path schedulers: which path carries the next segment. A scheduler is one file and one row.
+
+mod blocking_estimation;
+mod earliest_completion;
+mod least_rtt;
+mod redundant;
+mod round_robin;
+
+use std::fmt::{self, Debug};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::config::{NameTaken, Registry, Row, nearest};
+use crate::units::Duration;
+
+/// A path that may carry data, as a scheduler sees it. Windows count segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct PathState {
+    /// Number of the path.
+    pub number: usize,
+    /// Smoothed round-trip time.
+    pub srtt: Duration,
+    /// Mean deviation of the round-trip time (RFC 6298).
+    pub deviation: Duration,
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Segments in flight.
+    pub in_flight: u64,
+    /// Segments that the path takes at once; 0: its window is full, or it paces.
+    pub room: u64,
+}
+
+/// The data that wait to be sent.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// Segments that the application has supplied and no path has; `u64::MAX`: without end.
+    pub segments: u64,
+    /// The shared receive window, in segments.
+    pub window: u64,
+}
+
+/// Chooses paths for segments.
+///
+/// ```
+/// use clift::transport::tcp::{PathScheduler, PathState, Waiting};
+///
+/// The path with the largest free part of its window.
+/// #[derive(Debug)]
+/// struct Widest;
+///
+/// impl PathScheduler for Widest {
+///     fn choose(&mut self, paths: &[PathState], _: Waiting) -> Option<usize> {
+///         let widest = (0..paths.len()).max_by_key(|&at| paths[at].room)?;
+///         (paths[widest].room > 0).then_some(widest)
+///     }
+/// }
+/// ```
+pub trait PathScheduler: Debug + Send {
+    /// The index in `paths` of the path that carries the next segment: one with room. `None`: the
+    /// segment waits until a window opens. `paths` holds the paths that are open, in order of their
+    /// numbers, without those that seem to have failed.
+    fn choose(&mut self, paths: &[PathState], waiting: Waiting) -> Option<usize>;
+
+    /// Whether every path carries every segment. [`PathScheduler::choose`] is then not called for
+    /// new data.
+    fn copies(&self) -> bool {
+        false
+    }
+}
+
+/// Builds a scheduler for a connection.
+pub type BuildScheduler = dyn Fn() -> Box<dyn PathScheduler> + Sync;
+
+/// A kind of path scheduler: one entry of the registry.
+#[derive(Clone, Copy)]
+pub struct PathSchedulerKind {
+    /// Name used in configurations.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// Description in one sentence.
+    pub summary: &'static str,
+    /// Builds the scheduler.
+    pub build: &'static BuildScheduler,
+}
+
+static BUILT_IN: [PathSchedulerKind; 5] = [
+    PathSchedulerKind {
+        name: "least rtt",
+        aliases: &["min_rtt"],
+        summary: "The path of least smoothed round-trip time whose window has room.",
+        build: &|| Box::new(least_rtt::LeastRtt),
+    },
+    PathSchedulerKind {
+        name: "earliest completion",
+        aliases: &["ecf"],
+        summary: "Waits for the fastest path if it completes the waiting data earlier than a slower \
+                  path with room (ECF, Lim et al. 2017).",
+        build: &|| Box::<earliest_completion::EarliestCompletion>::default(),
+    },
+    PathSchedulerKind {
+        name: "blocking estimation",
+        aliases: &["blest"],
+        summary: "Waits for the fastest path if a segment on a slower one would block the shared \
+                  receive window (BLEST, Ferlin et al. 2016, with a constant lambda of 1).",
+        build: &|| Box::new(blocking_estimation::BlockingEstimation),
+    },
+    PathSchedulerKind {
+        name: "round robin",
+        aliases: &[],
+        summary: "One segment after the other to the paths with room, in turn.",
+        build: &|| Box::<round_robin::RoundRobin>::default(),
+    },
+    PathSchedulerKind {
+        name: "redundant",
+        aliases: &[],
+        summary: "Every path carries every segment that has not been acknowledged.",
+        build: &|| Box::new(redundant::Redundant),
+    },
+];
+
+static KINDS: Registry<PathSchedulerKind> =
+    Registry::new(&[&BUILT_IN[0], &BUILT_IN[1], &BUILT_IN[2], &BUILT_IN[3], &BUILT_IN[4]]);
+
+impl Row for PathSchedulerKind {
+    const PART: &'static str = "a path scheduler";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+}
+
+/// Adds a path scheduler to the registry of this process; configurations then choose it by name.
+///
+/// # Errors
+/// [`NameTaken`] if its name or an alias is in use.
+pub fn register_path_scheduler(kind: PathSchedulerKind) -> Result<PathSchedulerChoice, NameTaken> {
+    KINDS.add(kind, |_| false).map(PathSchedulerChoice)
+}
+
+/// A registered path scheduler. Configurations give its name.
+///
+/// ```
+/// use clift::transport::tcp::PathSchedulerChoice;
+/// assert_eq!(PathSchedulerChoice::named("ecf"), PathSchedulerChoice::named("earliest completion"));
+/// assert_eq!(PathSchedulerChoice::default().name(), "least rtt");
+/// assert_eq!(PathSchedulerChoice::named("fastest"), None);
+/// ```
+#[derive(Clone, Copy)]
+pub struct PathSchedulerChoice(&'static PathSchedulerKind);
+
+impl PathSchedulerChoice {
+    /// All schedulers: those of the core, then the registered ones, oldest first.
+    pub fn all() -> Vec<Self> {
+        KINDS.all().into_iter().map(Self).collect()
+    }
+
+    /// The scheduler with this name or alias.
+    pub fn named(name: &str) -> Option<Self> {
+        KINDS.named(name).map(Self)
+    }
+
+    /// Name of the scheduler.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Description in one sentence.
+    pub fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    pub(super) fn build(self) -> Box<dyn PathScheduler> {
+        (self.0.build)()
+    }
+}
+
+impl Default for PathSchedulerChoice {
+    fn default() -> Self {
+        Self(&BUILT_IN[0])
+    }
+}
+
+impl PartialEq for PathSchedulerChoice {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for PathSchedulerChoice {}
+
+impl Debug for PathSchedulerChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PathSchedulerChoice").field(&self.name()).finish()
+    }
+}
+
+impl<'de> Deserialize<'de> for PathSchedulerChoice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl de::Visitor<'_> for Name {
+            type Value = PathSchedulerChoice;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<PathSchedulerChoice, E> {
+                PathSchedulerChoice::named(name).ok_or_else(|| {
+                    let known: Vec<_> = KINDS.all().iter().map(|kind| kind.name).collect();
+                    let near = nearest(name, known.iter().copied());
+                    let hint = near.map(|near| format!(" (did you mean {near}?)"));
+                    let (known, hint) = (known.join(", "), hint.unwrap_or_default());
+                    E::custom(format!("unknown value `{name}`, one of {known}{hint}"))
+                })
+            }
+        }
+        from.deserialize_str(Name)
+    }
+}
+
+impl Serialize for PathSchedulerChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl JsonSchema for PathSchedulerChoice {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PathScheduler".into()
+    }
+
+    /// Lists the core's names only: an editor does not know what a program registers.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = BUILT_IN.iter().map(|kind| kind.name).collect::<Vec<_>>();
+        json_schema!({ "description": "A path scheduler.", "type": "string", "enum": names })
+    }
+}
+
+/// The index of the fastest path of those that `fit`; of equal ones, the first.
+fn fastest(paths: &[PathState], fit: impl Fn(&PathState) -> bool) -> Option<usize> {
+    (0..paths.len()).filter(|&at| fit(&paths[at])).min_by_key(|&at| paths[at].srtt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(srtt: u64, cwnd: u64, room: u64) -> PathState {
+        let (srtt, deviation) = (Duration::from_millis(srtt), Duration::from_millis(1));
+        PathState { number: 0, srtt, deviation, cwnd, in_flight: cwnd - room, room }
+    }
+
+    fn choose(name: &str, paths: &[PathState], segments: u64) -> Option<usize> {
+        let waiting = Waiting { segments, window: 100 };
+        PathSchedulerChoice::named(name).unwrap().build().choose(paths, waiting)
+    }
+
+    #[test]
+    fn the_fastest_path_with_room_is_used_first() {
+        let both = [path(600, 10, 5), path(50, 10, 1)];
+        for name in ["least rtt", "earliest completion", "blocking estimation"] {
+            assert_eq!(choose(name, &both, u64::MAX), Some(1), "{name}");
+            assert_eq!(choose(name, &[path(50, 10, 0)], u64::MAX), None, "{name}");
+        }
+        assert_eq!(choose("least rtt", &[path(600, 10, 5), path(50, 10, 0)], 1), Some(0));
+    }
+
+    /// Lim et al. 2017, section 4: the last segments of a transfer leave sooner on a fast path that
+    /// is full than on a slow one; many segments do not.
+    #[test]
+    fn earliest_completion_waits_at_the_end() {
+        let full = [path(600, 10, 5), path(50, 10, 0)];
+        assert_eq!(choose("earliest completion", &full, 5), None);
+        assert_eq!(choose("earliest completion", &full, u64::MAX), Some(0));
+        // 200 segments take 21 round trips of 50 ms on the fast path.
+        assert_eq!(choose("earliest completion", &full, 200), Some(0));
+    }
+
+    /// Ferlin et al. 2016, equations (1) to (3): in 600 ms the fast path could send more than the
+    /// window allows beside the segment on the slow path.
+    #[test]
+    fn blocking_estimation_waits_if_the_window_would_block() {
+        let full = [path(600, 10, 5), path(50, 10, 0)];
+        assert_eq!(choose("blocking estimation", &full, u64::MAX), None);
+        let small = [path(100, 10, 5), path(50, 10, 0)];
+        assert_eq!(choose("blocking estimation", &small, u64::MAX), Some(0));
+    }
+
+    #[test]
+    fn round_robin_takes_turns() {
+        let mut turns = PathSchedulerChoice::named("round robin").unwrap().build();
+        let both = [path(600, 10, 5), path(50, 10, 1)];
+        let mut next = || turns.choose(&both, Waiting::default());
+        assert_eq!([next(), next(), next()], [Some(0), Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_known_ones() {
+        use crate::config::{self, Value};
+        let fault = config::read::<PathSchedulerChoice>(&Value::text("round-robin")).unwrap_err();
+        let known = "least rtt, earliest completion, blocking estimation, round robin, redundant";
+        let expected =
+            format!("unknown value `round-robin`, one of {known} (did you mean round robin?)");
+        assert_eq!(fault.to_string(), expected);
+    }
+}

@@ -1,0 +1,422 @@
+//! The sending end: hands segments to paths, and to other paths if one fails.
+
+use std::collections::VecDeque;
+
+use super::Multipath;
+use super::scheduler::{PathScheduler, PathState, Waiting};
+use crate::transport::{
+    Chunk, Contents, Endpoint, Limit, Outbox, Packet, PathReport, Received, Report, Window,
+};
+use crate::units::{Duration, Instant};
+
+/// Sends over several paths.
+pub(super) struct MultipathSender {
+    paths: Vec<Path>,
+    scheduler: Box<dyn PathScheduler>,
+    mss: u64,
+    /// The receive window of the connection, in bytes.
+    window: u64,
+    /// Bytes that the application has written; `u64::MAX`: it always has more.
+    supplied: u64,
+    closed: bool,
+    /// First byte that no path has.
+    next: u64,
+    /// All bytes below are acknowledged.
+    acked: u64,
+    /// Segments that another path is to carry too, because the one that has them seems to have
+    /// failed.
+    again: VecDeque<Again>,
+    /// The paths that may carry data now.
+    open: Vec<PathState>,
+}
+
+/// A segment to be carried by another path than `failed`.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    segment: Segment,
+    failed: usize,
+}
+
+/// A segment that a subflow carries.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// First byte in the subflow.
+    seq: u64,
+    /// First byte of the data.
+    start: u64,
+    len: u64,
+    /// When the data were first sent, over any path; `None`: not yet.
+    first_sent: Option<Instant>,
+}
+
+/// A subflow.
+struct Path {
+    end: Box<dyn Endpoint>,
+    /// Its segments that it has not acknowledged, and how many of them other paths carry too.
+    segments: VecDeque<Segment>,
+    copied: usize,
+    /// Bytes handed to it.
+    written: u64,
+    /// Bytes of it that are not in its sender yet.
+    granted: u64,
+    acked: u64,
+    timeouts: u64,
+    /// True from a timeout until a segment is acknowledged.
+    suspect: bool,
+    /// The first byte that it has not carried, where every path carries everything.
+    next: u64,
+    /// When it may carry data: a further path waits for the acknowledgement of its join (RFC 8684
+    /// section 3.2).
+    opens: Option<Instant>,
+    rtt: RoundTrip,
+    reinjected: u64,
+}
+
+/// The round-trip time of a path, and its deviation as it follows from the changes of the mean (RFC
+/// 6298: a sample moves the mean by an eighth of its distance).
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundTrip {
+    smoothed: Duration,
+    deviation: Duration,
+}
+
+impl RoundTrip {
+    fn update(&mut self, smoothed: Duration) {
+        let (old, new) = (self.smoothed.as_nanos(), smoothed.as_nanos());
+        if old == 0 {
+            self.deviation = Duration::from_nanos(new / 2);
+        } else if old != new {
+            let deviation = (3 * self.deviation.as_nanos() + 8 * old.abs_diff(new)) / 4;
+            self.deviation = Duration::from_nanos(deviation);
+        }
+        self.smoothed = smoothed;
+    }
+}
+
+impl MultipathSender {
+    pub(super) fn new(ends: Vec<Box<dyn Endpoint>>, own: &Multipath) -> Self {
+        let path = |end| Path {
+            end,
+            segments: VecDeque::new(),
+            copied: 0,
+            written: 0,
+            granted: 0,
+            acked: 0,
+            timeouts: 0,
+            suspect: false,
+            next: 0,
+            opens: None,
+            rtt: RoundTrip::default(),
+            reinjected: 0,
+        };
+        Self {
+            paths: ends.into_iter().map(path).collect(),
+            scheduler: own.scheduler.build(),
+            mss: own.tcp.mss().0.into(),
+            window: own.tcp.announced_window().into(),
+            supplied: 0,
+            closed: false,
+            next: 0,
+            acked: 0,
+            again: VecDeque::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// First byte that the receive window does not allow.
+    fn edge(&self) -> u64 {
+        self.acked.saturating_add(self.window)
+    }
+
+    /// Length of the segment at `start` of the data, if it may be sent.
+    fn segment_at(&self, start: u64) -> Option<u64> {
+        let len = self.supplied.saturating_sub(start).min(self.mss);
+        (len > 0 && start + len <= self.edge()).then_some(len)
+    }
+
+    /// Has a subflow send what it has.
+    fn send(&mut self, number: usize, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+        let path = &self.paths[number];
+        let next = if self.scheduler.copies() { path.next.max(self.acked) } else { self.next };
+        let more = self.segment_at(next).is_some();
+        let path = &mut self.paths[number];
+        if path.granted > 0 {
+            path.end.write(0, std::mem::take(&mut path.granted), false);
+        }
+        path.end.expect(more);
+        let first = outbox.sent().len();
+        let timeout = path.end.transmit(now, outbox);
+        for index in first..outbox.sent().len() {
+            let id = outbox.sent()[index];
+            let packet = &mut outbox[id];
+            packet.path = number as u8;
+            if packet.len > 0 {
+                let seq = packet.segment.seq;
+                let at = path.segments.partition_point(|segment| segment.seq <= seq);
+                let segment = &mut path.segments[at.saturating_sub(1)];
+                packet.start = segment.start + (seq - segment.seq);
+                packet.first_sent = *segment.first_sent.get_or_insert(packet.first_sent);
+            }
+        }
+        timeout
+    }
+
+    /// Opens the further paths once the first is open; returns when the next one may carry data.
+    fn join(&mut self, now: Instant) -> Option<Instant> {
+        if !self.paths[0].end.is_open() {
+            return None;
+        }
+        let mut opens = None;
+        for (number, path) in self.paths.iter_mut().enumerate() {
+            if number > 0 && path.opens.is_none() {
+                path.end.open();
+            }
+            if path.opens.is_none() && path.end.is_open() {
+                let rtt = path.end.window().and_then(|window| window.srtt).unwrap_or_default();
+                path.rtt.update(rtt);
+                path.opens = Some(if number > 0 { now + rtt } else { now });
+            }
+            opens = opens.into_iter().chain(path.opens.filter(|&at| at > now)).min();
+        }
+        opens
+    }
+
+    /// Lists the paths that may carry data, without those that seem to have failed if there are
+    /// others.
+    fn look(&mut self, now: Instant) {
+        let is_open = |path: &&Path| path.opens.is_some_and(|at| at <= now);
+        let works = self.paths.iter().filter(is_open).any(|path| !path.suspect);
+        self.open.clear();
+        for (number, path) in self.paths.iter().enumerate() {
+            if !is_open(&path) || (path.suspect && works) {
+                continue;
+            }
+            let Window { cwnd, in_flight, .. } = path.end.window().unwrap_or_default();
+            let cwnd = cwnd as u64;
+            // What a path has been given leaves first.
+            let room = if path.end.unsent() == 0 { cwnd.saturating_sub(in_flight) } else { 0 };
+            let RoundTrip { smoothed: srtt, deviation } = path.rtt;
+            self.open.push(PathState { number, srtt, deviation, cwnd, in_flight, room });
+        }
+    }
+
+    /// Gives a segment to the path at `place` of the open ones.
+    fn grant(&mut self, place: usize, segment: Segment) {
+        let state = &mut self.open[place];
+        state.in_flight += 1;
+        // A short segment ends what is written at once: the next one begins a packet.
+        state.room = if segment.len < self.mss { 0 } else { state.room.saturating_sub(1) };
+        let path = &mut self.paths[state.number];
+        path.segments.push_back(Segment { seq: path.written, ..segment });
+        path.written += segment.len;
+        path.granted += segment.len;
+    }
+
+    fn choose(&mut self, paths: &[PathState]) -> Option<usize> {
+        let waiting = Waiting {
+            segments: match self.supplied {
+                u64::MAX => u64::MAX,
+                supplied => supplied.saturating_sub(self.next).div_ceil(self.mss),
+            },
+            window: self.window / self.mss,
+        };
+        let at = self.scheduler.choose(paths, waiting)?;
+        paths.get(at).filter(|path| path.room > 0).map(|_| at)
+    }
+
+    /// Gives segments of a failed path to others.
+    fn grant_again(&mut self) {
+        while let Some(&Again { segment, failed }) = self.again.front() {
+            if segment.start + segment.len > self.acked {
+                let others = self.open.iter().filter(|path| path.number != failed);
+                let others: Vec<PathState> = others.copied().collect();
+                let Some(chosen) = self.choose(&others) else { return };
+                let number = others[chosen].number;
+                self.paths[number].reinjected += segment.len;
+                if let Some(place) = self.open.iter().position(|path| path.number == number) {
+                    self.grant(place, segment);
+                }
+            }
+            self.again.pop_front();
+        }
+    }
+
+    /// Gives new data to paths.
+    fn grant_new(&mut self) {
+        while let Some(len) = self.segment_at(self.next) {
+            let open = std::mem::take(&mut self.open);
+            let chosen = self.choose(&open);
+            self.open = open;
+            let Some(place) = chosen else { return };
+            self.grant(place, Segment { seq: 0, start: self.next, len, first_sent: None });
+            self.next += len;
+        }
+    }
+
+    /// Gives every path what it has not carried.
+    fn grant_copies(&mut self) {
+        for place in 0..self.open.len() {
+            let number = self.open[place].number;
+            let mut start = self.paths[number].next.max(self.acked);
+            while self.open[place].room > 0
+                && let Some(len) = self.segment_at(start)
+            {
+                self.grant(place, Segment { seq: 0, start, len, first_sent: None });
+                start += len;
+            }
+            self.paths[number].next = start;
+            self.next = self.next.max(start);
+        }
+    }
+}
+
+impl Path {
+    /// The segments that the subflow has acknowledged are at the receiver.
+    fn forget_acknowledged(&mut self) {
+        let acked = self.end.acknowledged().unwrap_or(0);
+        if acked == self.acked {
+            return;
+        }
+        self.acked = acked;
+        self.suspect = false;
+        while self.segments.front().is_some_and(|segment| segment.seq + segment.len <= acked) {
+            self.segments.pop_front();
+            self.copied = self.copied.saturating_sub(1);
+        }
+    }
+
+    /// Whether a retransmission timeout has expired since the last call.
+    fn has_timed_out(&mut self) -> bool {
+        let timeouts = self.end.report().sender.timeouts;
+        timeouts > std::mem::replace(&mut self.timeouts, timeouts)
+    }
+}
+
+impl Endpoint for MultipathSender {
+    fn open(&mut self) {
+        self.paths[0].end.open();
+    }
+
+    fn is_open(&self) -> bool {
+        self.paths[0].end.is_open()
+    }
+
+    fn write(&mut self, _: u32, bytes: u64, _: bool) {
+        if !self.closed && bytes > 0 {
+            self.supplied = self.supplied.saturating_add(bytes);
+            self.open();
+        }
+    }
+
+    fn close(&mut self) {
+        self.closed = true;
+        if self.supplied == u64::MAX {
+            self.supplied = self.next;
+        }
+    }
+
+    fn read(&mut self) -> Option<Chunk> {
+        None
+    }
+
+    fn unsent(&self) -> u64 {
+        self.supplied.saturating_sub(self.next)
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.closed.then_some(self.supplied)
+    }
+
+    fn handle(&mut self, now: Instant, packet: &Packet, contents: Option<Contents>) -> Received {
+        let path = &mut self.paths[usize::from(packet.path)];
+        path.end.handle(now, packet, contents);
+        path.forget_acknowledged();
+        if let Some(srtt) = path.end.window().and_then(|window| window.srtt) {
+            path.rtt.update(srtt);
+        }
+        self.acked = self.acked.max(packet.start);
+        Received::Ack(self.acked)
+    }
+
+    fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
+        let mut timeout = self.join(now);
+        let mut timeouts: [Option<Instant>; Multipath::MOST_PATHS] = Default::default();
+        for number in 0..self.paths.len() {
+            timeouts[number] = self.send(number, now, outbox);
+        }
+        self.look(now);
+        self.grant_again();
+        match self.scheduler.copies() {
+            true => self.grant_copies(),
+            false => self.grant_new(),
+        }
+        for number in 0..self.paths.len() {
+            if self.paths[number].granted > 0 {
+                timeouts[number] = self.send(number, now, outbox);
+            }
+            timeout = timeout.into_iter().chain(timeouts[number]).min();
+        }
+        timeout
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        for number in 0..self.paths.len() {
+            let path = &mut self.paths[number];
+            path.end.handle_timeout(now);
+            if path.has_timed_out() && !path.segments.is_empty() {
+                path.suspect = true;
+                if !self.scheduler.copies() {
+                    let lost = path.segments.range(path.copied..);
+                    self.again.extend(lost.map(|&segment| Again { segment, failed: number }));
+                    path.copied = path.segments.len();
+                }
+            }
+        }
+    }
+
+    fn in_order(&self) -> bool {
+        true
+    }
+
+    fn delivered(&self) -> u64 {
+        0
+    }
+
+    fn acknowledged(&self) -> Option<u64> {
+        Some(self.acked)
+    }
+
+    fn report(&self) -> Report {
+        let reports = self.paths.iter().map(|path| path.end.report());
+        reports.reduce(|sum, path| sum.beside(&path)).unwrap_or_default()
+    }
+
+    fn paths(&self) -> Vec<PathReport> {
+        let of = |path: &Path| PathReport {
+            report: path.end.report(),
+            window: path.end.window(),
+            reinjected: path.reinjected,
+        };
+        self.paths.iter().map(of).collect()
+    }
+
+    fn limit(&self) -> Limit {
+        match self.unsent() {
+            0 if self.closed => Limit::Path,
+            0 => Limit::Application,
+            _ if self.segment_at(self.next).is_none() => Limit::ReceiveWindow,
+            _ => Limit::Path,
+        }
+    }
+
+    /// The sums of the windows, and the least round-trip time.
+    fn window(&self) -> Option<Window> {
+        let windows = self.paths.iter().filter_map(|path| path.end.window());
+        windows.reduce(|sum, path| Window {
+            cwnd: sum.cwnd + path.cwnd,
+            ssthresh: sum.ssthresh + path.ssthresh,
+            srtt: sum.srtt.into_iter().chain(path.srtt).min(),
+            in_flight: sum.in_flight + path.in_flight,
+        })
+    }
+}
