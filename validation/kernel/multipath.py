@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -105,7 +106,7 @@ def cells() -> list[Cell]:
 
 def engine(cell: Cell) -> float:
     """Goodput in kbit/s."""
-    summary = clift.Scenario.parse(cell.scenario()).run().summary()
+    summary = clift.simulate(tomllib.loads(cell.scenario())).summary()
     return float(summary["goodput_kbps"])
 
 
@@ -136,8 +137,9 @@ class _Hosts:
                     "net.ipv6.conf.all.disable_ipv6=1",
                     "net.ipv4.conf.all.rp_filter=0",
                     "net.ipv4.conf.default.rp_filter=0",
-                    f"net.ipv4.tcp_wmem=4096 {_LIMITS} {_LIMITS}",
-                    f"net.ipv4.tcp_rmem=4096 {_LIMITS} {_LIMITS}",
+                    # A larger first send buffer would hold what the first path has not sent.
+                    f"net.ipv4.tcp_wmem=4096 16384 {_LIMITS}",
+                    f"net.ipv4.tcp_rmem=4096 131072 {_LIMITS}",
                 ):
                     key, value = setting.split("=")
                     Path("/proc/sys", *key.split(".")).write_text(value)
@@ -275,7 +277,7 @@ def _flow(cell: Cell, hosts: _Hosts) -> float:
             block = bytes(1 << 16)
             sender.settimeout(0.2)
             while time.monotonic() < ends[0]:
-                with contextlib.suppress(TimeoutError):
+                with contextlib.suppress(TimeoutError, BrokenPipeError, ConnectionResetError):
                     sender.send(block)
 
     threads = [threading.Thread(target=receive), threading.Thread(target=send)]
