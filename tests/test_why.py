@@ -11,8 +11,9 @@ import pytest
 from command import clift as clift_command
 
 import clift
+import clift._clift as _clift
 from clift.diagnosis.attack import attack
-from clift.diagnosis.replay import Edits, behind, bursts, replay
+from clift.diagnosis.replay import Edits, behind, bursts, replay, replayed, setup
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "why.md"
 GEO = """
@@ -109,8 +110,8 @@ def test_an_instant_is_explained_by_a_chain(path: Path) -> None:
 
 
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
-    found = why(path, "--without", f"cut:{why(path)['costliest'][0]['number']}")
-    other = found["without"]
+    found = why(path, "--without", f"erasures:{why(path)['costliest'][0]['number']}")
+    other = found["replay"]
     assert other["goodput_kbps"] > found["goodput_kbps"]
     ((_, removed),) = other["erasures"].items()
     scenario = clift.Scenario.read(path)
@@ -122,6 +123,68 @@ def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     said = clift_command("why", path, "--without", "burst:0", "--rank", "3").stdout
     assert "Without burst:0" in said
     assert "gain without it" in said
+
+
+def both(
+    path: Path, *words: str, changes: dict[str, str] | None = None
+) -> tuple[dict[str, Any], list[Any], list[Any]]:
+    """What a replay gives, and the series of the run and of the replay, a row for each 10 ms."""
+    scenario = clift.Scenario.read(path, changes or {})
+    run = clift.simulate(scenario)
+    found = run.why()
+    without = [word for word in words if ":" in word]
+    later = [
+        (float(at), key, value, clift.Scenario.read(path, (changes or {}) | {key: value}))
+        for at, key, value in (word.split(" ", 2) for word in words if ":" not in word)
+    ]
+    edits, replay_ = replayed(scenario, found, without, later)
+    found["replay"] = replay_
+    made = (scenario.setup(), setup(scenario, edits))
+    return found, *(_rows(_clift.series(one, 10**7, None)) for one in made)
+
+
+def _rows(series: dict[str, Any]) -> list[Any]:
+    names = ("time_s", "cwnd_packets", "ssthresh_packets", "in_flight_packets", "queue_packets")
+    return list(zip(*(series[name].tolist() for name in names), strict=True))
+
+
+@pytest.mark.parametrize("profile", ["papers", "linux"])
+@pytest.mark.parametrize("trigger", ["duplicate_acks", "timeout"])
+def test_without_a_cut_the_window_stays(profile: str, trigger: str, path: Path) -> None:
+    # No repair; a burst of seconds brings timeouts.
+    long = trigger == "timeout"
+    changes = {"scheme": "none", "transport.profile": profile}
+    changes |= {"channel.erasures": "10 %" if long else "0.02 %"}
+    changes |= {"channel.burst": "3000" if long else "3"}
+    cuts = clift.simulate(clift.Scenario.read(path, changes)).why()["costliest"]
+    cut = next(one for one in cuts if one["trigger"] == trigger)
+    found, before, after = both(path, f"cut:{cut['number']}", changes=changes)
+    assert found["replay"]["kept"] == [f"cut:{cut['number']}"]
+    same = [row for row in before if row[0] < cut["at_s"]]
+    assert same == after[: len(same)]
+    reached = min(row[1] for row in before[len(same) : len(same) + 200])
+    kept = min(row[1] for row in after[len(same) : len(same) + 50])
+    assert reached < 0.9 * cut["window_before_packets"]
+    assert kept >= cut["window_before_packets"]
+
+
+def test_another_control_or_queue_takes_over_at_an_instant(path: Path) -> None:
+    changes = {"transport.profile": "linux", "transport.cwnd_max": "1000 packets"}
+    changes |= {"channel.erasures": "0", "transport.congestion": "newreno"}
+    found, before, after = both(path, "20 link.queue 5 packets", changes=changes)
+    same = [row for row in before if row[0] < 20]
+    assert same == after[: len(same)]
+    assert before != after
+    assert max(row[4] for row in before[len(same) + 1000 :]) > 20
+    assert max(row[4] for row in after[len(same) + 1000 :]) <= 5
+    assert found["replay"]["later"] == [{"at_s": 20, "key": "link.queue", "value": "5 packets"}]
+    # From the start on, a control is as if it were given; later, the run is the same up to then.
+    given = clift.simulate(clift.Scenario.read(path, changes | {"transport.congestion": "cubic"}))
+    found, before, after = both(path, "0 transport.congestion cubic", changes=changes)
+    assert found["replay"]["goodput_kbps"] == given.goodput_kbps
+    found, before, after = both(path, "20 transport.congestion hybla", changes=changes)
+    assert [row for row in before if row[0] < 20] == [row for row in after if row[0] < 20]
+    assert before != after
 
 
 def test_bursts_are_those_of_the_trace(path: Path) -> None:
@@ -146,7 +209,15 @@ def test_bursts_are_those_of_the_trace(path: Path) -> None:
         (("--at", "61 s"), "the run ends at 60 s"),
         (("--without", "burst:99999"), "the run has"),
         (("--without", "cut:99999"), "give one of the costliest cuts"),
-        (("--without", "rain"), "give burst:N or cut:N"),
+        (("--without", "rain"), "give burst:N, erasures:N or cut:N"),
+        (("--from", "9 s", "scheme=none"), "a scheme cannot, since its units under way"),
+        (("--from", "9 s", "link.rtt=1 s"), "can change in the middle of a run is"),
+        (("--from", "9 s", "transport.congestion=rain"), "`rain` is not a congestion control"),
+        (("--from", "9 s", "link.queue=9 packets", "--without", "cut:0"), "give it alone"),
+        (
+            ("--set", "transport.profile=linux", "--from", "9 s", "transport.congestion=bbr"),
+            "only one of both controls has a model",
+        ),
     ],
 )
 def test_what_does_not_exist_is_named(path: Path, words: tuple[str, ...], told: str) -> None:

@@ -78,6 +78,7 @@ fn main() -> Result<(), Failure> {
             backward: vec![back],
             flows: vec![flow; flows.parse()?],
             proxies: Vec::new(),
+            changes: Vec::new(),
             routing: Routing::default(),
         },
         &mut (),

@@ -83,6 +83,7 @@ pub(crate) fn goodput(congestion: &str) -> Result<f64, Box<dyn std::error::Error
         backward: vec![Hop::Leg(back)],
         flows: vec![flow],
         proxies: Vec::new(),
+        changes: Vec::new(),
         routing: Routing::default(),
     };
     Ok(simulation::run(&setup, &mut ())?.goodput())

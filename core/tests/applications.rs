@@ -52,6 +52,7 @@ fn setup(
     };
     Setup {
         proxies: Vec::new(),
+        changes: Vec::new(),
         routing: Routing::default(),
         seed: Seed(1),
         duration: Duration::from_secs(600),

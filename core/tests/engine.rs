@@ -78,6 +78,7 @@ fn setup(forward: Vec<Hop>, flows: Vec<Flow>, seconds: u64) -> Setup {
         backward: vec![fixed_delay(RTT.half())],
         flows,
         proxies: Vec::new(),
+        changes: Vec::new(),
         routing: Routing::default(),
     }
 }

@@ -62,6 +62,7 @@ fn ours(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> (Outco
             source_leg: None,
         }],
         proxies: Vec::new(),
+        changes: Vec::new(),
         routing: Routing::default(),
     };
     let mut sent = Sent::default();

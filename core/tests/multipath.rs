@@ -70,6 +70,7 @@ fn over(hops: Vec<Hop>, flow: Flow, seconds: u64) -> Setup {
             further: [(0, further)].into_iter().filter(|_| count > 1).collect(),
             ..Routing::default()
         },
+        changes: Vec::new(),
     }
 }
 

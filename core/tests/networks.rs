@@ -90,6 +90,7 @@ fn the_sides_of_a_diamond_are_chains() {
                 backward: hops(back),
                 flows: vec![file()],
                 proxies: Vec::new(),
+                changes: Vec::new(),
                 routing: Routing::default(),
             },
             &mut (),

@@ -59,6 +59,7 @@ fn setup(forward: Vec<Hop>, backward: Vec<Hop>, flows: Vec<Flow>, proxies: Vec<P
         backward,
         flows,
         proxies,
+        changes: Vec::new(),
         routing: Routing::default(),
     }
 }

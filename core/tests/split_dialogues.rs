@@ -63,6 +63,7 @@ fn setup(forward: Vec<Hop>, backward: Vec<Hop>, flow: Flow, proxies: Vec<Proxy>)
         backward,
         flows: vec![flow],
         proxies,
+        changes: Vec::new(),
         routing: Routing::default(),
     }
 }

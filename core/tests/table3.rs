@@ -136,6 +136,7 @@ fn transfer(trace: &Arc<LinkTrace>, congestion: CongestionAlgorithm, number: u64
             source_leg: None,
         }],
         proxies: Vec::new(),
+        changes: Vec::new(),
         routing: Routing::default(),
     };
     let mut last = LastPacket::default();

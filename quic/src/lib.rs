@@ -39,6 +39,7 @@
 //!     backward: vec![Hop::Leg(back)],
 //!     flows: vec![flow],
 //!     proxies: Vec::new(),
+//!     changes: Vec::new(),
 //!     routing: Routing::default(),
 //! };
 //! let outcome = simulation::run(&setup, &mut ())?;

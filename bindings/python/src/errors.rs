@@ -59,6 +59,7 @@ pub(crate) fn described_error(py: Python<'_>, fault: Fault) -> PyErr {
 pub(crate) fn run_error(error: RunError) -> PyErr {
     match error {
         RunError::Setup(error) => scenario_error(error),
+        RunError::Change(what) => scenario_error(what),
         other => exceptions::SimulationError::new_err(other.to_string()),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use clift::simulation::{self as engine, Hop, LegConfig, Loss};
-use clift::units::Duration;
+use clift::simulation::{self as engine, Change, ChangeKind, Hop, LegConfig, Loss};
+use clift::units::{Duration, Instant};
 use pyo3::prelude::*;
 
 use crate::errors::scenario_error;
@@ -61,6 +61,22 @@ impl Setup {
         };
         *leg =
             LegConfig { loss: Loss::Data { lost: lost.into(), held: held.into() }, ..leg.clone() };
+        Ok(setup.into())
+    }
+
+    /// The setup with changes in the middle of the run: `kept` are cuts of the window (flow,
+    /// connection, ns) after which the window stays as it was; from the times (ns) of `later` on the
+    /// congestion controls and the limits of queues are those of another setup.
+    fn changed(&self, kept: Vec<(u32, u32, u64)>, later: Vec<(u64, Py<Setup>)>) -> PyResult<Self> {
+        let at = |nanos| Ok::<_, PyErr>(Instant::ZERO + time(nanos)?);
+        let mut setup = engine::Setup::clone(&self.0);
+        for (flow, connection, nanos) in kept {
+            let what = ChangeKind::KeepWindow { flow, connection };
+            setup.changes.push(Change { at: at(nanos)?, what });
+        }
+        for (nanos, other) in later {
+            setup.changes.extend(self.0.changes_to(&other.get().0, at(nanos)?));
+        }
         Ok(setup.into())
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, LinkMetrics, Outcome};
 use crate::simulation::{Flow, Observer, RunError, SenderState, Setup, Step, Wants, run};
-use crate::transport::{End, Streams};
+use crate::transport::End;
 use crate::units::{Duration, Instant};
 
 /// Why a run has no diagnosis.
@@ -145,7 +145,7 @@ impl<'a> Watch<'a> {
         let mut first = Vec::new();
         for (number, flow) in setup.flows.iter().enumerate() {
             let ways = ways(setup, number, flow);
-            for _ in 0..members(flow) {
+            for _ in 0..flow.members() {
                 first.push(senders.len());
                 let number = first.len() as u32 - 1;
                 senders.extend(ways.iter().zip(0u32..).map(|(delays, connection)| Sender {
@@ -368,15 +368,6 @@ fn budget(
 /// A counter that only some kinds of links have.
 fn detail(link: &LinkMetrics, name: &str) -> Option<u64> {
     link.details.iter().find(|(known, _)| *known == name).map(|&(_, count)| count)
-}
-
-/// Connections of a flow in a run, as the engine makes them.
-fn members(flow: &Flow) -> usize {
-    let streams = flow.transport.dialogues().unwrap_or(Streams::One);
-    match flow.application.session(flow.start, streams) {
-        Some(_) => flow.connections(),
-        None => 1,
-    }
 }
 
 /// For each connection of a flow between proxies, the time to each forward hop that it crosses.

@@ -1,6 +1,6 @@
 //! Measurements of a link.
 
-use crate::link::{Link, LinkCounters, Transmission, Usage};
+use crate::link::{Link, LinkCounters, QueueLimit, Transmission, Usage};
 use crate::units::Instant;
 
 /// Instruments of a link. Reading them has no effect on packets.
@@ -35,6 +35,12 @@ pub trait Instrument {
     /// The transmissions logged since the last call, in order of time.
     fn take_units(&mut self) -> Vec<Transmission> {
         Vec::new()
+    }
+
+    /// Sets another limit of the queue; packets that wait stay. Returns false if the link has no
+    /// drop-tail queue whose limit can change.
+    fn set_queue(&mut self, _limit: QueueLimit) -> bool {
+        false
     }
 }
 
@@ -71,5 +77,9 @@ impl<L: Instrument + ?Sized> Instrument for Box<L> {
 
     fn take_units(&mut self) -> Vec<Transmission> {
         (**self).take_units()
+    }
+
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        (**self).set_queue(limit)
     }
 }

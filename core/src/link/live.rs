@@ -7,8 +7,8 @@ use crate::link::packets::{Amounts, Packets};
 use crate::link::slots::{PhySlots, Slot};
 use crate::link::{
     Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkError,
-    LinkEvent, Packet, PacketId, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, instant,
-    nanos, span,
+    LinkEvent, Packet, PacketId, QueueLimit, TraceLinkConfig, Transmission, UnitLog, Usage,
+    earliest, instant, nanos, span,
 };
 use crate::trace::{Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
@@ -296,6 +296,11 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
 
     fn log_units(&mut self) {
         self.line.log.start();
+    }
+
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        self.line.packets.set_limit(limit);
+        true
     }
 
     fn take_units(&mut self) -> Vec<Transmission> {

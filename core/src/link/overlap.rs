@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, HORIZON, Instrument, Link, LinkCounters, LinkEvent, Packet, TraceLink, Transit,
-    Transmission, Usage,
+    Admission, HORIZON, Instrument, Link, LinkCounters, LinkEvent, Packet, QueueLimit, TraceLink,
+    Transit, Transmission, Usage,
 };
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -166,5 +166,9 @@ impl<L: Instrument> Instrument for Overlap<L> {
 
     fn take_units(&mut self) -> Vec<Transmission> {
         self.inner.take_units()
+    }
+
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        self.inner.set_queue(limit)
     }
 }

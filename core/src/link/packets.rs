@@ -104,6 +104,11 @@ impl Packets {
 
     // --- the queue ---
 
+    /// Sets another limit of the queue. Packets that wait stay.
+    pub(crate) fn set_limit(&mut self, limit: QueueLimit) {
+        self.queue.set_limit(limit);
+    }
+
     /// Puts a packet of `amount` into the queue, of which it occupies `queued` bytes. Returns
     /// `false` if it was dropped.
     pub(crate) fn offer(

@@ -84,6 +84,11 @@ impl DropTail {
         Self { limit, packets: 0, bytes: 0 }
     }
 
+    /// Sets another limit. Packets that wait stay.
+    pub(crate) fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
+    }
+
     /// True if a packet of `size` may join.
     #[inline]
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
@@ -126,6 +131,11 @@ pub(crate) struct Waiting<T = i64> {
 impl<T: Copy + Ord> DepartureQueue<T> {
     pub(crate) fn new(limit: QueueLimit) -> Self {
         Self { limit, waiting: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Sets another limit. Packets that wait stay.
+    pub(crate) fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
     }
 
     /// Removes packets that depart up to `now`: at equal times departures come before arrivals.

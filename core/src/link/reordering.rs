@@ -6,8 +6,8 @@ use crate::link::buffer::{LinkOrder, Resequencing};
 use crate::link::counters::Tally;
 use crate::link::stream_order::{StreamOrder, StreamRule};
 use crate::link::{
-    Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet, Transmission,
-    Usage,
+    Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet, QueueLimit,
+    Transmission, Usage,
 };
 use crate::units::{Bytes, Instant};
 
@@ -137,6 +137,10 @@ impl<L: Instrument> Instrument for Reordering<L> {
 
     fn take_units(&mut self) -> Vec<Transmission> {
         self.inner.take_units()
+    }
+
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        self.inner.set_queue(limit)
     }
 }
 

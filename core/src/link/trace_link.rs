@@ -362,6 +362,11 @@ impl Instrument for TraceLink {
             pads: self.fragmentation.packing != Some(Packing::Bytes),
         }
     }
+
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        self.queue.set_limit(limit);
+        true
+    }
 }
 
 #[cfg(test)]

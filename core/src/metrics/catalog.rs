@@ -440,6 +440,7 @@ impl Outcome {
     ///     backward: leg(),
     ///     flows: vec![flow],
     ///     proxies: Vec::new(),
+    ///     changes: Vec::new(),
     ///     routing: Routing::default(),
     /// };
     /// let summary = simulation::run(&setup, &mut ())?.summary();

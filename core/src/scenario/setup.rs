@@ -53,6 +53,7 @@ impl Cell {
             proxies: proxies.collect(),
             flows,
             routing,
+            changes: Vec::new(),
         })
     }
 

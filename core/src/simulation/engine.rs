@@ -38,6 +38,9 @@ pub enum RunError {
         /// When.
         at: Instant,
     },
+    /// A change in the middle of the run cannot be made.
+    #[error("{0}")]
+    Change(String),
     /// The observer stopped the run.
     #[error("the run was interrupted at {:.3} s of simulated time", at.as_secs_f64())]
     Interrupted {
@@ -87,19 +90,21 @@ struct Engine<'a> {
     sequence: u64,
     sample_interval: Option<Duration>,
     hop_names: Vec<Arc<str>>,
+    setup: &'a Setup,
 }
 
 /// What an event source is. Sources are numbered: the nodes, the sockets, the flows' applications, the
-/// sampler.
+/// sampler, the changes.
 enum Role {
     Node(usize),
     Timer(u32),
     Application(u32),
     Sampler,
+    Change(usize),
 }
 
 impl<'a> Engine<'a> {
-    fn new(setup: &Setup, observer: &'a mut dyn Observer) -> Result<Self, SetupError> {
+    fn new(setup: &'a Setup, observer: &'a mut dyn Observer) -> Result<Self, SetupError> {
         let shared = setup.forward.iter().chain(&setup.backward);
         let mut nodes: Vec<Node> = Hop::numbered(shared, 0)
             .map(|(hop, number)| Node::shared(hop, setup.seed, number, setup.duration))
@@ -179,11 +184,16 @@ impl<'a> Engine<'a> {
             conversations,
             packets: Outbox::default(),
             routes: Vec::new(),
-            agenda: Agenda::new(sources),
+            agenda: Agenda::new(sources + setup.changes.len()),
             sequence: 0,
             sample_interval,
             hop_names: setup.routing.hop_names.clone(),
+            setup,
         };
+        // First, so that a change precedes the other events of its instant.
+        for (change, source) in setup.changes.iter().zip(sources as u32..) {
+            engine.schedule(SourceId(source), change.at);
+        }
         for (first, start) in starts {
             engine.schedule(engine.application(first), start);
         }
@@ -212,6 +222,13 @@ impl<'a> Engine<'a> {
                 Role::Timer(socket) => self.timer(socket, now),
                 Role::Application(flow) => self.application_event(flow, now),
                 Role::Sampler => self.sample(now),
+                Role::Change(number) => {
+                    self.agenda.clear(source);
+                    let Setup { flows, seed, changes, .. } = self.setup;
+                    let made =
+                        changes[number].apply(flows, *seed, &mut self.sockets, &mut self.nodes);
+                    made.map_err(RunError::Change)?;
+                }
             }
             events += 1;
             if events.is_multiple_of(CHECKPOINT) {
@@ -259,7 +276,10 @@ impl<'a> Engine<'a> {
         } else if number < nodes + sockets + self.flows.len() {
             Role::Application((number - nodes - sockets) as u32)
         } else {
-            Role::Sampler
+            match number - nodes - sockets - self.flows.len() {
+                0 => Role::Sampler,
+                change => Role::Change(change - 1),
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! A wired leg with a drop-tail queue.
 
+use crate::link::QueueLimit;
 use crate::link::Usage;
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::metrics::LegCounters;
@@ -35,6 +36,11 @@ impl Leg {
             transmitter: Transmitter::new(config, seed.rng(Stream::Leg(number))),
             counters: LegCounters::default(),
         }
+    }
+
+    /// Sets another limit of the queue. Packets that wait stay.
+    pub(super) fn set_queue(&mut self, limit: QueueLimit) {
+        self.queue.set_limit(limit);
     }
 
     /// A packet arrives; `data`: it carries some.

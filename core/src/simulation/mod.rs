@@ -6,6 +6,7 @@
 
 pub mod agenda;
 mod births;
+mod change;
 mod engine;
 mod flow;
 mod graph;
@@ -27,6 +28,7 @@ mod units;
 mod way;
 
 pub use crate::metrics::Outcome;
+pub use change::{Change, ChangeKind};
 pub use engine::{RunError, run};
 pub use graph::{Graph, RouteError, Routes};
 pub use network::{Demand, Edge, Network};

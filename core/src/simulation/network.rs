@@ -123,6 +123,7 @@ impl Network {
             backward: Vec::new(),
             flows: self.demands.iter().map(|demand| demand.flow.clone()).collect(),
             proxies: Vec::new(),
+            changes: Vec::new(),
             routing: Routing { ways, ..Routing::default() },
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::schedule::{Schedule, Timed};
-use crate::link::{InstrumentedLink, LinkError, Packet, Usage};
+use crate::link::{InstrumentedLink, LinkError, Packet, QueueLimit, Usage};
 use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
@@ -186,6 +186,18 @@ impl Node {
             Self::Leg(node) => node.leg.usage(now),
             Self::Managed(node) => node.leg.usage(now),
             Self::Link(node) => Some(node.link.usage(now)),
+        }
+    }
+
+    /// Sets another limit of its queue; false if it has no drop-tail queue.
+    pub(super) fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        match self {
+            Self::Leg(node) => {
+                node.leg.set_queue(limit);
+                true
+            }
+            Self::Managed(_) => false,
+            Self::Link(node) => node.link.set_queue(limit),
         }
     }
 

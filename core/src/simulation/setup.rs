@@ -10,11 +10,12 @@ use crate::link::{LinkError, Propagation, QueueLimit};
 use crate::queue::Aqm;
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
+use crate::simulation::change::{Change, ChangeKind};
 use crate::simulation::graph::RouteError;
 use crate::simulation::socket::Routing;
 use crate::simulation::stretch::Stretch;
-use crate::transport::Protocol;
 use crate::transport::tcp::ProxyConfig;
+use crate::transport::{Protocol, Streams};
 use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// One run: everything that decides its outcome, seed included.
@@ -41,9 +42,32 @@ pub struct Setup {
     pub proxies: Vec<Proxy>,
     /// The hops of each flow, if they differ, and the names of flows and hops.
     pub routing: Routing,
+    /// Changes in the middle of the run; empty: none.
+    pub changes: Vec<Change>,
 }
 
 impl Setup {
+    /// The changes at an instant that give this run the congestion controls and the limits of queues
+    /// of another one of the same path and flows.
+    pub fn changes_to(&self, other: &Self, at: Instant) -> Vec<Change> {
+        let flows = self.flows.iter().zip(&other.flows).map(|(own, other)| {
+            (own.transport.tcp().map(|tcp| tcp.congestion), other.transport.tcp())
+        });
+        let controls = flows.enumerate().filter_map(|(flow, (own, other))| {
+            let config = other.filter(|other| own != Some(other.congestion))?;
+            Some(ChangeKind::Control { flow, config: Box::new(config.clone()) })
+        });
+        let limit = |hop: &Hop| match hop {
+            Hop::Leg(leg) => leg.queue,
+            Hop::Link(link) => link.queue,
+        };
+        let hops = self.forward.iter().zip(&other.forward);
+        let hops = hops.map(|(own, other)| (limit(own), limit(other))).enumerate();
+        let queues = hops.filter(|(_, (own, other))| own != other);
+        let queues = queues.map(|(hop, (_, limit))| ChangeKind::Queue { hop, limit });
+        controls.chain(queues).map(|what| Change { at, what }).collect()
+    }
+
     /// The hops of the forward and the return path, for a host that carries one path.
     ///
     /// # Errors
@@ -194,6 +218,15 @@ impl Flow {
         self.application.connections().clamp(1, Self::MOST_CONNECTIONS)
     }
 
+    /// Flows of the outcome that it has: one for each connection of a session.
+    pub(crate) fn members(&self) -> usize {
+        let streams = self.transport.dialogues().unwrap_or(Streams::One);
+        match self.application.session(self.start, streams) {
+            Some(_) => self.connections(),
+            None => 1,
+        }
+    }
+
     /// Most connections of one flow.
     pub const MOST_CONNECTIONS: usize = 64;
 }
@@ -264,6 +297,9 @@ pub enum SetupError {
         /// What is wrong with it.
         fault: Fault,
     },
+    /// A change that the run has no place for.
+    #[error("a change concerns flow or hop {0}, which the setup does not have")]
+    ChangePlace(usize),
     /// Nothing on the path has a rate, so that bulk data would never stop.
     #[error("nothing on the path limits the rate; give a link, a leg with a rate, or a window")]
     Unlimited,

@@ -2,7 +2,9 @@
 
 use std::any::Any;
 
-use crate::transport::tcp::{ReceiverCounters, SenderCounters};
+use rand_chacha::ChaCha8Rng;
+
+use crate::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig};
 use crate::transport::{Outbox, Segment};
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
@@ -121,6 +123,25 @@ pub trait Endpoint: Send {
 
     /// State of congestion control; `None` without congestion control.
     fn window(&self) -> Option<Window>;
+
+    /// Changes the course of the connection from now on. Returns false if the endpoint has no such
+    /// change, and is then as before.
+    fn change(&mut self, _now: Instant, _change: &EndpointChange) -> bool {
+        false
+    }
+}
+
+/// A change to an endpoint in the middle of a connection, for a run that is compared with the one
+/// without it.
+#[derive(Clone, Debug)]
+pub enum EndpointChange {
+    /// The next reduction of the congestion window leaves the window as it is. What was declared lost
+    /// is sent again all the same; slow start ends, if it was on.
+    KeepWindow,
+    /// The congestion control of this configuration takes over, with these random draws. It begins
+    /// with the window and the threshold of the one before. A control with a model of the path does
+    /// not replace one without, or the other way round.
+    Control(Box<TcpConfig>, ChaCha8Rng),
 }
 
 /// What a packet holds that only its protocol reads.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
-use crate::transport::tcp::ProxyConfig;
+use crate::transport::tcp::{ProxyConfig, TcpConfig};
 use crate::transport::{Endpoint, Log};
 use crate::units::Bytes;
 
@@ -71,6 +71,11 @@ pub trait Protocol: Debug + Send + Sync {
     /// The key of the proxy that is wrong, and a valid value.
     fn check_proxy(&self, _proxy: &ProxyConfig, _converses: bool) -> Result<(), Fault> {
         Ok(())
+    }
+
+    /// Its parameters, if it is TCP.
+    fn tcp(&self) -> Option<&TcpConfig> {
+        None
     }
 
     /// True if proxies can end connections of this protocol; false if they forward them unchanged.

@@ -42,8 +42,8 @@ def attack(
     shows the worst placement so far.
     """
     from clift.cli.study import stoppable
-    from clift.cli.why import first_run
     from clift.diagnosis.attack import attack as search
+    from clift.diagnosis.replay import first_run
 
     scenario = first_run(Scenario.read(path, changes))
     with stoppable():

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Picture, Seconds, changing
-from clift.errors import ScenarioError
+from clift.cli.options import Picture, Seconds, change, changing
 from clift.scenario import Scenario
 
 
@@ -20,8 +19,17 @@ from clift.scenario import Scenario
     "--without",
     multiple=True,
     metavar="NAME",
-    help="Also run without the erasures of burst:N, or without those that hit the packet of one of "
-    "the costliest cuts, cut:N.",
+    help="Also run without this: burst:N, the erasures of a burst; erasures:N, those that hit the "
+    "packet of cut N; cut:N, the cut of the window itself. Cuts are of the costliest ones.",
+)
+@click.option(
+    "--from",
+    "later",
+    nargs=2,
+    type=(Seconds(), str),
+    multiple=True,
+    metavar="TIME KEY=VALUE",
+    help="Also run with another value from this time on: transport.congestion or link.queue.",
 )
 @click.option(
     "--rank",
@@ -36,6 +44,7 @@ def why(
     path: Path,
     at: int | None,
     without: tuple[str, ...],
+    later: tuple[tuple[int, str], ...],
     rank: int | None,
     changes: dict[str, str],
     as_json: bool,
@@ -48,25 +57,21 @@ def why(
     """
     from clift.cli.study import stoppable
     from clift.diagnosis import tell
-    from clift.diagnosis.replay import Edits, named, replay
+    from clift.diagnosis.replay import first_run, replayed
     from clift.simulation import simulate
 
     scenario = first_run(Scenario.read(path, changes))
     with stoppable():
         run = simulate(scenario)
         found: dict[str, Any] = run.why(None if at is None else at / 1e9)
-        if without:
-            removed = {name: named(scenario, found, name) for name in without}
-            edits = Edits([burst for bursts in removed.values() for burst in bursts])
-            again = replay(scenario, edits)
-            found["without"] = {
-                "erasures": {
-                    name: [{"burst": b.number, "at_s": b.at_s, "slots": b.slots} for b in bursts]
-                    for name, bursts in removed.items()
-                },
-                "goodput_kbps": again.goodput_kbps,
-                "completion_s": again.completion_s,
-            }
+        edits = None
+        if without or later:
+            changed = [(at / 1e9, *change(text)) for at, text in later]
+            others = [
+                (at, key, value, first_run(Scenario.read(path, {**changes, key: value})))
+                for at, key, value in changed
+            ]
+            edits, found["replay"] = replayed(scenario, found, without, others)
         if rank is not None:
             found["bursts"] = tell.ranked(scenario, run, found, rank)
     if as_json:
@@ -76,13 +81,5 @@ def why(
     if output is not None:
         from clift.report.causes import draw
 
-        draw(run, found).savefig(output)
+        draw(run, found, edits).savefig(output)
         click.echo(f"wrote {output}", err=True)
-
-
-def first_run(scenario: Scenario) -> Scenario:
-    """The first run of the first cell of a scenario."""
-    cell = next(iter(scenario.cells()), None)
-    if cell is None:
-        raise ScenarioError("the scenario has no cell")
-    return cell.replications()[0]

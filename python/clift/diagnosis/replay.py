@@ -1,9 +1,9 @@
-"""The same run without some erasures, or with more of them."""
+"""The same run with other erasures, without a cut, or with changes from an instant on."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +12,9 @@ import clift._clift as _clift
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 from clift.simulation import Run
+
+# Ends of the keys whose values can change in the middle of a run.
+_LATER = (".transport.congestion", ".link.queue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +36,20 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Changes to the erasures of the first link.
+    """What differs in a run that is otherwise the same, bit for bit.
 
     Args:
-        received: Bursts that are received.
-        erased: Numbers of slots that are erased.
+        received: Bursts of the first link that are received.
+        erased: Numbers of slots of the first link that are erased.
+        kept: A cut of `Run.why`, at which the window stays as it is.
+        later: Times in s, and the scenarios whose congestion controls and queues hold from then
+            on.
     """
 
     received: Sequence[Burst] = field(default=())
     erased: Sequence[int] = field(default=())
+    kept: Mapping[str, Any] | None = None
+    later: Sequence[tuple[float, Scenario]] = field(default=())
 
 
 def bursts(scenario: Scenario) -> list[Burst]:
@@ -69,14 +77,24 @@ def received_slots(scenario: Scenario) -> list[tuple[int, float]]:
 
 
 def setup(scenario: Scenario, edits: Edits) -> _clift.Setup:
-    """Input of the engine for the run of a scenario with changed erasures."""
+    """Input of the engine for the run of a scenario with some changes."""
     core, cell, replication = scenario.task()
-    received = [(burst.first, burst.slots) for burst in edits.received]
-    return core.edited(cell, replication, received, list(edits.erased))
+    if edits.received or edits.erased:
+        received = [(burst.first, burst.slots) for burst in edits.received]
+        made = core.edited(cell, replication, received, list(edits.erased))
+    else:
+        made = core.setup(cell, replication)
+    cut = edits.kept
+    kept = [] if cut is None else [(cut["flow"], cut["connection"], _nanos(cut["at_s"]))]
+    return made.changed(kept, [(_nanos(at), other.setup()) for at, other in edits.later])
+
+
+def _nanos(seconds: float) -> int:
+    return round(seconds * 1e9)
 
 
 def replay(scenario: Scenario, edits: Edits) -> Run:
-    """Run a scenario, bit for bit as before, but for the changed erasures.
+    """Run a scenario, bit for bit as before, but for the changes.
 
     Example:
         >>> import clift
@@ -107,31 +125,95 @@ def each(
     return results
 
 
-def named(scenario: Scenario, found: dict[str, Any], name: str) -> list[Burst]:
-    """The bursts that a name such as `burst:17` or `cut:3` stands for.
+def named(scenario: Scenario, found: dict[str, Any], name: str) -> Edits:
+    """The run without what a name such as `burst:17` or `cut:3` stands for.
 
     Args:
         scenario: The scenario.
         found: What `Run.why` returns.
-        name: `burst:N`, a burst; `cut:N`, the bursts in the packet that a cut is about.
+        name: `burst:N`: the erasures of a burst; `erasures:N`: those that hit the packet of cut N;
+            `cut:N`: the cut of the window, after duplicate ACKs, a timeout or a mark.
 
     Raises:
         ScenarioError: If the run has no burst or cut of that number.
     """
     kind, _, number = name.partition(":")
-    if kind not in ("burst", "cut") or not number.isdecimal():
-        raise ScenarioError(f"without {name}: give burst:N or cut:N, with a number from 0")
-    there = bursts(scenario)
+    if kind not in ("burst", "erasures", "cut") or not number.isdecimal():
+        raise ScenarioError(f"without {name}: give burst:N, erasures:N or cut:N, N from 0")
+    there = [] if kind == "cut" else bursts(scenario)
     if kind == "burst":
         if int(number) >= len(there):
             last = f"burst:0 to burst:{len(there) - 1}" if there else "none"
             raise ScenarioError(f"without {name}: the run has {len(there)} bursts ({last})")
-        return [there[int(number)]]
+        return Edits([there[int(number)]])
     cut = next((cut for cut in found["costliest"] if cut["number"] == int(number)), None)
     if cut is None:
         told = ", ".join(str(cut["number"]) for cut in found["costliest"]) or "none"
         raise ScenarioError(f"without {name}: give one of the costliest cuts: {told}")
-    return behind(there, cut)
+    return Edits(kept=cut) if kind == "cut" else Edits(behind(there, cut))
+
+
+def replayed(
+    scenario: Scenario,
+    found: dict[str, Any],
+    without: Sequence[str],
+    later: Sequence[tuple[float, str, str, Scenario]],
+) -> tuple[Edits, dict[str, Any]]:
+    """Run a scenario without some events, and with other values from some times on.
+
+    Args:
+        scenario: The scenario.
+        found: What `Run.why` returns.
+        without: Names of events, as `named` takes them.
+        later: Times in s, keys, their values from then on, and the scenario with each of them.
+
+    Returns:
+        What differs, and the result: `erasures` that are received, `kept` cuts, values `later`,
+        `goodput_kbps` and `completion_s`.
+
+    Raises:
+        ScenarioError: If an event does not exist, a key cannot change in the middle of a run, or a
+            cut is not the only difference: after another one it may not come.
+    """
+    for _, key, value, _ in later:
+        if not f".{key}".endswith(_LATER):
+            told = "transport.congestion or link.queue"
+            if f".{key}".endswith(".scheme"):
+                told += "; a scheme cannot, since its units under way mean nothing to another one"
+            raise ScenarioError(
+                f"from: {key}={value}: what can change in the middle of a run is {told}"
+            )
+    edits = {name: named(scenario, found, name) for name in without}
+    cuts = {name: one.kept for name, one in edits.items() if one.kept is not None}
+    if cuts and len(edits) + len(later) > 1:
+        raise ScenarioError(
+            f"without {next(iter(cuts))}: give it alone; after another change the cut may not come"
+        )
+    whole = Edits(
+        [burst for one in edits.values() for burst in one.received],
+        kept=next(iter(cuts.values()), None),
+        later=[(at, other) for at, _, _, other in later],
+    )
+    again = replay(scenario, whole)
+    return whole, {
+        "erasures": {
+            name: [{"burst": b.number, "at_s": b.at_s, "slots": b.slots} for b in one.received]
+            for name, one in edits.items()
+            if one.kept is None
+        },
+        "kept": list(cuts),
+        "later": [{"at_s": at, "key": key, "value": value} for at, key, value, _ in later],
+        "goodput_kbps": again.goodput_kbps,
+        "completion_s": again.completion_s,
+    }
+
+
+def first_run(scenario: Scenario) -> Scenario:
+    """The first run of the first cell of a scenario."""
+    cell = next(iter(scenario.cells()), None)
+    if cell is None:
+        raise ScenarioError("the scenario has no cell")
+    return cell.replications()[0]
 
 
 def behind(there: Sequence[Burst], cut: dict[str, Any]) -> list[Burst]:

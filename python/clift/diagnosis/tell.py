@@ -84,20 +84,24 @@ def told(found: dict[str, Any], run: Run) -> list[str]:
             lines += [f"The cut that cost most, {_who(cut)}:", *chain(found, cut)]
     if "moment" in found:
         lines += ["", *moment(found)]
-    if "without" in found:
-        lines += ["", *_without(found["without"], run)]
+    if "replay" in found:
+        lines += ["", *_replay(found["replay"], run)]
     if "bursts" in found:
         lines += ["", *_ranking(found["bursts"])]
     return lines
 
 
-def _without(other: dict[str, Any], run: Run) -> list[str]:
-    places = [
+def _replay(other: dict[str, Any], run: Run) -> list[str]:
+    gone = [
         f"{name} ({', '.join(_place(burst) for burst in there) or 'no erasure'})"
         for name, there in other["erasures"].items()
     ]
+    gone += [f"{name} (the window stays as it was)" for name in other["kept"]]
+    parts = [f"without {', '.join(gone)}"] if gone else []
+    parts += [f"{one['key']} = {one['value']} from {one['at_s']:.3f} s" for one in other["later"]]
+    title = "; ".join(parts)
     gained = other["goodput_kbps"] - run.goodput_kbps
-    lines = [fill(f"Without {', '.join(places)}:", 100)]
+    lines = [fill(f"{title[0].upper()}{title[1:]}:", 100)]
     lines.append(
         f"  goodput {other['goodput_kbps']:.1f} instead of {run.goodput_kbps:.1f} kbit/s "
         f"({gained:+.1f})"

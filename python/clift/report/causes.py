@@ -13,6 +13,7 @@ from clift.report.style import COLOURS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clift.diagnosis.replay import Edits
     from clift.simulation import Run
 
 # Bars of the time panel, and cuts that it marks.
@@ -20,12 +21,13 @@ _BARS = 120
 _MARKED = 5
 
 
-def draw(run: Run, found: dict[str, Any]) -> Figure:
+def draw(run: Run, found: dict[str, Any], edits: Edits | None = None) -> Figure:
     """Draw the causes of a run.
 
     Args:
         run: The run.
         found: What `Run.why` returned.
+        edits: What differs in another run, whose goodput is drawn beside that of this one.
 
     Example:
         >>> import clift
@@ -34,10 +36,13 @@ def draw(run: Run, found: dict[str, Any]) -> Figure:
         >>> [axes.get_xlabel() for axes in draw(run, run.why()).axes]
         ['kbit/s', 'time (s)']
     """
-    figure = Figure(figsize=(9, 6.5), layout="constrained")
-    parts, time = figure.subplots(2, 1, height_ratios=[len(found["budget"]) + 1, 6])
+    ratios = [len(found["budget"]) + 1, 6] + [6] * (edits is not None)
+    figure = Figure(figsize=(9, 6.5 + 3 * (edits is not None)), layout="constrained")
+    parts, time, *beside = figure.subplots(len(ratios), 1, height_ratios=ratios)
     _parts(parts, found)
     _time(time, run, found)
+    if edits is not None:
+        _beside(beside[0], run, found, edits)
     return figure
 
 
@@ -89,3 +94,26 @@ def _time(axes: Axes, run: Run, found: dict[str, Any]) -> None:
     axes.set_ylabel("kbit/s")
     axes.set_title("When it was idle, and the cuts that cost most", loc="left")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8, frameon=False)
+
+
+def _beside(axes: Axes, run: Run, found: dict[str, Any], edits: Edits) -> None:
+    """Goodput over time of the run and of the one with the change."""
+    from clift.diagnosis.replay import setup
+
+    end = found["duration_s"]
+    for made, name, colour in (
+        (run.scenario.setup(), "this run", COLOURS[0]),
+        (setup(run.scenario, edits), "with the change", COLOURS[2]),
+    ):
+        series = _clift.series(made, max(1000, round(end * 1e9 / _BARS)), None)
+        time = np.asarray(series["time_s"])
+        instants, place = np.unique(time, return_inverse=True)
+        goodput = np.bincount(place, np.nan_to_num(np.asarray(series["goodput_kbps"])))
+        axes.plot(instants, goodput, label=name, color=colour, linewidth=1)
+    axes.set_xlim(0, end)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("kbit/s")
+    gained = found["replay"]["goodput_kbps"] - run.goodput_kbps
+    axes.set_title(f"Goodput with the change: {gained:+.4g} kbit/s over the run", loc="left")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize=8, frameon=False)

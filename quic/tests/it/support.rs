@@ -66,6 +66,7 @@ impl Path {
             backward: vec![Hop::Leg(LegConfig::of_delay(self.delay))],
             flows: vec![flow],
             proxies: Vec::new(),
+            changes: Vec::new(),
             routing: Routing::default(),
         };
         simulation::run(&setup, observer).unwrap()

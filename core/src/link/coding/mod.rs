@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
-    Propagation, Usage, earliest,
+    Propagation, QueueLimit, Usage, earliest,
 };
 use crate::seed::{KeyedRandom, Seed, Stream};
 use crate::units::{Bytes, Duration, Ecn, Instant};
@@ -369,5 +369,9 @@ impl<L: Link + Instrument> Instrument for Coded<L> {
 
     fn catch_up(&mut self, until: Instant) {
         self.inner.catch_up(until);
+    }
+
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        self.inner.set_queue(limit)
     }
 }

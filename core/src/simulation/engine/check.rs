@@ -1,5 +1,6 @@
 //! What cannot be run.
 
+use crate::simulation::change::ChangeKind;
 use crate::simulation::setup::{Hop, Setup, SetupError};
 use crate::transport::FlowControl;
 use crate::units::Duration;
@@ -12,6 +13,16 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::NoTime);
     }
     check_proxies(setup)?;
+    for change in &setup.changes {
+        let (place, places) = match change.what {
+            ChangeKind::Control { flow, .. } => (flow, setup.flows.len()),
+            ChangeKind::Queue { hop, .. } => (hop, setup.forward.len()),
+            ChangeKind::KeepWindow { .. } => continue,
+        };
+        if place >= places {
+            return Err(SetupError::ChangePlace(place));
+        }
+    }
     for (number, flow) in setup.flows.iter().enumerate() {
         flow.transport.check()?;
         flow.application.check_over(&*flow.transport)?;

@@ -11,8 +11,8 @@ use super::shared::counters::{ReceiverCounters, SenderCounters};
 use super::split::{ProxyConfig, TellWindow, Windowed};
 use crate::config::Fault;
 use crate::transport::{
-    Chunk, Contents, Endpoint, FlowControl, Half, Limit, Outbox, Packet, Protocol, Purpose,
-    Received, Report, Segment, Streams, Window,
+    Chunk, Contents, Endpoint, EndpointChange, FlowControl, Half, Limit, Outbox, Packet, Protocol,
+    Purpose, Received, Report, Segment, Streams, Window,
 };
 use crate::units::{Bytes, Duration, Instant};
 
@@ -77,6 +77,10 @@ impl Protocol for TcpConfig {
     fn check_proxy(&self, proxy: &ProxyConfig, converses: bool) -> Result<(), Fault> {
         proxy.check(self)?;
         if converses { proxy.check_dialogue(self) } else { Ok(()) }
+    }
+
+    fn tcp(&self) -> Option<&TcpConfig> {
+        Some(self)
     }
 
     fn splits(&self) -> bool {
@@ -165,6 +169,10 @@ pub(super) trait Sender: Half + Send + 'static {
     }
 
     fn expect(&mut self, _more: bool) {}
+
+    fn change(&mut self, _now: Instant, _change: &EndpointChange) -> bool {
+        false
+    }
 }
 
 /// What an endpoint needs from the half that receives, in any profile, besides [`Half`].
@@ -243,7 +251,11 @@ macro_rules! receivers {
 }
 
 senders! {
-    PapersSender {}
+    PapersSender {
+        fn change(&mut self, _: Instant, change: &EndpointChange) -> bool {
+            self.change(change)
+        }
+    }
     NoSackSender {}
     LinuxSender {
         fn is_established(&self) -> bool {
@@ -260,6 +272,10 @@ senders! {
 
         fn expect(&mut self, more: bool) {
             self.expect(more);
+        }
+
+        fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
+            self.change(now, change)
         }
     }
 }
@@ -489,6 +505,10 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
 
     fn window(&self) -> Option<Window> {
         (!S::ABSENT).then(|| self.sender.window())
+    }
+
+    fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
+        self.sender.change(now, change)
     }
 }
 

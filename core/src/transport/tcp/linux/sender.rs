@@ -18,7 +18,7 @@ use crate::transport::tcp::congestion::{Ack, Pace, Sample, Subflow};
 use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Half, Limit, Segment};
+use crate::transport::{EndpointChange, Half, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Handshake state of the connection.
@@ -279,6 +279,22 @@ impl LinuxSender {
             self.congestion.on_lost_syn();
         }
         self.begin(now);
+    }
+
+    /// As [`Endpoint::change`](crate::transport::Endpoint::change).
+    pub(crate) fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
+        match change {
+            EndpointChange::KeepWindow => self.congestion.keep_window(),
+            EndpointChange::Control(config, rng) => {
+                let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
+                let established = self.is_established().then_some((smoothed, delivered));
+                if !self.congestion.take_over(now, (config, rng.clone()), established) {
+                    return false;
+                }
+                self.update_pace();
+            }
+        }
+        true
     }
 
     /// Starts the data transfer.

@@ -14,7 +14,7 @@ use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Half, Limit, Segment};
+use crate::transport::{EndpointChange, Half, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Segments that may leave in one burst when recovery ends.
@@ -37,6 +37,8 @@ pub(crate) struct PapersSender {
     control: Box<dyn CongestionControl>,
     /// It watches every ACK.
     watched: bool,
+    /// Whether the next reduction leaves the window as it is.
+    keeps_window: bool,
     pacing: RateHalving,
     state: CongestionState,
     /// The segment that was to be sent next when the losses being repaired were detected.
@@ -77,6 +79,7 @@ impl PapersSender {
             deadline: None,
             window: Window::new(config),
             watched: control.watches(),
+            keeps_window: false,
             control,
             pacing: RateHalving::default(),
             state: CongestionState::Open,
@@ -283,11 +286,27 @@ impl PapersSender {
     fn enter_recovery(&mut self) {
         self.recovery_point = self.flight.next() - 1;
         self.pacing.start(self.window.cwnd());
-        let reduction = self.control.reduce(Loss::Detected, &self.window);
-        self.reduce_window(reduction.cwnd, reduction.ssthresh);
+        if std::mem::take(&mut self.keeps_window) {
+            self.window.set_ssthresh(self.window.cwnd());
+        } else {
+            let reduction = self.control.reduce(Loss::Detected, &self.window);
+            self.reduce_window(reduction.cwnd, reduction.ssthresh);
+            self.counters.cwnd_reductions += 1;
+        }
         self.state = CongestionState::Recovery;
         self.counters.recovery_entries_by_dupacks += 1;
-        self.counters.cwnd_reductions += 1;
+    }
+
+    /// As [`Endpoint::change`](crate::transport::Endpoint::change).
+    pub(crate) fn change(&mut self, change: &EndpointChange) -> bool {
+        match change {
+            EndpointChange::KeepWindow => self.keeps_window = true,
+            EndpointChange::Control(config, rng) => {
+                self.control = config.congestion.build(config, rng.clone());
+                self.watched = self.control.watches();
+            }
+        }
+        true
     }
 
     /// The window falls; nothing saved up survives.
@@ -314,16 +333,20 @@ impl PapersSender {
     }
 
     fn enter_loss(&mut self, now: Instant) {
-        let ssthresh = self.control.reduce(Loss::Timeout, &self.window).ssthresh;
-        self.reduce_window(1, ssthresh);
-        self.control.on_timeout(now, self.flight.next(), Totals::default());
+        if std::mem::take(&mut self.keeps_window) {
+            self.window.set_ssthresh(self.window.cwnd());
+        } else {
+            let ssthresh = self.control.reduce(Loss::Timeout, &self.window).ssthresh;
+            self.reduce_window(1, ssthresh);
+            self.control.on_timeout(now, self.flight.next(), Totals::default());
+            self.counters.cwnd_reductions += 1;
+        }
         self.recovery_point = self.flight.next() - 1;
         self.state = CongestionState::Loss;
         self.scoreboard.on_timeout(&mut self.flight);
         self.pacing.stop();
         self.timed = None;
         self.counters.timeouts += 1;
-        self.counters.cwnd_reductions += 1;
     }
 }
 

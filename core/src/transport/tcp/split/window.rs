@@ -3,7 +3,8 @@
 use super::config::ProxyConfig;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::{
-    Chunk, Contents, Endpoint, Limit, Outbox, Packet, Received, Report, Segment, Window,
+    Chunk, Contents, Endpoint, EndpointChange, Limit, Outbox, Packet, Received, Report, Segment,
+    Window,
 };
 use crate::units::{Bytes, Duration, Instant};
 
@@ -172,6 +173,10 @@ impl<E: TellWindow> Endpoint for Windowed<E> {
 
     fn window(&self) -> Option<Window> {
         self.end.window()
+    }
+
+    fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
+        self.end.change(now, change)
     }
 }
 

@@ -55,6 +55,8 @@ pub(super) struct Congestion {
     initial_window: u32,
     prr: Prr,
     usage: WindowUsage,
+    /// True if the next reduction leaves the window as it is.
+    keeps_window: bool,
 }
 
 impl Congestion {
@@ -72,7 +74,33 @@ impl Congestion {
             initial_window: config.initial_window(),
             prr: Prr::default(),
             usage: WindowUsage::default(),
+            keeps_window: false,
         }
+    }
+
+    /// The next reduction leaves the window as it is.
+    pub(super) fn keep_window(&mut self) {
+        self.keeps_window = true;
+    }
+
+    /// Another control takes over, with the window and the threshold of the one before. Returns false
+    /// if only one of both has a model. `established` is what [`Congestion::on_established`] takes,
+    /// if the handshake is complete.
+    pub(super) fn take_over(
+        &mut self,
+        now: Instant,
+        (config, rng): (&TcpConfig, ChaCha8Rng),
+        established: Option<(Option<Duration>, u64)>,
+    ) -> bool {
+        let control = config.congestion.build(config, rng);
+        if control.has_model() != self.has_model {
+            return false;
+        }
+        (self.watches, self.control) = (control.watches(), control);
+        if let Some((smoothed, delivered)) = established {
+            self.control.on_established(now, smoothed, delivered, &mut self.window);
+        }
+        true
     }
 
     #[inline]
@@ -163,7 +191,10 @@ impl Congestion {
     fn begin(&mut self, reduce: impl Fn(&mut dyn CongestionControl, &Window) -> Reduction) {
         self.window.forget_savings();
         self.prr = Prr::start(self.window.cwnd());
-        let ssthresh = reduce(&mut *self.control, &self.window).ssthresh;
+        let ssthresh = match std::mem::take(&mut self.keeps_window) {
+            true => self.window.cwnd(),
+            false => reduce(&mut *self.control, &self.window).ssthresh,
+        };
         self.window.set_ssthresh(ssthresh);
         self.at_once = !self.uses_prr || self.control.falls_at_once();
         if self.at_once {
@@ -173,7 +204,10 @@ impl Congestion {
 
     /// Sets a new threshold after a loss.
     pub(super) fn reduce(&mut self, loss: Loss) {
-        let ssthresh = self.control.reduce(loss, &self.window).ssthresh;
+        let ssthresh = match self.keeps_window {
+            true => self.window.cwnd(),
+            false => self.control.reduce(loss, &self.window).ssthresh,
+        };
         self.window.set_ssthresh(ssthresh);
     }
 
@@ -232,6 +266,9 @@ impl Congestion {
     /// Handles a retransmission timeout: the window becomes the estimate of segments in flight plus
     /// one.
     pub(super) fn on_timeout(&mut self, now: Instant, flight: &Flight, totals: Totals) {
+        if std::mem::take(&mut self.keeps_window) {
+            return;
+        }
         self.window.forget_savings();
         let cwnd = u32::try_from(flight.outstanding()).unwrap_or(u32::MAX);
         self.window.set_cwnd(cwnd.saturating_add(1));
