@@ -45,7 +45,7 @@ def test_the_guide_shows_what_its_commands_print(
     (scenario,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
     Path("geo.toml").write_text(scenario)
     blocks = re.findall(r"```console\n\$ clift (.*?)\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 6
     for command, shown in blocks:
         printed = clift_command(*shlex.split(command)).stdout
         assert max(map(len, printed.splitlines())) <= 100
@@ -165,7 +165,8 @@ def test_without_a_cut_the_window_stays(profile: str, trigger: str, path: Path) 
     reached = min(row[1] for row in before[len(same) : len(same) + 200])
     kept = min(row[1] for row in after[len(same) : len(same) + 50])
     assert reached < 0.9 * cut["window_before_packets"]
-    assert kept >= cut["window_before_packets"]
+    # What the sender believes to be in flight may differ by a packet, and so does PRR's window.
+    assert kept >= 0.98 * cut["window_before_packets"]
 
 
 def test_another_control_or_queue_takes_over_at_an_instant(path: Path) -> None:
@@ -179,12 +180,16 @@ def test_another_control_or_queue_takes_over_at_an_instant(path: Path) -> None:
     assert max(row[4] for row in after[len(same) + 1000 :]) <= 5
     assert found["replay"]["later"] == [{"at_s": 20, "key": "link.queue", "value": "5 packets"}]
     # From the start on, a control is as if it were given; later, the run is the same up to then.
+    changes |= {"channel.erasures": "0.02 %", "scheme": "none"}
     given = clift.simulate(clift.Scenario.read(path, changes | {"transport.congestion": "cubic"}))
     found, before, after = both(path, "0 transport.congestion cubic", changes=changes)
     assert found["replay"]["goodput_kbps"] == given.goodput_kbps
     found, before, after = both(path, "20 transport.congestion hybla", changes=changes)
     assert [row for row in before if row[0] < 20] == [row for row in after if row[0] < 20]
     assert before != after
+    words = ("--from", "20 s", "link.queue=5 packets", "-o", path.with_suffix(".svg"))
+    assert clift_command("why", path, *words).returncode == 0
+    assert "Goodput with the change" in path.with_suffix(".svg").read_text()
 
 
 def test_bursts_are_those_of_the_trace(path: Path) -> None:
@@ -212,7 +217,7 @@ def test_bursts_are_those_of_the_trace(path: Path) -> None:
         (("--without", "rain"), "give burst:N, erasures:N or cut:N"),
         (("--from", "9 s", "scheme=none"), "a scheme cannot, since its units under way"),
         (("--from", "9 s", "link.rtt=1 s"), "can change in the middle of a run is"),
-        (("--from", "9 s", "transport.congestion=rain"), "`rain` is not a congestion control"),
+        (("--from", "9 s", "transport.congestion=rain"), "value `rain`, one of newreno, cubic"),
         (("--from", "9 s", "link.queue=9 packets", "--without", "cut:0"), "give it alone"),
         (
             ("--set", "transport.profile=linux", "--from", "9 s", "transport.congestion=bbr"),

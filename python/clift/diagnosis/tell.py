@@ -98,7 +98,8 @@ def _replay(other: dict[str, Any], run: Run) -> list[str]:
     ]
     gone += [f"{name} (the window stays as it was)" for name in other["kept"]]
     parts = [f"without {', '.join(gone)}"] if gone else []
-    parts += [f"{one['key']} = {one['value']} from {one['at_s']:.3f} s" for one in other["later"]]
+    new = [f"{one['key']} = {one['value']} from {one['at_s']:.3f} s" for one in other["later"]]
+    parts += [f"with {', '.join(new)}"] if new else []
     title = "; ".join(parts)
     gained = other["goodput_kbps"] - run.goodput_kbps
     lines = [fill(f"{title[0].upper()}{title[1:]}:", 100)]
