@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,8 @@ IMAGES = ROOT / "docs" / "images" / "papers"
 KNOWN = {value: key for key, value in WORDS.items()}
 OVER_TIME = (("clift2013", "figure 5"), ("tauran2017", "figure 6"), ("tauran2017", "figure 7"))
 MOST_METRICS = 6
-OF_ROW = (
-    *("metric", "printed", "beside", "mean", "low", "high", "half_width", "median", "p95"),
-    *("runs", "ratio", "fitted"),
-)
+OF_ESTIMATE = {field.name for field in fields(Estimate)}
+OF_ROW = OF_ESTIMATE | {"metric", "printed", "beside", "ratio", "fitted"}
 
 
 def marks(artefact: Artefact) -> tuple[str, str]:
@@ -58,7 +57,7 @@ def read(path: Path, artefact: Artefact) -> Result:
 
 def _row(found: dict[str, Any]) -> Row:
     labels = {name: value for name, value in found.items() if name not in OF_ROW}
-    mean = Estimate(found["mean"], found["half_width"], found["runs"], found["low"], found["high"])
+    mean = Estimate(**{name: value for name, value in found.items() if name in OF_ESTIMATE})
     return Row(labels, found["metric"], mean, found["printed"], found["fitted"], found["beside"])
 
 
