@@ -175,7 +175,9 @@ fn paths_that_cannot_be_are_refused_with_one_line() {
             "flow.0.transport.profile: several paths need profile = \"linux\"",
         ),
         (
-            &format!("{two}application.type = \"requests\""),
+            &format!(
+                "{two}application = {{ type = \"request\", request = \"300 B\", response = \"9 kB\" }}"
+            ),
             "flow.0.application: several paths carry data in one direction",
         ),
         (
