@@ -191,7 +191,7 @@ def _forward(cell: Cell, tuns: list[tuple[int, int]], stop: int) -> None:
     """Forwards over all wires until `stop` can be read."""
     prefer_this_process()
     began = time.monotonic_ns()
-    lines = []
+    lines: list[tuple[Access | None, Wire, int, int]] = []
     for path, (a, b) in zip(cell.paths, tuns, strict=True):
         rate, delay = int(path.mbps * 1e6), path.delay_ms * 1_000_000
         lines.append((path, Wire(rate, delay, path.queue), a, b))
@@ -205,13 +205,13 @@ def _forward(cell: Cell, tuns: list[tuple[int, int]], stop: int) -> None:
         if stop in ready:
             return
         now = time.monotonic_ns()
-        for path, wire, source, target in lines:
+        for access, wire, source, target in lines:
             with contextlib.suppress(BlockingIOError):
                 while source in ready:
                     packet = os.read(source, 2048)
                     at = (wire.free_at if wire.free_at > now else now) - began
-                    out = path is not None and (
-                        path.out_from_s * 1e9 <= at < path.out_until_s * 1e9
+                    out = access is not None and (
+                        access.out_from_s * 1e9 <= at < access.out_until_s * 1e9
                     )
                     wire.take(now, packet)
                     if out and wire.on_the_way and wire.on_the_way[-1][2] is packet:
