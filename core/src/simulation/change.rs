@@ -70,7 +70,7 @@ impl Change {
                 let before: usize = flows[..*flow].iter().map(Flow::members).sum();
                 let own = before..before + flows[*flow].members();
                 let draws = seed.rng(Stream::Flow(*flow as u32));
-                let change = EndpointChange::Control(config.clone(), draws);
+                let change = EndpointChange::Control(Box::new((config.as_ref().clone(), draws)));
                 let own = |it: &&mut Socket| {
                     own.contains(&(it.flow as usize)) && is_sender(it) && it.proxy.is_none()
                 };

@@ -141,7 +141,7 @@ pub enum EndpointChange {
     /// The congestion control of this configuration takes over, with these random draws. It begins
     /// with the window and the threshold of the one before. A control with a model of the path does
     /// not replace one without, or the other way round.
-    Control(Box<TcpConfig>, ChaCha8Rng),
+    Control(Box<(TcpConfig, ChaCha8Rng)>),
 }
 
 /// What a packet holds that only its protocol reads.

@@ -285,7 +285,8 @@ impl LinuxSender {
     pub(crate) fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
         match change {
             EndpointChange::KeepWindow => self.congestion.keep_window(),
-            EndpointChange::Control(config, rng) => {
+            EndpointChange::Control(new) => {
+                let (config, rng) = &**new;
                 let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
                 let established = self.is_established().then_some((smoothed, delivered));
                 if !self.congestion.take_over(now, (config, rng.clone()), established) {

@@ -301,7 +301,8 @@ impl PapersSender {
     pub(crate) fn change(&mut self, change: &EndpointChange) -> bool {
         match change {
             EndpointChange::KeepWindow => self.keeps_window = true,
-            EndpointChange::Control(config, rng) => {
+            EndpointChange::Control(new) => {
+                let (config, rng) = &**new;
                 self.control = config.congestion.build(config, rng.clone());
                 self.watched = self.control.watches();
             }
