@@ -97,7 +97,7 @@ fn with_one_path_it_is_plain_tcp() {
             let scheduler = PathSchedulerChoice::named("least rtt").unwrap();
             let paths = Arc::new(Multipath { tcp: tcp.clone(), paths: 1, scheduler });
             let file = File { size: Size(20_000_000) };
-            let paths = Flow { transport: paths, ..flow(congestion, file.clone()) };
+            let paths = Flow { transport: paths, ..flow(congestion, file) };
             let plain = Flow { transport: Arc::new(tcp), ..flow(congestion, file) };
             [paths, plain].map(|flow| outcome(&over(vec![hop.clone()], flow, 120)))
         };

@@ -341,8 +341,9 @@ impl Endpoint for MultipathSender {
     fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
         let mut timeout = self.join(now);
         let mut timeouts: [Option<Instant>; Multipath::MOST_PATHS] = Default::default();
-        for number in 0..self.paths.len() {
-            timeouts[number] = self.send(number, now, outbox);
+        let timeouts = &mut timeouts[..self.paths.len()];
+        for (number, timeout) in timeouts.iter_mut().enumerate() {
+            *timeout = self.send(number, now, outbox);
         }
         self.look(now);
         self.grant_again();
@@ -350,11 +351,11 @@ impl Endpoint for MultipathSender {
             true => self.grant_copies(),
             false => self.grant_new(),
         }
-        for number in 0..self.paths.len() {
+        for (number, mut due) in timeouts.iter().copied().enumerate() {
             if self.paths[number].granted > 0 {
-                timeouts[number] = self.send(number, now, outbox);
+                due = self.send(number, now, outbox);
             }
-            timeout = timeout.into_iter().chain(timeouts[number]).min();
+            timeout = timeout.into_iter().chain(due).min();
         }
         timeout
     }
