@@ -111,3 +111,28 @@ impl Pdcp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn re_establishment_releases_what_was_received_behind_a_gap() {
+        let mut pdcp = Pdcp {
+            in_order: true,
+            t_reordering: None,
+            deliver: 0,
+            next: 0,
+            reorder: 0,
+            received: VecDeque::new(),
+            expires: None,
+            timeouts: 0,
+        };
+        let mut out = Vec::new();
+        assert!(pdcp.receive(1, 0, &mut out));
+        assert_eq!(out, [0; 0]);
+        pdcp.reestablish(&mut out);
+        assert_eq!(out, [1]);
+        assert!(!pdcp.receive(0, 0, &mut out), "it came after its time");
+    }
+}
