@@ -32,7 +32,7 @@ for (const line of fs.readFileSync(0, "utf8").trim().split("\\n")) {
   const { name, request, files } = JSON.parse(line);
   for (const [file, path] of Object.entries(files)) addFile(engine, file, fs.readFileSync(path));
   let answer = ask(engine, name, request);
-  // As the page runs a cell: by a text of its own.
+  // As the page runs a cell: by its own text.
   if (name === "clift_check" && answer.given)
     answer = ask(engine, "clift_run", { ...request, text: toml(setting(answer.given)), cell: 0 });
   for (const column in answer.columns) answer.columns[column] = [...answer.columns[column]];

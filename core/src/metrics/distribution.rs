@@ -158,7 +158,7 @@ impl Distribution {
     fn fold(&mut self) -> &Folded {
         let empty = || Box::new(Folded { counts: Vec::new(), totals: Totals::NONE });
         let folded = self.folded.get_or_insert_with(empty);
-        // In a variable of its own, which the counts cannot overlap.
+        // In a local variable, which the counts cannot overlap.
         let mut totals = folded.totals;
         for &nanos in &self.recent {
             let cell = cell(nanos);
