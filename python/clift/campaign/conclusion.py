@@ -548,5 +548,11 @@ def _cost(what: str, unit: str, spread: Range) -> str:
 
 
 def _span(low: float, high: float, digits: int) -> str:
-    first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+    """A range, or one number where both ends look the same.
+
+    Example:
+        >>> _span(-0.2, 0.3, 0), _span(1.0, 2.0, 1)
+        ('0', '1.0 to 2.0')
+    """
+    first, last = f"{low:z.{digits}f}", f"{high:z.{digits}f}"
     return first if first == last else f"{first} to {last}"
