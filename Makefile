@@ -64,6 +64,7 @@ validate: $(VENV)/tools wasm ## everything against theory, ns-2, ns-3, the paper
 	$(BIN)/python -m validation.kernel.queues
 	$(BIN)/python -m validation.kernel.ecn
 	$(BIN)/python -m validation.kernel.pages
+	$(BIN)/python -m validation.kernel.multipath
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py

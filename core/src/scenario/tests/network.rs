@@ -167,7 +167,9 @@ fn paths_that_cannot_be_are_refused_with_one_line() {
             "flow.0.route: `paths` gives the routes; leave one of them out",
         ),
         (
-            &format!("{two}transport.protocol = \"udp\""),
+            &format!(
+                "{two}transport.protocol = \"udp\"\napplication = {{ type = \"constant rate\", rate = \"1 Mbit/s\" }}"
+            ),
             "flow.0.transport.protocol: several paths need protocol = \"tcp\"",
         ),
         (

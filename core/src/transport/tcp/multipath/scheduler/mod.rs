@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn round_robin_takes_turns() {
         let mut turns = PathSchedulerChoice::named("round robin").unwrap().build();
-        let both = [path(600, 10, 5), path(50, 10, 1)];
+        let both = [path(600, 10, 5), PathState { number: 1, ..path(50, 10, 1) }];
         let mut next = || turns.choose(&both, Waiting::default());
         assert_eq!([next(), next(), next()], [Some(0), Some(1), Some(0)]);
     }
