@@ -216,6 +216,14 @@ def test_runs_that_are_worth_two_have_no_interval() -> None:
     assert wide.half_width / usual.half_width == pytest.approx(expected, rel=1e-3)
 
 
+def test_overlapping_runs_widen_the_t_test_of_a_difference() -> None:
+    gains = [3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0]
+    found = difference(dict(enumerate(gains)), dict.fromkeys(range(8), 0.0), independent=4.0)
+    error = statistics.stdev(gains) / math.sqrt(8) * math.sqrt(7 / 3)
+    ratio = statistics.mean(gains) / error
+    assert found.p == pytest.approx(2 * scipy.stats.t.sf(ratio, 3), rel=1e-6)
+
+
 @given(some.lists(some.floats(0, 0.06), min_size=1, max_size=6))
 def test_holm_is_bonferroni_closed(probabilities: list[float]) -> None:
     """A claim holds if every set of claims that has it is refuted as one, by Bonferroni."""
