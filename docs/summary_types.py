@@ -54,6 +54,7 @@ KINDS = {
     "share_marked": "float | None",
     "share_used": "float | None",
     "share_beside": "float | None",
+    "mean_held_bytes": "float",
     "mean_coding_ratio": "float | None",
     "share_padding": "float | None",
 }

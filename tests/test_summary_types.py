@@ -49,6 +49,8 @@ def test_wrong_types_are_found() -> None:
     }
 
 
+# An example may have notes on its trace.
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda p: p.stem)
 def test_summaries_of_the_examples_are_as_typed(path: Path) -> None:
     cells = clift.Scenario.read(path).cells()

@@ -122,7 +122,11 @@ def test_the_gpl_adapters_have_no_code_of_parquet(pattern: str) -> None:
         command = ["nm", "--demangle", str(file)]
         symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert re.search(r"[ <]toml_parser::", symbols)
-        assert re.findall(r".*[ <]parquet::.*", symbols) == [], file
+        # LLVM merges equal functions under one name: the drop of any boxed trait object may have
+        # one of Parquet's.
+        merged = r"core::ptr::drop_in_place<core::option::Option<alloc::boxed::Box<dyn .*>>>"
+        lines = re.findall(r".*[ <]parquet::.*", symbols)
+        assert [line for line in lines if not re.fullmatch(rf"\w+ t {merged}", line)] == [], file
 
 
 def needed(name: str, found: dict[str, str]) -> dict[str, str]:

@@ -189,7 +189,7 @@ class Reordering(TypedDict):
     reordering_delay_ms: Delay | None
     """Time from the arrival of a packet to its delivery in order, 0 for packets that arrive
     in order, ms."""
-    mean_held_bytes: int
+    mean_held_bytes: float
     """Mean over time of the payload that waits for earlier data at the receiver, bytes."""
     most_held_bytes: int
     """Maximum payload in both buffers of the proxy, or that waits for earlier data at the
