@@ -161,7 +161,7 @@ $(VENV)/bin/python:
 # extension and the C library are built by one command, so that they share every crate; packages are fetched
 # meanwhile.
 $(VENV)/built: $(VENV)/bin/python pyproject.toml $(RUST)
-	@echo "building CLIFT: after a clone some 3.5 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
+	@echo "building CLIFT: after a clone some 3 minutes on two idle cores, 1 GB in target and .5 GB in $(VENV); nothing elsewhere" >&2
 	@{ test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true; $(call INSTALL); } & \
 		packages=$$!; $(BUILD); built=$$?; wait $$packages && exit $$built
 	@cp target/local/lib_clift.so python/clift/_clift.abi3.so.new
