@@ -80,8 +80,7 @@ impl de::Error for Fault {
     }
 
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
-        let hint = hint(variant, known);
-        Self::at(format!("unknown value `{variant}`, one of {}{hint}", known.join(", ")))
+        Self::at(unknown_value(variant, known))
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
@@ -114,6 +113,11 @@ impl Fault {
         self.path.push(key.to_owned());
         self
     }
+}
+
+/// Says that none of the `known` values is `name`.
+pub(crate) fn unknown_value(name: &str, known: &[&str]) -> String {
+    format!("unknown value `{name}`, one of {}{}", known.join(", "), hint(name, known))
 }
 
 fn hint(given: &str, known: &[&str]) -> String {

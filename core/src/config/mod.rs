@@ -37,6 +37,7 @@ pub(crate) use crate::parts;
 pub(crate) use crate::tagged;
 pub(crate) use changed::first_changed_key;
 pub use fault::Fault;
+pub(crate) use fault::unknown_value;
 pub(crate) use flat::flatten_variants;
 #[doc(hidden)]
 pub use macros::{OtherVariants, PARTS, fields_of};

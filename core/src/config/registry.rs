@@ -3,7 +3,10 @@
 
 use std::sync::{PoisonError, RwLock};
 
+use serde::de::{self, Deserialize, Deserializer};
 use thiserror::Error;
+
+use crate::config::unknown_value;
 
 /// A kind of a part: a row of a [`Registry`].
 pub(crate) trait Row: Sync {
@@ -40,6 +43,17 @@ impl<R: Row> Registry<R> {
     /// The kind with this name or alias.
     pub(crate) fn named(&self, name: &str) -> Option<&'static R> {
         self.all().into_iter().find(|row| is_called(*row, name))
+    }
+
+    /// The kind whose name or alias a configuration gives.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(&self, from: D) -> Result<&'static R, D::Error> {
+        let name = String::deserialize(from)?;
+        self.named(&name).ok_or_else(|| de::Error::custom(unknown_value(&name, &self.names())))
+    }
+
+    /// Names of every kind, in the order of [`Registry::all`].
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.all().iter().map(|row| row.name()).collect()
     }
 
     /// Adds a kind for the rest of this process. `is_reserved` tells the names that the core has

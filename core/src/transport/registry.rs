@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::config::{NameTaken, Registry, Row, nearest};
+use crate::config::{NameTaken, Registry, Row, unknown_value};
 use crate::transport::Protocol;
 use crate::transport::datagram::DatagramConfig;
 use crate::transport::quic::QuicOptions;
@@ -85,10 +85,10 @@ impl Choice {
     /// # Errors
     /// [`UnknownTransport`] if no transport has this name.
     pub fn named(name: &str) -> Result<Self, UnknownTransport> {
-        REGISTRY.named(name).map(Self).ok_or_else(|| UnknownTransport {
-            name: name.to_owned(),
-            known: REGISTRY.all().iter().map(|kind| kind.name).collect(),
-        })
+        REGISTRY
+            .named(name)
+            .map(Self)
+            .ok_or_else(|| UnknownTransport { name: name.to_owned(), known: REGISTRY.names() })
     }
 
     /// Name of the transport.
@@ -146,9 +146,7 @@ impl fmt::Display for UnknownTransport {
                 "`{name}` comes with the crate {its}, which this program does not include; give {known}"
             );
         }
-        let hint = nearest(name, known.iter().copied());
-        let hint = hint.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
-        write!(f, "unknown value `{name}`, one of {}{hint}", known.join(", "))
+        f.write_str(&unknown_value(name, known))
     }
 }
 
@@ -183,19 +181,7 @@ pub fn register_transport(kind: Kind) -> Result<Choice, NameTaken> {
 
 impl<'de> Deserialize<'de> for Choice {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl de::Visitor<'_> for Name {
-            type Value = Choice;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Choice, E> {
-                Choice::named(name).map_err(E::custom)
-            }
-        }
-        from.deserialize_str(Name)
+        Self::named(&String::deserialize(from)?).map_err(de::Error::custom)
     }
 }
 

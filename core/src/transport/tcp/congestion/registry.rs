@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use rand_chacha::ChaCha8Rng;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
 
@@ -13,7 +13,7 @@ use super::CongestionControl;
 use super::compound::Compound;
 use super::coupled::{Balia, Coupled, Lia, Olia};
 use super::fixed::Fixed;
-use crate::config::{NameTaken, Registry, Row, nearest};
+use crate::config::{NameTaken, Registry, Row};
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
 
@@ -311,31 +311,14 @@ impl FromStr for CongestionAlgorithm {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         KINDS.named(name).map(Self).ok_or_else(|| UnknownCongestionAlgorithm {
             name: name.to_owned(),
-            known: KINDS.all().iter().map(|kind| kind.name).collect(),
+            known: KINDS.names(),
         })
     }
 }
 
 impl<'de> Deserialize<'de> for CongestionAlgorithm {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl de::Visitor<'_> for Name {
-            type Value = CongestionAlgorithm;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<CongestionAlgorithm, E> {
-                name.parse().map_err(|unknown: UnknownCongestionAlgorithm| {
-                    let near = nearest(name, unknown.known.iter().copied());
-                    let hint = near.map(|near| format!(" (did you mean {near}?)"));
-                    let (known, hint) = (unknown.known.join(", "), hint.unwrap_or_default());
-                    E::custom(format!("unknown value `{name}`, one of {known}{hint}"))
-                })
-            }
-        }
-        from.deserialize_str(Name)
+        KINDS.read(from).map(Self)
     }
 }
 

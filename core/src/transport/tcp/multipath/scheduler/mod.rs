@@ -9,10 +9,10 @@ mod round_robin;
 use std::fmt::{self, Debug};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::config::{NameTaken, Registry, Row, nearest};
+use crate::config::{NameTaken, Registry, Row};
 use crate::units::Duration;
 
 /// A path that may carry data, as a scheduler sees it. Windows count segments.
@@ -205,25 +205,7 @@ impl Debug for PathSchedulerChoice {
 
 impl<'de> Deserialize<'de> for PathSchedulerChoice {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl de::Visitor<'_> for Name {
-            type Value = PathSchedulerChoice;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<PathSchedulerChoice, E> {
-                PathSchedulerChoice::named(name).ok_or_else(|| {
-                    let known: Vec<_> = KINDS.all().iter().map(|kind| kind.name).collect();
-                    let near = nearest(name, known.iter().copied());
-                    let hint = near.map(|near| format!(" (did you mean {near}?)"));
-                    let (known, hint) = (known.join(", "), hint.unwrap_or_default());
-                    E::custom(format!("unknown value `{name}`, one of {known}{hint}"))
-                })
-            }
-        }
-        from.deserialize_str(Name)
+        KINDS.read(from).map(Self)
     }
 }
 
