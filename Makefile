@@ -36,6 +36,7 @@ demo: $(VENV)/built ## set everything up and run the main job: three schemes on 
 reproduce: $(VENV)/built ## every table and figure of the five papers in full, into results/papers (some five minutes)
 	$(BIN)/clift paper run all -o results/papers
 
+test: NS3 := --newest
 test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run every test
 
 test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each property (64)
@@ -44,11 +45,12 @@ test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each prop
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
 
-validate: $(VENV)/tools wasm ## everything against theory, ns-2, ns-3, the papers and this machine's kernel
+validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the papers and this machine's kernel
 	PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture
 	cargo test --profile local --locked --workspace --doc
 	cargo test --locked --manifest-path quic/tls/Cargo.toml
 	$(BIN)/python -m pytest -q -m long
+	$(BIN)/python -m pytest -q tests/test_ns3.py
 	$(BIN)/python validation/campaign_statistics.py
 	$(BIN)/python -m validation.design_search
 	$(BIN)/python validation/lms_statistics.py
@@ -139,7 +141,7 @@ package: ## the Rust crate as others would get it, built from its own files alon
 	cargo package --package clift --offline
 
 ns3: target/c/clift.h ## the module for every ns-3 that is there, built in target/ns3 and tested
-	@hosts/ns3/build
+	@hosts/ns3/build $(NS3)
 
 hosts-deps: ## install ns-2 and ns-3 (root and apt) and, in target/ns3/venv, the wheel of ns-3
 	@hosts/deps

@@ -1,8 +1,7 @@
-"""The module for ns-3: its own tests, and its examples, with every ns-3 that is there."""
+"""The module for ns-3: its own tests, and its examples, with every ns-3 for which it is built."""
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,18 +13,6 @@ ROOT = Path(__file__).parents[1]
 MODULE = ROOT / "hosts" / "ns3" / "contrib" / "clift"
 WHEELS = sorted(ROOT.glob("target/ns3/venv/lib/python3*/site-packages/ns3/include"))
 
-pytestmark = [
-    pytest.mark.timeout(600),  # the first test builds
-    pytest.mark.skipif(
-        not (ROOT / "target/c/libclift.a").exists(),
-        reason="skipped: the C interface is not built (`make c`)",
-    ),
-    pytest.mark.skipif(
-        shutil.which("cmake") is None or shutil.which("c++") is None,
-        reason="skipped: there is no cmake or no C++ compiler (`make hosts-deps`)",
-    ),
-]
-
 LEGS = """
 duration = "20 s"
 [[path]]
@@ -36,27 +23,9 @@ leg = { rate = "2 Mbit/s", delay = "50 ms" }
 """
 
 
-def installed() -> list[str]:
-    """The versions of ns-3 that are there."""
-    folders = [*Path("/usr/lib").glob("*/cmake/ns3"), Path("/usr/lib/cmake/ns3")]
-    folders += [wheel.parent / "lib64/cmake/ns3" for wheel in WHEELS]
-    files = [folder / "ns3ConfigVersion.cmake" for folder in folders]
-    lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
-    named = [line for line in lines if line.startswith("set(PACKAGE_VERSION ")]
-    return sorted({line.split('"')[1] for line in named})
-
-
-VERSIONS = installed()
-no_ns3 = pytest.param("", marks=pytest.mark.skip("skipped: no ns-3 (`make hosts-deps`)"))
+VERSIONS = sorted(file.parent.name for file in ROOT.glob("target/ns3/*/libns3-clift.so"))
+no_ns3 = pytest.param("", marks=pytest.mark.skip("skipped: no module for ns-3 (`make ns3`)"))
 each_version = pytest.mark.parametrize("version", VERSIONS or [no_ns3])
-
-
-@pytest.fixture(scope="module")
-def built() -> None:
-    """The module, built for every version."""
-    command = [ROOT / "hosts/ns3/build", "--only-build"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def program(version: str, name: str) -> str:
@@ -80,7 +49,6 @@ def legs(tmp_path: Path, loss: str) -> Path:
 
 
 @each_version
-@pytest.mark.usefixtures("built")
 def test_fates_attributes_queue_discs_and_errors(version: str, tmp_path: Path) -> None:
     command = [program(version, "clift-test-runner"), "--suite=clift", "--verbose"]
     command += ["--fullness=EXTENSIVE", f"--tempdir={tmp_path}"]
@@ -92,7 +60,6 @@ def test_fates_attributes_queue_discs_and_errors(version: str, tmp_path: Path) -
 
 
 @each_version
-@pytest.mark.usefixtures("built")
 def test_a_window_a_round_trip_and_one_loss_do_what_arithmetic_says(
     version: str, tmp_path: Path
 ) -> None:
@@ -111,7 +78,6 @@ def test_a_window_a_round_trip_and_one_loss_do_what_arithmetic_says(
 
 
 @each_version
-@pytest.mark.usefixtures("built")
 def test_a_transfer_ends_when_its_last_byte_is_there(version: str, tmp_path: Path) -> None:
     scenario = legs(tmp_path, "loss = 0")
     run = bulk(version, scenario, "--bytes=1448", "--duration=20")
@@ -122,7 +88,6 @@ def test_a_transfer_ends_when_its_last_byte_is_there(version: str, tmp_path: Pat
 
 
 @each_version
-@pytest.mark.usefixtures("built")
 def test_the_engine_and_ns3_lose_the_same_packets_of_a_stream(version: str, tmp_path: Path) -> None:
     scenario = legs(tmp_path, "lost_data = [40, 300, 301, 900, 1500]")
     hosted = bulk(version, scenario, "--duration=20", "--congestion=newreno")
@@ -151,7 +116,6 @@ lldu = "250 B"
 
 @each_version
 @pytest.mark.parametrize("kind", links())
-@pytest.mark.usefixtures("built")
 def test_segments_of_the_engine_meet_the_same_fate_in_ns3(
     kind: str, version: str, tmp_path: Path
 ) -> None:
@@ -182,7 +146,6 @@ def test_segments_of_the_engine_meet_the_same_fate_in_ns3(
 
 
 @each_version
-@pytest.mark.usefixtures("built")
 def test_a_seed_decides_and_nothing_else(version: str) -> None:
     scenario = MODULE / "examples" / "geo.toml"
     changed = "--changes=scheme=none"
@@ -204,7 +167,6 @@ def test_a_seed_decides_and_nothing_else(version: str) -> None:
         ([], "error: give either --scenario=FILE or --rate=RATE"),
     ],
 )
-@pytest.mark.usefixtures("built")
 def test_errors_give_one_line(version: str, options: list[str], error: str) -> None:
     done = subprocess.run(
         [program(version, "clift-bulk"), *options], capture_output=True, text=True
@@ -216,7 +178,6 @@ def test_errors_give_one_line(version: str, options: list[str], error: str) -> N
 
 @pytest.mark.long
 @pytest.mark.skipif(not WHEELS, reason="skipped: no wheel of ns-3 (`make hosts-deps`)")
-@pytest.mark.usefixtures("built")
 def test_python_and_cxx_get_the_same() -> None:
     [core] = WHEELS[0].parent.glob("lib64/libns3.*-core.so")
     version = core.name.removeprefix("libns").removesuffix("-core.so")
@@ -252,7 +213,6 @@ def commands(version: str) -> str:
 
 @pytest.mark.long
 @each_version
-@pytest.mark.usefixtures("built")
 def test_the_commands_of_the_guide_run(version: str) -> None:
     if version not in ("3.37", "3.44"):
         pytest.skip(f"skipped: the guide has no commands for ns-3 {version}")
