@@ -141,6 +141,16 @@ def test_copies_of_a_run_count_once(tmp_path: Path) -> None:
     assert "every run over this trace is the same" in " ".join(str(found).split())
 
 
+def test_one_run_is_no_copy_and_two_equal_ones_are() -> None:
+    race = Race(2, 100, 40, given=True)
+    race.add(0, 0, 7.0)
+    assert not race.repeats(0)
+    race.add(0, 1, 7.0)
+    assert race.repeats(0)
+    race.add(0, 2, 7.5)
+    assert not race.repeats(0)
+
+
 def test_runs_go_on_until_the_last_ones_differ_clearly(tmp_path: Path) -> None:
     scenario = given_trace(tmp_path, start="random")
     few = clift.design(scenario, space=SMALL, runs_budget=9, progress=False)

@@ -1,6 +1,7 @@
 """The registry of papers, the rule for claims, the gates, and every artefact run very shortly."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -497,6 +498,10 @@ def test_tables_have_the_ratio_to_the_print_and_mark_fitted_cells():
     result = Result(artefact, Effort(6, 400), {"papers": outcome})
     assert fitted.ratio == pytest.approx(0.5)
     assert "0.0222*" in paper_text(result)
+    # Profiles are named where there are two.
+    assert re.search(r"printed +measured +ratio", paper_text(result))
+    both = Result(artefact, Effort(6, 400), {"papers": outcome, "linux": outcome})
+    assert re.search(r"printed +ns-2's TCP +ratio +kernel's TCP +ratio", paper_text(both))
     assert paper_json(result)["profiles"]["papers"]["gate"]["counts"][0]["of"] == 0
     # A claim without a verdict is a mistake of ours, not silence.
     broken = replace(artefact, claims=(Claim("other", "says", "where"),))

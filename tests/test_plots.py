@@ -13,7 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 import clift
+from clift._clift import RECEIVED, UNIT_NEW, UNIT_REPAIR
 from clift.campaign import run_campaign
+from clift.campaign.repairs import first_repaired_loss
 from clift.campaign.results import Cell, Results
 from clift.campaign.segments import Excerpt, around_the_loss
 from clift.campaign.tables import tables
@@ -70,6 +72,36 @@ def test_a_comparison_starts_at_zero_and_shows_every_bar() -> None:
         low, high = axes.get_ylim()
         assert low == 0
         assert high > 35
+
+
+def test_panels_fill_the_width_with_one_gap_between_them() -> None:
+    found = results({"A": [1.0, 9.0], "B": [30.0, 40.0], "C": [2.0, 3.0]})
+    for cell, condition in zip(found.cells, ("good", "fair", "bad"), strict=True):
+        cell.labels["reception"] = condition
+    found.axes.append(("reception", ["good", "fair", "bad"]))
+    figure = comparison.draw(found, "completion_s")
+    boxes = [axes.get_position() for axes in figure.axes]
+    width = figure.get_size_inches()[0]
+    gaps = [width * (other.x0 - one.x1) for one, other in pairwise(boxes)]
+    assert gaps == pytest.approx([0.25, 0.25])
+
+
+def test_a_loss_that_was_repaired_on_demand_is_shown_before_one_of_every_block() -> None:
+    # Packets 3 and 4 are lost. A repair unit of the block brings the first, one that was asked
+    # for the second.
+    columns = {
+        "kind": [UNIT_NEW, UNIT_NEW, UNIT_REPAIR, UNIT_REPAIR],
+        "attempt": [0, 0, 0, 1],
+        "arrival_ns": [-1, -1, 40, 60],
+        "first_packet": [3, 4, 3, 4],
+        "last_packet": [3, 4, 3, 4],
+        "time_ns": [10, 20, 30, 50],
+        "flow": [0, 0, 0, 0],
+        "seq": [3, 4, 3, 4],
+    }
+    received = {"time_ns": [40, 60], "kind": [RECEIVED] * 2, "seq": [3, 4], "flow": [0, 0]}
+    sent = {name: np.array(values) for name, values in columns.items()}
+    assert first_repaired_loss(sent, pa.table(received)) == (20, 60, 4)
 
 
 def drawn(path: Path, text: str) -> dict[str, Figure]:

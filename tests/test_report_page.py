@@ -19,6 +19,8 @@ from test_wasm import MODULE, is_current
 import clift
 from clift.campaign.folder import with_sums
 from clift.cli.main import run
+from clift.report.page.study import read
+from clift.report.paper import draw
 
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&amp;$x^$'
 SCENARIO = f"""# Does <b>it</b> hold?
@@ -238,6 +240,11 @@ def test_figures_are_as_wide_as_a_column_or_a_page_with_fonts_that_publishers_ta
         else:
             assert b"/Type3" not in content
             assert b"/CIDFontType2" in content
+    # Names have no order, so no line connects their points.
+    drawn = draw(read(copy))["metric-completion_s"]()
+    lines = [line for axes in drawn.axes for line in axes.get_lines()]
+    assert lines
+    assert {line.get_linestyle() for line in lines if line.get_marker() in "osD"} == {"None"}
 
 
 def test_a_campaign_in_python_writes_the_same_page(tmp_path: Path) -> None:

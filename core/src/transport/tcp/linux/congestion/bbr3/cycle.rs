@@ -261,3 +261,24 @@ impl Bbr3 {
         self.cycle.steepen(window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Section 5.3.3.6: in each round trip of a probe half as many ACKs raise the bound by one, until
+    /// every ACK does.
+    #[test]
+    fn a_probe_grows_twice_as_fast_in_each_round_trip() {
+        let window = Window::of(100, u32::MAX);
+        let mut cycle = Cycle::default();
+        let counts: Vec<u64> = (0..40)
+            .map(|_| {
+                cycle.steepen(&window);
+                cycle.up_count
+            })
+            .collect();
+        assert_eq!(counts[..8], [100, 50, 25, 12, 6, 3, 1, 1]);
+        assert!(counts[8..].iter().all(|&count| count == 1));
+    }
+}
