@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,13 @@ def test_a_record_without_hashes_is_read_with_a_note(folder: Path, caplog) -> No
     (folder / "record.json").write_text(json.dumps(record))
     assert clift.campaign.saved.read(folder).record == record
     assert "record.json: has no checksums, so damage is not noticed" in caplog.text
+
+
+def test_a_damaged_name_in_the_record_does_not_make_a_table_foreign(folder: Path) -> None:
+    record, whole = folder / "record.json", content(folder)
+    for place in re.finditer(rb"summary.parquet", whole["record.json"]):
+        data = bytearray(whole["record.json"])
+        data[place.start()] ^= 1
+        record.write_bytes(data)
+        assert repeat(folder) == 0
+        assert content(folder) == whole

@@ -121,12 +121,15 @@ def _what(error: OSError | ValueError) -> str:
 
 def own(folder: Path) -> list[str]:
     """Files that CLIFT wrote into a folder, by its record and its earlier notes."""
+    # The record names each file twice, so that a damaged name leaves the other one.
     names: dict[str, None] = {}
     for path in (folder / RECORD, folder / FOLDER / _JOURNAL):
-        found = _json(path).get("files")
-        if isinstance(found, list):
-            names |= {name: None for name in found if isinstance(name, str)}
-    return [name for name in names if _OURS.fullmatch(name)]
+        noted = _json(path)
+        listed = noted.get("files")
+        for name in [*(listed if isinstance(listed, list) else []), *sums(noted)]:
+            if isinstance(name, str) and _OURS.fullmatch(name):
+                names[name] = None
+    return list(names)
 
 
 def refuse_foreign(folder: Path, plots: bool = False) -> None:
