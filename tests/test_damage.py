@@ -149,11 +149,18 @@ def test_a_record_without_hashes_is_read_with_a_note(folder: Path, caplog) -> No
     assert "record.json: has no checksums, so damage is not noticed" in caplog.text
 
 
-def test_a_damaged_name_in_the_record_does_not_make_a_table_foreign(folder: Path) -> None:
-    record, whole = folder / "record.json", content(folder)
-    for place in re.finditer(rb"summary.parquet", whole["record.json"]):
-        data = bytearray(whole["record.json"])
-        data[place.start()] ^= 1
-        record.write_bytes(data)
+def test_a_damaged_name_makes_no_table_foreign(folder: Path) -> None:
+    record, notes, whole = folder / "record.json", folder / "store/files.json", content(folder)
+    places = [place.start() for place in re.finditer(rb"summary.parquet", whole["record.json"])]
+    assert len(places) == 2
+    for path, at in (
+        *((record, place) for place in places),
+        # Both places of the name, one after the other.
+        (notes, notes.read_bytes().index(b"summary.parquet")),
+        (record, 0),
+    ):
+        data = bytearray(path.read_bytes())
+        data[at] ^= 1
+        path.write_bytes(data)
         assert repeat(folder) == 0
         assert content(folder) == whole

@@ -121,15 +121,15 @@ def _what(error: OSError | ValueError) -> str:
 
 def own(folder: Path) -> list[str]:
     """Files that CLIFT wrote into a folder, by its record and its earlier notes."""
-    # The record names each file twice, so that a damaged name leaves the other one.
-    names: dict[str, None] = {}
-    for path in (folder / RECORD, folder / FOLDER / _JOURNAL):
-        noted = _json(path)
-        listed = noted.get("files")
-        for name in [*(listed if isinstance(listed, list) else []), *sums(noted)]:
-            if isinstance(name, str) and _OURS.fullmatch(name):
-                names[name] = None
-    return list(names)
+    return list(_listed(folder / RECORD) | _listed(folder / FOLDER / _JOURNAL))
+
+
+def _listed(path: Path) -> dict[str, None]:
+    """Names in a record or in notes. A record has each twice: a damaged name leaves the other."""
+    noted = _json(path)
+    listed = noted.get("files")
+    names = [*(listed if isinstance(listed, list) else []), *sums(noted)]
+    return {name: None for name in names if isinstance(name, str) and _OURS.fullmatch(name)}
 
 
 def refuse_foreign(folder: Path, plots: bool = False) -> None:
@@ -184,10 +184,12 @@ def note(folder: Path, names: list[str], made: str = "") -> None:
 
 
 def made_of(folder: Path) -> str:
-    """Source of the files in the folder; empty if one is missing or damaged."""
+    """Source of the files in the folder; empty if one or the notes are missing or damaged."""
     made = _json(folder / FOLDER / _JOURNAL).get("made")
     if not isinstance(made, str) or not (folder / RECORD).exists() or damaged(folder):
         return ""
+    if not _listed(folder / RECORD).keys() <= _listed(folder / FOLDER / _JOURNAL).keys():
+        return ""  # the notes are damaged
     return made
 
 
