@@ -49,4 +49,4 @@ def test_a_wrong_key_is_named() -> None:
 
 
 def test_the_example_has_its_cells() -> None:
-    assert len(clift.Scenario.read(ROOT / "examples" / "coding_above.toml").cells()) == 10
+    assert len(clift.Scenario.read(ROOT / "examples" / "coding_above.toml").cells()) == 168

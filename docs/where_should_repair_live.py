@@ -1,0 +1,114 @@
+"""Draws the figure of docs/where-should-repair-live.md and fills its table, from a results folder.
+
+    clift run examples/coding_above.toml -o results/where --no-plots
+    python docs/where_should_repair_live.py results/where
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pyarrow.parquet as parquet
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+from build import put
+
+from clift.campaign.statistics import estimate
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs/where-should-repair-live.md"
+IMAGE = ROOT / "docs/images/where_should_repair_live.svg"
+# Rate of each place, kbit/s.
+PLACES = {"GEO": 2000, "LEO": 10_000, "mobile GEO": 1000}
+BURSTS = ("2", "50")
+SENDERS = ("TCP, CUBIC", "TCP, BBR", "QUIC, CUBIC", "QUIC, BBR")
+# Colours of Okabe and Ito.
+REPAIRS = {
+    "transport": "#999999",
+    "link": "#0072b2",
+    "link, in advance": "#56b4e9",
+    "above the link": "#d55e00",
+    "proxies": "#cc79a7",
+    "link and above it": "#009e73",
+    "link and proxies": "#e69f00",
+}
+# Proxies let QUIC through as it is.
+SPLITS = ("proxies", "link and proxies")
+
+Cell = tuple[str, str, str, str]
+"""Place, burst, sender, repair."""
+
+
+def shares(folder: Path) -> dict[Cell, tuple[float, float]]:
+    """Mean goodput of each cell as a share of the rate (%), and half of its 95 % interval."""
+    runs: dict[Cell, list[float]] = {}
+    for row in parquet.read_table(folder / "runs.parquet").to_pylist():
+        cell = (row["place"], row["burst"], row["sender"], row["repair"])
+        runs.setdefault(cell, []).append(100 * row["goodput_kbps"] / PLACES[row["place"]])
+    found = {}
+    for cell, values in runs.items():
+        mean = estimate(values)
+        assert mean is not None
+        found[cell] = (mean.mean, mean.half_width or 0.0)
+    return found
+
+
+def draw(found: dict[Cell, tuple[float, float]]) -> None:
+    """A panel for each place and burst, a group of bars for each sender."""
+    mpl.rcParams["svg.hashsalt"] = "clift"
+    size = (len(BURSTS), len(PLACES))
+    figure, panels = plt.subplots(*size, figsize=(9.6, 4.8), layout="constrained", sharey=True)
+    width = 0.11
+    for row, burst in zip(panels, BURSTS, strict=True):
+        for axes, place in zip(row, PLACES, strict=True):
+            for number, (repair, colour) in enumerate(REPAIRS.items()):
+                senders = [
+                    (at, one)
+                    for at, one in enumerate(SENDERS)
+                    if repair not in SPLITS or one.startswith("TCP")
+                ]
+                heights = [found[place, burst, one, repair][0] for _, one in senders]
+                at = [at + (number - 3) * width for at, _ in senders]
+                axes.bar(at, heights, width, color=colour, label=repair)
+            axes.set_title(f"{place}, bursts of {burst} slots", fontsize="medium")
+            axes.set_xticks(range(len(SENDERS)), SENDERS, fontsize="small")
+            axes.set_ylim(0, 100)
+            axes.spines[["top", "right"]].set_visible(False)
+        row[0].set_ylabel("goodput (% of the rate)")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize="small")
+    figure.savefig(IMAGE, metadata={"Date": None})
+
+
+def table(found: dict[Cell, tuple[float, float]]) -> str:
+    """A row for each place, burst and sender; a column for each place of repair."""
+    head = ["place", "burst", "sender", *REPAIRS]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for place in PLACES:
+        for burst in BURSTS:
+            for sender in SENDERS:
+                best = max(found[place, burst, sender, repair][0] for repair in REPAIRS)
+                cells = [place, burst, sender]
+                for repair in REPAIRS:
+                    mean, half = found[place, burst, sender, repair]
+                    text = f"{mean:.0f} ± {half:.0f}"
+                    is_split = repair in SPLITS and not sender.startswith("TCP")
+                    cells.append("" if is_split else f"**{text}**" if mean >= 0.95 * best else text)
+                lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Draws and fills."""
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    found = shares(Path(sys.argv[1]))
+    draw(found)
+    put(PAGE, "results", table(found))
+
+
+if __name__ == "__main__":
+    main()
