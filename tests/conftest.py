@@ -19,6 +19,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(4 * 3600))
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study's pictures get their names and first bytes, but are not drawn.
+
+    Drawing takes most of the time of a small study; tests of folders need only the files.
+    """
+    from clift.design import record
+    from clift.report import drawing
+
+    for module, name, start in (
+        (drawing, "png", b"\x89PNG"),
+        (record, "png", b"\x89PNG"),
+        (record, "_svg", b"<svg"),
+    ):
+        monkeypatch.setattr(module, name, lambda _figure, out, start=start: out.write(start))
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     tools = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -437,6 +437,7 @@ def test_a_space_has_each_candidate_once(space: dict[str, list[object]], count: 
     assert len(candidates(space)) == count
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_interrupted_search_ranks_what_is_done(
     geo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -464,6 +465,7 @@ def test_an_interrupted_search_ranks_what_is_done(
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_search_continues_and_comes_out_as_at_once(
     geo: Path,
     tmp_path: Path,

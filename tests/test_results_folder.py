@@ -12,6 +12,8 @@ from clift.campaign import record, work
 from clift.campaign.tables import NAMES
 from clift.cli.main import run
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SCENARIO = """
 duration = "60 s"
 runs = 2
@@ -227,8 +229,9 @@ def stop(*_: object, **__: object) -> None:
 
 
 def test_the_record_of_many_cells_omits_their_values(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(record, "TOLD_CELLS", 60)
     counts = (2, record.TOLD_CELLS + 1)
     text = (
         'duration = "50 ms"\n[channel]\nmodel = "bernoulli"\nerasures = "2 %"\nrate = "1 Mbit/s"\n'

@@ -24,6 +24,7 @@ SPEC.loader.exec_module(start_pages)
         for page in start_pages.PAGES
     ],
 )
+@pytest.mark.usefixtures("undrawn")
 def test_the_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     assert "<!-- output -->" in page.read_text()
     assert start_pages.refreshed(page, tmp_path) == page.read_text()
