@@ -29,7 +29,7 @@ def commands(command: click.Command, context: click.Context) -> Iterator[click.C
 def page() -> str:
     """Returns the text of the page."""
     text = "# Command line\n\nGenerated from `clift --help` and the help of each command.\n"
-    root = click.Context(cli, info_name="clift", terminal_width=90, max_content_width=90)
+    root = click.Context(cli, info_name="clift", **cli.context_settings)
     for context in commands(cli, root):
         context.terminal_width, context.max_content_width = 90, 90
         text += f"\n## {context.command_path}\n\n```text\n{context.get_help().rstrip()}\n```\n"
