@@ -157,6 +157,7 @@ def test_rules_for_link_traces_are_refused() -> None:
         clift.simulate(clift.NtnLink(), overlap="papers", duration_s=1)
 
 
+@pytest.mark.long  # tests/test_run_command.py runs it without its picture
 def test_the_study_runs(tmp_path: Path) -> None:
     picture = tmp_path / "ntn.png"
     command = [sys.executable, str(EXAMPLE), "--seconds", "3", "--picture", str(picture)]
