@@ -21,7 +21,7 @@ TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="skipped: there is no tshark")
 CHANNEL = """
 seed = 3
-duration = "15 s"
+duration = "6 s"
 link = { rtt = "300 ms", queue = "60 packets" }
 [channel]
 model = "gilbert-elliott"
@@ -31,7 +31,7 @@ rate = "4 Mbit/s"
 lldu = "250 B"
 """
 LEG = """
-duration = "10 s"
+duration = "6 s"
 [[path]]
 leg = { rate = "5 Mbit/s", delay = "40 ms", queue = "30 packets", loss = "0.5 %" }
 """
@@ -97,7 +97,7 @@ def test_tshark_finds_the_retransmissions_that_we_count(case: str, tmp_path: Pat
 @pytest.mark.parametrize("protocol", ["tcp", "udp", "quic"])
 def test_lengths_and_checksums_are_right(protocol: str, tmp_path: Path) -> None:
     """`validation/captures.py` does the same over random scenarios."""
-    text = LEG.replace("10 s", "2 s") + f'[transport]\nprotocol = "{protocol}"\n'
+    text = LEG.replace("6 s", "2 s") + f'[transport]\nprotocol = "{protocol}"\n'
     if protocol == "udp":
         text += '[application]\ntype = "constant rate"\nrate = "1 Mbit/s"\n'
     path = tmp_path / "x.pcapng"
@@ -123,7 +123,7 @@ def test_lengths_and_checksums_are_right(protocol: str, tmp_path: Path) -> None:
 @needs_tshark
 def test_the_script_for_wireshark_reads_quic_frames(tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
-    text = LEG.replace("10 s", "2 s") + '[transport]\nprotocol = "quic"\n'
+    text = LEG.replace("6 s", "2 s") + '[transport]\nprotocol = "quic"\n'
     summary = recorded(text, path, snap=65_535)
     script = Path(clift.hosts.__file__).parent / "quic.lua"
     names = ["frame.interface_name", "ip.src", "clift_quic.type", "clift_quic.packet_number"]
@@ -178,7 +178,7 @@ def test_our_reader_gets_delays_and_losses_back(scheme: str, tmp_path: Path) -> 
     lost = kinds.count(_clift.GONE)
     arrived = kinds.count(_clift.RECEIVED) + kinds.count(_clift.RECEIVED_IN_VAIN)
     # What was on its way at the end is left out, or lost if a later one had arrived.
-    assert np.count_nonzero(phy.d_ns) >= arrived > 300
+    assert np.count_nonzero(phy.d_ns) >= arrived > 100
     assert lost <= np.count_nonzero(phy.d_ns == 0) <= len(kinds) - arrived
     delays = run.summary()["links"][0]["packet_delay_ms"]
     assert delays is not None
