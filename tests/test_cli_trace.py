@@ -17,6 +17,7 @@ import pytest
 
 import clift
 from clift.cli.main import run
+from clift.report.style import Picture
 
 DATA = Path(__file__).parent / "data"
 CLIFT = [sys.executable, "-m", "clift"]
@@ -128,12 +129,13 @@ def test_delays_and_loss_flags_in_two_files(command, tmp_path: Path):
     assert out.startswith("up_delay.txt\n")
 
 
-def test_plot_draws_png(command, tmp_path: Path):
+def test_plot_draws_png(command, tmp_path: Path, monkeypatch):
     code, out, err = command("trace", "plot", DATA / "geo.csv")
     assert (code, out, err) == (0, "geo.csv.png\n", "")
     assert (tmp_path / "geo.csv.png").read_bytes().startswith(b"\x89PNG")
     (tmp_path / "logs").mkdir()
     shutil.copy(DATA / "probes.csv", tmp_path / "logs")
+    monkeypatch.setattr("clift.report.trace_figure.figure", lambda *_: Picture(figsize=(1, 1)))
     code, out, _ = command("trace", "plot", "logs", "-o", ".")
     assert (code, out.split()) == (0, ["probes.csv_up.png", "probes.csv_down.png"])
     code, _, err = command("trace", "plot", DATA, "-o", "one.png")
@@ -285,7 +287,8 @@ def test_files_without_permission_are_refused(command, tmp_path: Path):
         assert "cannot be written: Permission denied" in err
 
 
-def test_a_missing_folder_is_refused(command):
+def test_a_missing_folder_is_refused(command, monkeypatch):
+    monkeypatch.setattr("clift.report.trace_figure.figure", lambda *_: Picture(figsize=(1, 1)))
     for name in ("y.csv", "y.parquet"):
         code, _, err = command("trace", "convert", DATA / "geo.csv", f"gone/{name}")
         assert (code, err) == (
@@ -301,21 +304,17 @@ def test_a_missing_folder_is_refused(command):
 
 
 @pytest.mark.parametrize("name", ["y.csv", "y.parquet", "y.up"])
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, name: str):
+def test_a_full_disk_leaves_the_old_file(command, tmp_path: Path, name: str):
     clift.channel.bernoulli(slots=300_000, p=0.5, seed=1).write(tmp_path / "big.parquet")
     (tmp_path / name).write_text("old")
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
-
-    done = subprocess.run(
-        [*CLIFT, "trace", "convert", "big.parquet", name],
-        cwd=tmp_path, preexec_fn=limit, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"error: {name}: cannot be written: File too large; the previous file is unchanged\n"
-    )
+    limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, most))
+    try:
+        done = command("trace", "convert", "big.parquet", name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+    error = f"error: {name}: cannot be written: File too large; the previous file is unchanged\n"
+    assert done == (2, "", error)
     assert (tmp_path / name).read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["big.parquet", name])
 
@@ -348,7 +347,7 @@ def test_ctrl_c_is_clean(tmp_path: Path):
 
 
 def test_ctrl_c_while_writing_leaves_the_old_file(tmp_path: Path):
-    clift.channel.bernoulli(slots=4_000_000, slot_ns=1000, p=0.5, seed=1).write(
+    clift.channel.bernoulli(slots=2_000_000, slot_ns=1000, p=0.5, seed=1).write(
         tmp_path / "big.parquet"
     )
     out = tmp_path / "out.csv"

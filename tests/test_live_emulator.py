@@ -129,7 +129,8 @@ def test_memory_that_stays_is_not_memory_that_was_only_reserved() -> None:
     ("script", "code"), [("exit 7", 7), ("kill -9 $$", 137), ("exec nosuchcommand", 127)]
 )
 def test_the_exit_code_is_the_commands(script: str, code: int, tmp_path: Path) -> None:
-    assert live(tmp_path, "--", "sh", "-c", script).returncode == code
+    (tmp_path / "x.toml").write_text(LEG)
+    assert command.clift("live", tmp_path / "x.toml", "--", "sh", "-c", script).returncode == code
 
 
 @live_only
@@ -178,16 +179,13 @@ def test_errors_give_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ([], LEG, "give a command to run"),
         (["--log", "none/log", "--", "true"], LEG, "none/log: No such file"),
         (["--", "true"], "[link]\nrat = 1\n", "link.rat: unknown key"),
+        (["--congestion", "nosuch", "--", "true"], LEG, "has no congestion control nosuch"),
     ):
         Path("x.toml").write_text(text)
         done = command.clift("live", "x.toml", *arguments)
         assert done.returncode == 2, done.stderr
         assert expected in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
-    done = live(tmp_path, "--congestion", "nosuch", "--", "true")
-    assert done.returncode == 2, done.stderr
-    assert "has no congestion control nosuch" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
 
 
 @live_only
@@ -211,7 +209,6 @@ def test_a_late_run_does_not_count() -> None:
 
 
 def test_check_reports_the_possible_live_runs() -> None:
-    command = [sys.executable, "-m", "clift", "live", "--check"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = command.clift("live", "--check")
     assert done.returncode == (2 if _HINDRANCES else 0)
     assert done.stdout.strip()

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,9 @@ from clift.papers.gates import gate
 from clift.papers.plot import paper_plot
 from clift.papers.text import paper_json, paper_markdown, paper_text
 from clift.papers.verdict import Verdict
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
+import paper_pages
 
 
 def rows(metric: str, names: tuple[str, ...], table: dict[tuple, float], half: float = 0.01):
@@ -509,11 +511,9 @@ def test_tables_have_the_ratio_to_the_print_and_mark_fitted_cells():
         Result(broken, Effort(6, 400), {"papers": outcome}).claims("papers")
 
 
-def test_every_artefact_has_its_place_in_the_pages():
-    root = Path(__file__).parent.parent
-    command = [sys.executable, str(root / "docs" / "paper_pages.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def test_every_artefact_has_its_place_in_the_pages(monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["paper_pages.py", "--check"])
+    assert paper_pages.main() == 0, capsys.readouterr().err
 
 
 # --- the commands ---

@@ -20,13 +20,7 @@ SCENARIOS: dict[str, tuple[str, float | None, range]] = {
 
 
 def figure_7(effort: Effort, _profile: str) -> Outcome:
-    """Figure 7: error rates of the four channels, each over drives with different seeds.
-
-    Example:
-        >>> found = figure_7(Effort(runs=1, duration_s=0.2), "papers")
-        >>> found.rows.values("scenario")[0]
-        'internet, 36 ms'
-    """
+    """Figure 7: error rates of the four channels, each over drives with different seeds."""
     points = [
         (scenario, preset, interleaving, level)
         for scenario, (preset, interleaving, levels) in SCENARIOS.items()
