@@ -42,7 +42,7 @@ def flip(path: Path, draw: random.Random) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("flips", [12, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("flips", [8, pytest.param(1000, marks=pytest.mark.long)])
 def test_a_flipped_bit_changes_no_number(
     folder: Path, flips: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -155,13 +155,13 @@ def written(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
     return found
 
 
-# Every 41st call is tried each time, and every one in the long test.
+# Every 59th call is tried each time, and every one in the long test.
 @pytest.mark.parametrize(
     ("failure", "first", "step"),
     [
-        ("error", 3, 41),
-        ("power", 17, 41),
-        ("power, names early", 31, 41),
+        ("error", 3, 59),
+        ("power", 17, 59),
+        ("power, names early", 31, 59),
         *(
             pytest.param(failure, 1, 1, marks=pytest.mark.long)
             for failure in ("error", "power", "power, names early")

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.parametrize(
     "ways",
-    [("KILL", "INT"), pytest.param(("two, KILL", "TERM", "INT twice"), marks=pytest.mark.long)],
+    [("KILL",), pytest.param(("two, KILL", "TERM", "INT", "INT twice"), marks=pytest.mark.long)],
 )
 def test_killed_studies_leave_the_undisturbed_tables(ways: tuple[str, ...], tmp_path: Path) -> None:
     outcome = kill(tmp_path, len(ways), 8, seed=3, ways=ways)

@@ -4,16 +4,26 @@ import ast
 import inspect
 from pathlib import Path
 
+import pytest
+
 import clift
 from clift._keywords import BARE, KEYWORDS, Keywords
 
 PACKAGE = Path(clift.__file__).parent
 
 
-def test_modules_are_imported_directly_and_scenarios_only_by_what_they_say() -> None:
+@pytest.fixture(scope="module")
+def nodes() -> dict[Path, list[ast.AST]]:
+    """The syntax of each module of the package."""
+    return {path: list(ast.walk(ast.parse(path.read_text()))) for path in PACKAGE.rglob("*.py")}
+
+
+def test_modules_are_imported_directly_and_scenarios_only_by_what_they_say(
+    nodes: dict[Path, list[ast.AST]],
+) -> None:
     """`from clift import x` inside the package asks for modules before they are there."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, own in nodes.items():
+        for node in own:
             assert not (isinstance(node, ast.ImportFrom) and node.module == "clift"), path
             private = isinstance(node, ast.Attribute) and node.attr in (
                 "_source",
@@ -23,13 +33,12 @@ def test_modules_are_imported_directly_and_scenarios_only_by_what_they_say() -> 
             assert not private or path.name == "scenario.py", (path, node.lineno)
 
 
-def test_only_the_command_line_imports_the_papers() -> None:
+def test_only_the_command_line_imports_the_papers(nodes: dict[Path, list[ast.AST]]) -> None:
     """What only the papers need is a separate package, which imports the rest."""
-    package = Path(clift.__file__).parent
     used = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        path.relative_to(PACKAGE).as_posix()
+        for path, own in nodes.items()
+        for node in own
         if isinstance(node, ast.Import | ast.ImportFrom)
         and any("clift.papers" in name for name in _modules(node))
     }

@@ -59,13 +59,16 @@ PHRASES = {
 
 
 def joined(phrases: dict[str, str]) -> re.Pattern[str]:
-    """Returns a pattern that finds any of the phrases."""
-    return re.compile(rf"\b(?:{'|'.join(phrases)})", re.IGNORECASE)
+    """Returns a pattern that finds any of the phrases in a text of small letters.
+
+    To ignore the case would take three times as long.
+    """
+    return re.compile(rf"\b(?:{'|'.join(phrases)})")
 
 
 def text_of(path: Path) -> list[str]:
     """Lines of a page; of Rust only docstrings, comments, strings and names of tests."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").lower().splitlines()
     if path.suffix == ".rs":
         lines = [line if re.search(r'"|//|^\s*fn ', line) else "" for line in lines]
     # The words of a test's name are a sentence.
@@ -87,6 +90,6 @@ def test_hard_phrases_do_not_return() -> None:
         for number, line in enumerate(text_of(ROOT / name), 1)
         if (match := phrases.search(line))
         for phrase, plain in PHRASES.items()
-        if re.fullmatch(phrase, match[0], re.IGNORECASE)
+        if re.fullmatch(phrase, match[0])
     ]
     assert not found, "\n".join(found)

@@ -20,7 +20,7 @@ from clift.campaign.results import Cell, Results
 from clift.campaign.segments import Excerpt, around_the_loss
 from clift.campaign.tables import tables
 from clift.campaign.values import Values
-from clift.report import comparison, figures
+from clift.report import comparison, figures, lines, sequence
 from clift.report.capacity import capacity
 from clift.report.units import draw as draw_units
 from clift.scenario import Scenario
@@ -104,12 +104,17 @@ def test_a_loss_that_was_repaired_on_demand_is_shown_before_one_of_every_block()
     assert first_repaired_loss(sent, pa.table(received)) == (20, 60, 4)
 
 
-def drawn(path: Path, text: str) -> dict[str, Figure]:
-    """The plots of a small campaign, by name."""
+def campaign(path: Path, text: str) -> tuple[Results, Scenario]:
+    """A small campaign."""
     file = path / "x.toml"
     file.write_text(f'duration = "20 s"\nname = "x"\n{text}')
     scenario = Scenario.read(file)
-    results = run_campaign(scenario)
+    return run_campaign(scenario), scenario
+
+
+def drawn(path: Path, text: str) -> dict[str, Figure]:
+    """Its plots, by name."""
+    results, scenario = campaign(path, text)
     series = tables(results, scenario)["series"]
     return dict(figures.draw(results, scenario, series))
 
@@ -174,8 +179,9 @@ def test_every_alternative_has_a_time_sequence(tmp_path: Path) -> None:
     titles = [axes.get_title() for axes in drawn(tmp_path, LIVE)["sequence"].axes]
     assert titles == ["FEC(10/12)", "ARQ"]
     seeds = f"{LIVE}seed = [1, 2, 3, 4, 5, 6, 7]\n"  # 14 cells are too many for one picture
-    pictures = drawn(tmp_path, seeds)
-    axes = [*pictures["sequence"].axes, *pictures["sequence-2"].axes]
+    pictures = list(sequence.draw(campaign(tmp_path, seeds)[0]))
+    assert len(pictures) == 2
+    axes = [axes for picture in pictures for axes in picture.axes]
     assert [one.get_title() for one in axes if one.get_visible()] == [
         f"{scheme}, seed = {seed}" for scheme in ("FEC(10/12)", "ARQ") for seed in range(1, 8)
     ]
@@ -231,7 +237,7 @@ def test_goodput_over_time_adds_up_to_the_goodput(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["leo_handover", "hybrid", "live_geo", "limited_window"])
 def test_no_plot_of_an_example_is_empty_or_shows_what_another_does(name: str) -> None:
-    changes = {"duration": "20 s"} | ({} if name == "leo_handover" else {"runs": 1})
+    changes = {"duration": "10 s"} | ({} if name == "leo_handover" else {"runs": 1})
     scenario = Scenario.read(EXAMPLES / f"{name}.toml", changes)
     found = run_campaign(scenario)
     seen: dict[bytes, str] = {}
@@ -259,7 +265,9 @@ def test_windows_share_their_scale_unless_one_would_vanish(tmp_path: Path) -> No
     def tops(caps: str) -> list[float]:
         vary = f"transport.cwnd_max = [{caps}]\n"
         text = LIVE.replace('"2 %"', '"0.1 %"') + vary
-        return [axes.get_ylim()[1] for axes in drawn(tmp_path, text)["cwnd"].axes]
+        results, scenario = campaign(tmp_path, text)
+        series = lines.Series(tables(results, scenario)["series"])
+        return [axes.get_ylim()[1] for axes in lines.window(results, series).axes]
 
     near = tops('"10 packets", "20 packets"')
     assert near[0] == near[1] > 19

@@ -7,7 +7,7 @@ from clift.papers.leo import Cell, table_cells
 
 @pytest.fixture(scope="module")
 def cells() -> dict[tuple[int, int, str], Cell]:
-    found = table_cells(seeds=3, snr_db=[10, 13], duration_s=120)
+    found = table_cells(seeds=2, snr_db=[10, 13], duration_s=120)
     return {(cell.table, cell.snr_db, cell.transport): cell for cell in found}
 
 
@@ -35,7 +35,7 @@ def test_cells_are_near_the_print(cells):
 
 def test_runs_of_a_cell_have_channels_of_their_own_which_cells_share(cells):
     goodputs = cells[1, 13, "cubic"].values["goodput_kbps"]
-    assert len(set(goodputs)) == 3
+    assert len(set(goodputs)) == 2
     again = table_cells([1], 1, 2, snr_db=[13], duration_s=120)
     assert again[1].values["goodput_kbps"] == goodputs[1:2]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import clift.papers.what_changed as module
 from clift.cli.main import run
 from clift.papers.what_changed import (
     LINUX,
@@ -61,9 +62,11 @@ def test_the_sentences_say_what_was_measured(change: StackComparison) -> None:
     assert f"takes {now:.1f} s over ARQ instead of {then:.1f} s" in change.pages()
 
 
-def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None:
+def test_the_command_prints_a_table_and_draws_it(
+    change: StackComparison, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
     picture = tmp_path / "x.png"
-    words = ["paper", "what-changed", "--runs", "2", "-o", str(picture)]
+    words = ["paper", "what-changed", "--runs", "1", "-o", str(picture)]
     assert run(words) == 0
     table = [
         line
@@ -73,6 +76,7 @@ def test_the_command_prints_a_table_and_draws_it(tmp_path: Path, capsys) -> None
     assert len(table) == 20
     assert max(map(len, table)) <= 100
     assert picture.stat().st_size > 20_000
+    monkeypatch.setattr(module, "what_changed", lambda *_: change)
     assert run([*words, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert len(said["cells"]) == 54

@@ -243,7 +243,7 @@ def of_two(
     Their runs are drawn separately, so that pairs of them have no draw in common.
     """
     [law] = whole.cells
-    there = list(law.values)
+    there, windows = list(law.values), law.windows
     chosen = draw.choice(len(there), 2 * runs, replace=again or 2 * runs > len(there))
     table = Runs()
     cells = []
@@ -252,7 +252,7 @@ def of_two(
         for run, at in enumerate(chosen[number::2]):
             found = {name: law.values[there[at]][name] for name in (law.primary, "duration_s")}
             found[law.primary] *= factor if number else 1.0
-            table.add(number, run, found, law.windows.get(there[at]))
+            table.add(number, run, found, windows.get(there[at]))
         values = Values.of(table, number)
         cells.append(Cell({"scheme": label}, law.is_transfer, runs, values, law.shared))
     [one] = verdicts(Results("two", 1, [("scheme", ["A", "B"])], cells, [], table=table))

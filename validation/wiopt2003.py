@@ -61,12 +61,14 @@ def all_cells() -> list[Cell]:
     return list(dict.fromkeys([*drawn, *read(NS2, "ns2")]))
 
 
-def faults(found: dict[Cell, float], sack: bool, slack: float = 0.0) -> Iterable[str]:
-    """Results outside the bounds that ns-2 keeps.
+def faults(
+    found: dict[Cell, float], sack: bool, slack: float = 0.0, delays: tuple[int, ...] = DELAYS
+) -> Iterable[str]:
+    """Results outside the bounds that ns-2 keeps, at some delays.
 
     Runs that are short scatter: `slack` widens the bounds of ARQ-SR, which are the narrowest.
     """
-    for delay in DELAYS:
+    for delay in delays:
         at = f"{'' if sack else 'no '}SACK, D = {delay}"
         fec = {n: found[Cell(n, 0, delay, sack=sack)] for n in range(10, 17)}
         arq = [found[Cell(10, delta, delay, sack=sack)] for delta in range(6)]
