@@ -25,11 +25,13 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Drawing takes most of the time of a small study; tests of folders need only the files.
     """
+    from clift.advise import page
     from clift.design import record
     from clift.report import drawing
 
     for module, name, start in (
         (drawing, "png", b"\x89PNG"),
+        (page, "png", b"\x89PNG"),
         (record, "png", b"\x89PNG"),
         (record, "_svg", b"<svg"),
     ):

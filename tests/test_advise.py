@@ -153,7 +153,7 @@ def test_a_call_is_judged_by_its_opinion_score_and_has_no_transports(tmp_path: P
 
 
 def test_the_report_begins_with_the_answer_and_the_trace(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     path = log(tmp_path / "lossy.parquet", 0.05, 70)
     folder = tmp_path / "advice"
@@ -167,6 +167,7 @@ def test_the_report_begins_with_the_answer_and_the_trace(
     assert main.startswith(f'<main><p class="conclusion">{data["answer"]}</p><figure><img')
     assert data["log"]["sha256"] in page
     assert "http" not in page.replace("http-equiv", "")
+    request.getfixturevalue("undrawn")
     # The same study again takes the runs that are there.
     assert run(words) == 0
     assert run(["advise", str(log(tmp_path / "other.parquet", 0.01, 70)), *words[2:]]) == 2

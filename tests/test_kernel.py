@@ -54,9 +54,8 @@ def test_a_kernel_and_the_engine_side_by_side():
     assert measured[-1] == pytest.approx(expected, rel=0.15), measured
 
 
-@pytest.mark.parametrize(("kept", "number"), [("virtual", 93), ("controls", 3)])
-def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number: int):
-    name, cells = beside.KEPT[kept].kernel, beside.KEPT[kept].cells
+def test_a_kernel_in_virtual_time_and_the_engine_side_by_side():
+    name, cells, number = beside.KEPT["controls"].kernel, beside.KEPT["controls"].cells, 3
     assert name is not None
     reason = virtual.hindrance(name)
     if reason is not None:

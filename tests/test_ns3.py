@@ -123,7 +123,7 @@ def test_segments_of_the_engine_meet_the_same_fate_in_ns3(
     channel = "" if own_channel else CHANNEL
     file = tmp_path / "link.toml"
     tcp = 'transport = { congestion = "cubic", profile = "papers", cwnd_max = "100 packets" }'
-    file.write_text(f'seed = 5\nduration = "40 s"\n{tcp}\n{links()[kind]}{channel}')
+    file.write_text(f'seed = 5\nduration = "20 s"\n{tcp}\n{links()[kind]}{channel}')
     events = clift.simulate(clift.Scenario.read(file)).events().to_pylist()
     sent = [event for event in events if event["kind"] in (0, 1)]
     lines = [f"{e['time_ns']} {e['len'] + 52} {e['seq']} {e['seq'] + e['len']}\n" for e in sent]
@@ -131,7 +131,7 @@ def test_segments_of_the_engine_meet_the_same_fate_in_ns3(
     done = subprocess.run(command, input="".join(lines), capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     fates = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
-    end = 40_000_000_000
+    end = 20_000_000_000
     settled = [
         (fate, at, event["seq"]) for (fate, at), event in zip(fates, sent, strict=True) if at <= end
     ]

@@ -446,9 +446,14 @@ def short(artefact: Artefact) -> Effort:
 
 @pytest.fixture(scope="module")
 def few_levels():
-    """Rows of tauran2017 at two SNRs, whose channels take longest."""
+    """The channels that take longest at few levels: two of tauran2017, one of those of figure 7."""
+    one = {
+        name: (kuhn_erasures.SCENARIOS[name][0], None, range(14, 15))
+        for name in (kuhn_erasures.UP, kuhn_erasures.DOWN)
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(registry.parameters("tauran2017")["scenario"], "snr_db", [7, 13])
+        patch.setattr(kuhn_erasures, "SCENARIOS", kuhn_erasures.SCENARIOS | one)
         yield
     leo_artefacts._cells.cache_clear()
 

@@ -83,7 +83,7 @@ def test_students_quantiles_are_scipys() -> None:
     ],
 )
 def test_intervals_cover(law: object, mean: float, runs: int) -> None:
-    campaigns = 2000
+    campaigns = 1000
     found = estimates(law(np.random.default_rng(5), (runs, campaigns)))
     told = [one for one in found if one.half_width is not None]
     assert len(told) > 0.95 * campaigns
@@ -169,7 +169,7 @@ def test_the_same_runs_have_the_same_interval_everywhere() -> None:
 def test_runs_over_one_trace_count_as_far_as_they_do_not_overlap() -> None:
     """Means of windows of white noise: what the whole trace is of is a draw of the same noise."""
     draw = np.random.default_rng(7)
-    slots, window, runs, traces = 4000, 200, 60, 600
+    slots, window, runs, traces = 4000, 200, 60, 300
     covered = [0, 0]
     for _ in range(traces):
         sums = np.concatenate(([0.0], np.cumsum(draw.normal(0, 1, slots))))
