@@ -54,8 +54,9 @@ def test_a_kernel_and_the_engine_side_by_side():
     assert measured[-1] == pytest.approx(expected, rel=0.15), measured
 
 
-def test_a_kernel_in_virtual_time_and_the_engine_side_by_side():
-    name, cells, number = beside.KEPT["controls"].kernel, beside.KEPT["controls"].cells, 3
+@pytest.mark.parametrize(("kept", "number"), [("virtual", 93), ("controls", 3)])
+def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number: int):
+    name, cells = beside.KEPT[kept].kernel, beside.KEPT[kept].cells
     assert name is not None
     reason = virtual.hindrance(name)
     if reason is not None:
@@ -141,7 +142,7 @@ def test_the_first_packet_that_differs_is_found() -> None:
 
 @pytest.mark.skipif(virtual.hindrance("7.2") is not None, reason=str(virtual.hindrance("7.2")))
 def test_a_kernel_sends_its_first_flights_as_ours_does() -> None:
-    cell = inside.chosen("drawn", 131)
-    found = parts.parting(parts.engine(cell), parts.kernel("7.2", "drawn", 131))
-    assert found is not None
-    assert found > 60
+    """300 kB over 10 Mbit/s and 250 ms, 2 % lost in bursts of 5: they part at packet 191."""
+    cell = inside.chosen("drawn", 141)
+    found = parts.parting(parts.engine(cell), parts.kernel("7.2", "drawn", 141))
+    assert found is None or found > 150

@@ -3,12 +3,7 @@
 import warnings
 from pathlib import Path
 
-import nbformat
 import pytest
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of Jupyter's own, about its folders
-    from nbclient import NotebookClient
 
 FILE = Path(__file__).parent.parent / "examples" / "notebook.ipynb"
 
@@ -16,6 +11,11 @@ FILE = Path(__file__).parent.parent / "examples" / "notebook.ipynb"
 @pytest.mark.filterwarnings("default")
 @pytest.mark.long
 def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Jupyter's own, about its folders
+        import nbformat
+        from nbclient import NotebookClient
+
     notebook = nbformat.read(FILE, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "kept without its outputs"
     client = NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}})

@@ -138,7 +138,7 @@ def test_segments_of_the_engine_meet_the_same_fate_in_ns3(
     delivered = sorted((at, seq) for fate, at, seq in settled if fate == 0)
     received = sorted((e["time_ns"], e["seq"]) for e in events if e["kind"] in (2, 3))
     assert delivered == received
-    assert len(delivered) > 200
+    assert len(delivered) > 100
     # A leg tells a loss once the packet was sent, the engine as soon as that is known.
     lost = sum(fate in (1, 2) for fate, _, _ in settled)
     gone = sum(event["kind"] == 4 for event in events)

@@ -4,8 +4,6 @@ import json
 import logging
 import os
 import queue
-import subprocess
-import sys
 import threading
 from logging.handlers import QueueHandler
 from pathlib import Path
@@ -16,7 +14,7 @@ import small_study
 
 import clift
 from clift.campaign import parts, work
-from clift.campaign.files import sweep
+from clift.campaign.files import sweep, write_file
 from clift.campaign.identity import cell_keys
 from clift.campaign.plan import Plan
 from clift.campaign.store import Store, open_store
@@ -183,12 +181,12 @@ def test_half_written_files_of_the_dead_are_swept(study: Path, tmp_path: Path) -
     folder = tmp_path / "out"
     clift.campaign.sweep(study, folder, progress=False)
     store = folder / "store"
-    script = f"""
-import os, pathlib
-from clift.campaign.files import write_file
-write_file(pathlib.Path({str(store)!r}, "x"), lambda out: (out.write(b"half"), os._exit(9)))
-"""
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+    if (writer := os.fork()) == 0:
+        try:
+            write_file(store / "x", lambda out: (out.write(b"half"), os._exit(9)))
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]) == 9
     [left] = store.glob(".clift-*")
     with left.open() as alive:
         import fcntl
