@@ -7,13 +7,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clift::Registry;
 use clift::application::Bulk;
 use clift::link::QueueLimit;
 use clift::seed::Seed;
 use clift::simulation::{self, Flow, Hop, LegConfig, Loss as Losses, Routing, Setup};
 use clift::transport::tcp::{
     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
-    register_congestion_control,
 };
 use clift::units::{BitRate, Duration, Instant, Probability};
 
@@ -47,17 +47,23 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    register_congestion_control(CongestionControlKind {
+    for name in ["newreno", "aimd"] {
+        println!("{name}: {:.0} kbit/s", goodput(name)? / 1e3);
+    }
+    Ok(())
+}
+
+/// The built-in kinds of congestion controls and the custom one.
+pub(crate) fn registry() -> Result<Registry, clift::config::NameTaken> {
+    let mut registry = Registry::new();
+    registry.add(CongestionControlKind {
         name: "aimd",
         aliases: &[],
         summary: "Two segments more a round trip, and a quarter less after a loss.",
         profiles: &[Profile::Papers, Profile::Linux],
         build: &|_config, _rng| Box::new(Aimd),
     })?;
-    for name in ["newreno", "aimd"] {
-        println!("{name}: {:.0} kbit/s", goodput(name)? / 1e3);
-    }
-    Ok(())
+    Ok(registry)
 }
 
 /// Goodput in bit/s of a minute over 10 Mbit/s and 100 ms, a packet in 200 being lost.
@@ -71,7 +77,7 @@ pub(crate) fn goodput(congestion: &str) -> Result<f64, Box<dyn std::error::Error
     let back = LegConfig { loss: Losses::None, ..forth.clone() };
     let flow = Flow {
         start: Instant::ZERO,
-        transport: Arc::new(TcpConfig::linux(congestion.parse()?)),
+        transport: Arc::new(TcpConfig::linux(registry()?.within(|| congestion.parse())?)),
         application: Arc::new(Bulk),
         source_leg: None,
     };

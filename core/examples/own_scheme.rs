@@ -7,8 +7,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use clift::Registry;
 use clift::scenario::{Cell, Scenario, Store};
-use clift::scheme::{Scheme, SchemeForms, SchemeKind, Timing, register_scheme};
+use clift::scheme::{Scheme, SchemeForms, SchemeKind, Timing};
 use clift::simulation;
 use clift::trace::{Fate, Folder, LinkTrace, LinkTraceBuilder, PhyTrace};
 
@@ -59,25 +60,31 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    register_scheme(SchemeKind {
-        name: "repeat",
-        summary: "Every LLDU in a number of slots in a row.",
-        texts: &["repeat(2)"],
-        parse: |mut arguments| match (arguments.number("how often")?, arguments.options([])?) {
-            (0, []) => Err("0 times sends nothing".to_owned()),
-            (times, []) => Ok(Scheme::own(Repeat(times))),
-        },
-    })?;
     for (scheme, goodput) in goodput()? {
         println!("{scheme}: {:.0} kbit/s", goodput / 1e3);
     }
     Ok(())
 }
 
+/// The built-in kinds of schemes and the custom one.
+pub(crate) fn registry() -> Result<Registry, clift::config::NameTaken> {
+    let mut registry = Registry::new();
+    registry.add(SchemeKind {
+        name: "repeat",
+        summary: "Every LLDU in a number of slots in a row.",
+        texts: &["repeat(2)"],
+        parse: &|mut arguments| match (arguments.number("how often")?, arguments.options([])?) {
+            (0, []) => Err("0 times sends nothing".to_owned()),
+            (times, []) => Ok(Scheme::own(Repeat(times))),
+        },
+    })?;
+    Ok(registry)
+}
+
 /// Each scheme of the scenario, and its goodput in bit/s.
 pub(crate) fn goodput() -> Result<Vec<(String, f64)>, Box<dyn std::error::Error>> {
     let store = Store::new(Folder::new(""));
-    let scenario = Scenario::parse("scenario.toml", SCENARIO, &[])?;
+    let scenario = Scenario::parse("scenario.toml", SCENARIO, &[], &registry()?)?;
     let run = |cell: &Cell| {
         let outcome = simulation::run(&cell.setup(0, &store)?, &mut ())?;
         Ok((cell.config().scheme().to_string(), outcome.goodput()))

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 
 fn run(file: &str, most: Option<u32>) -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    let scenario = Scenario::parse(file, &text, &[])?;
+    let scenario = Scenario::parse(file, &text, &[], &clift::Registry::new())?;
     let store = Store::new(Folder::new(Path::new(file).parent().unwrap_or(Path::new(""))));
     for index in 0..scenario.count() {
         let cell = scenario.cell(index)?;

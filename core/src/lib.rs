@@ -27,6 +27,8 @@
 //! nanoseconds throughout. A run is a function of its inputs and its seed.
 #![forbid(unsafe_code)]
 
+pub use config::Registry;
+
 pub mod application;
 pub mod budget;
 pub mod capture;

@@ -137,7 +137,7 @@ fn channels_schemes_and_scenarios_keep_within_their_budget() {
     let scenario = "duration = \"50 days\"\nlink.live = true\n[channel]\nmodel = \"bernoulli\"\n\
                     erasures = 0\nrate = \"1 Gbit/s\"\n"
         .replace("50 days", "1000 s");
-    let scenario = Scenario::parse("x.toml", &scenario, &[]).unwrap();
+    let scenario = Scenario::parse("x.toml", &scenario, &[], &clift::Registry::new()).unwrap();
     let store = Store::new(InMemory::default());
     let budget = Budget::of(MemoryLimit::Bytes(1 << 20));
     let refused = scenario.cells()[0].setup(0, &store.within(&budget)).unwrap_err().to_string();

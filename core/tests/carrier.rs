@@ -373,7 +373,7 @@ fn losses_have_their_rate_and_are_repaired() {
 }
 
 fn run(text: &str) -> Outcome {
-    let scenario = Scenario::parse("x.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("x.toml", text, &[], &clift::Registry::new()).unwrap();
     let setup = scenario.cells()[0].setup(0, &Store::new(InMemory::default())).unwrap();
     simulation::run(&setup, &mut ()).unwrap()
 }
@@ -417,9 +417,14 @@ fn poisson_datagrams_wait_as_in_a_queue_with_one_server() {
 #[test]
 fn a_carrier_that_cannot_be_is_refused_with_its_key() {
     let told = |keys: &str| {
-        Scenario::parse("x.toml", &format!("[carrier]\nrate = \"8 Mbit/s\"\n{keys}"), &[])
-            .unwrap_err()
-            .to_string()
+        Scenario::parse(
+            "x.toml",
+            &format!("[carrier]\nrate = \"8 Mbit/s\"\n{keys}"),
+            &[],
+            &clift::Registry::new(),
+        )
+        .unwrap_err()
+        .to_string()
     };
     for (keys, expected) in [
         ("terminals = 0", "carrier.terminals: 0 terminals; give 1 to 100000"),

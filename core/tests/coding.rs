@@ -268,7 +268,7 @@ fn coding_leaves_the_losses_of_a_path_as_they_are() {
              [[path]]\nleg = {{ rate = \"2 Mbit/s\", delay = \"9 ms\" }}\n\
              [[path]]\nleg = {{ rate = \"2 Mbit/s\", delay = \"1 ms\", loss = \"5 %\" }}\n"
         );
-        let scenario = Scenario::parse("path", &text, &[]).unwrap();
+        let scenario = Scenario::parse("path", &text, &[], &clift::Registry::new()).unwrap();
         let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
         (setup.forward.len(), clift::simulation::run(&setup, &mut ()).unwrap())
     };

@@ -8,7 +8,8 @@ use clift::units::{Duration, Instant};
 use proptest::prelude::*;
 
 fn setup(text: &str) -> Setup {
-    let scenario = Scenario::parse("x.toml", text, &[]).unwrap_or_else(|it| panic!("{text}: {it}"));
+    let scenario = Scenario::parse("x.toml", text, &[], &clift::Registry::new())
+        .unwrap_or_else(|it| panic!("{text}: {it}"));
     let store = Store::new(Folder::new(""));
     scenario.cells()[0].setup(0, &store).unwrap_or_else(|it| panic!("{text}: {it}"))
 }

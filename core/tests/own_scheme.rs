@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clift::link::{InstrumentedLink, Line, LinkError, LiveScheme, NOW, PacketFate, Slot, deliver};
 use clift::scheme::law::{Chain, Setting};
-use clift::scheme::{LinkConfig, LiveBuilder, LiveConfig, Scheme, SchemeForms, SchemeKind, Timing};
+use clift::scheme::{LinkConfig, LiveBuilder, LiveConfig, Scheme, SchemeForms, Timing};
 use clift::seed::Seed;
 use clift::trace::{LinkTrace, PhyTrace};
 use clift::units::{Bytes, Duration};
@@ -27,21 +27,21 @@ fn a_scheme_of_ones_own_is_chosen_by_its_text() {
     // A loss rate of a tenth as much is worth more than half of the slots.
     assert!(repeat.1 > 2.0 * none.1, "{none:?} {repeat:?}");
 
-    let scheme: Scheme = " Repeat( 2 ) ".parse().unwrap();
+    let registry = example::registry().unwrap();
+    let read = |text: &str| registry.within(|| text.parse::<Scheme>());
+    let scheme = read(" Repeat( 2 ) ").unwrap();
     assert_eq!((scheme.to_string(), scheme.clone()), ("repeat(2)".into(), scheme.clone()));
-    assert_ne!(scheme, "repeat(3)".parse().unwrap());
+    assert_ne!(scheme, read("repeat(3)").unwrap());
     // Slots 0 and 1 arrive at 4 and 14, 2 and 3 at 34, 4 and 5 never; 6 fills no pair.
     let link = scheme.apply(&phy(&[4, 4, 0, 4, 0, 0, 4]), TIMING);
     assert_eq!((&link.parts().t[..], &link.parts().d[..]), (&[0, 20, 40][..], &[4, 14, 0][..]));
     assert_eq!((link.lost_column(), link.parts().recovered), (vec![0, 0, 14], (1, 14)));
 
-    let error = "repeat".parse::<Scheme>().unwrap_err().to_string();
+    let error = read("repeat").unwrap_err().to_string();
     assert!(error.starts_with("repeat: how often is missing; write none, FEC(10/12)"), "{error}");
     assert!(error.contains("repeat(2)"), "{error}");
-    assert!(SchemeKind::all().iter().any(|kind| kind.name == "repeat"));
-    let schema = clift::scenario::json_schema().to_string();
+    let schema = registry.within(clift::scenario::json_schema).to_string();
     assert!(schema.contains(r"|[Rr]epeat\\s*\\(.*\\)"));
-    assert_eq!(example::main(), std::process::ExitCode::FAILURE, "the name is taken");
 
     let law = scheme.predict(&Chain::bernoulli(0.1).unwrap(), &Setting::default());
     assert!(law.unwrap_err().to_string().starts_with("repeat(2) has no closed form"));

@@ -128,7 +128,7 @@ fn two_flows_share() {
     let text = "duration = \"90 s\"\n[transport]\ncongestion = \"bbr3\"\n\
                 [[path]]\nleg = { rate = \"20 Mbit/s\", delay = \"30 ms\", queue = \"200 packets\" }\n\
                 [[flow]]\n[[flow]]\nstart = \"10 s\"\n";
-    let scenario = Scenario::parse("share.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("share.toml", text, &[], &clift::Registry::new()).unwrap();
     let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
     let report = simulation::run(&setup, &mut ()).unwrap();
     let goodputs: Vec<f64> = report.flows.iter().map(|flow| flow.goodput()).collect();

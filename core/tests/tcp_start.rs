@@ -18,7 +18,7 @@ fn satellite(transport: &str, answers: &str) -> FlowMetrics {
          [[path]]\nleg = {{ rate = \"250 Mbit/s\", delay = \"300 ms\", queue = \"12500 packets\" }}\n\
          [[return.path]]\nleg = {{ rate = \"{answers}\", delay = \"300 ms\" }}\n"
     );
-    let scenario = Scenario::parse("satellite.toml", &text, &[]).unwrap();
+    let scenario = Scenario::parse("satellite.toml", &text, &[], &clift::Registry::new()).unwrap();
     let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
     simulation::run(&setup, &mut ()).unwrap().flows.remove(0)
 }

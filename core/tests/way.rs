@@ -63,7 +63,7 @@ fn setup(link: &str) -> Setup {
         "seed = 5\nduration = \"30 s\"\ntransport = {{ protocol = \"udp\", packet = \"1000 B\" }}\n\
          application = {{ type = \"constant rate\", message = \"972 B\", rate = \"970 kbit/s\" }}\n{link}{channel}"
     );
-    let scenario = Scenario::parse("way", &text, &[]).unwrap();
+    let scenario = Scenario::parse("way", &text, &[], &clift::Registry::new()).unwrap();
     scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap()
 }
 

@@ -4,13 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time;
 
-use clift::config::{Fault, NameTaken};
+use clift::config::Fault;
 use clift::transport::quic::{LEAST_PAYLOAD, QuicOptions};
 use clift::transport::tcp::{CongestionAlgorithm, ProxyConfig, SavedPath, TcpConfig};
-use clift::transport::{
-    self, Choice, End, FlowControl, Kind, Log, Options, Protocol, Purpose, Streams,
-    register_transport,
-};
+use clift::transport::{self, End, FlowControl, Kind, Log, Options, Protocol, Purpose, Streams};
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig,
@@ -91,25 +88,19 @@ impl From<&Options> for QuicConfig {
     }
 }
 
-const KIND: Kind = Kind {
+/// QUIC as a transport; configurations select it by its name if their registry has it.
+///
+/// ```
+/// let mut registry = clift::Registry::new();
+/// registry.add(clift_quic::KIND)?;
+/// assert!(registry.within(|| clift::transport::Choice::named("quic")).is_ok());
+/// # Ok::<(), clift::config::NameTaken>(())
+/// ```
+pub const KIND: Kind = Kind {
     name: "quic",
     summary: "QUIC: quinn-proto, unmodified.",
     make: |options| Arc::new(QuicConfig::from(options)),
 };
-
-/// Registers `quic` with the transports of this process; configurations select it by name.
-///
-/// ```
-/// clift_quic::register()?;
-/// assert!(clift::transport::Choice::named("quic").is_ok());
-/// # Ok::<(), clift::config::NameTaken>(())
-/// ```
-///
-/// # Errors
-/// Fails if the name is already taken.
-pub fn register() -> Result<Choice, NameTaken> {
-    register_transport(KIND)
-}
 
 impl Protocol for QuicConfig {
     fn name(&self) -> &'static str {

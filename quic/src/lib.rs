@@ -1,7 +1,7 @@
 //! QUIC as a transport of CLIFT's engine: unmodified [quinn-proto](quinn_proto), with real packets
 //! and frames, over links that depend on the size of each packet.
 //!
-//! [`register`] adds QUIC to the transports of this process; a scenario then selects it with
+//! A [`Registry`](clift::Registry) to which [`KIND`] was added lets a scenario select it with
 //! `[transport] protocol = "quic"`. Programs that make their own setup use [`QuicConfig`]. A run is
 //! a function of its setup: keys, connection ids and all draws come from the flow's random stream,
 //! the time from the engine, and the handshake from a session without cryptography whose messages
@@ -62,4 +62,4 @@ mod resume;
 mod sent;
 pub mod session;
 
-pub use config::{QuicConfig, register};
+pub use config::{KIND, QuicConfig};

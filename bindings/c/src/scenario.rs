@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 
+use clift::Registry;
 use clift::config::{Node, Value};
 use clift::scenario::{Change, Content, Scenario, Store};
 use clift::seed::{Seed, Stream};
@@ -43,8 +44,10 @@ impl clift_scenario {
 
     fn read(&self, changes: &[(String, Change)]) -> Fallible<Scenario> {
         let read = match &self.content {
-            Source::File(path) => Scenario::open(path, changes),
-            Source::Text(text) => Scenario::read("", &Content::Text(text.clone()), changes),
+            Source::File(path) => Scenario::open(path, changes, &Registry::new()),
+            Source::Text(text) => {
+                Scenario::read("", &Content::Text(text.clone()), changes, &Registry::new())
+            }
         };
         read.map_err(|error| error.to_string())
     }

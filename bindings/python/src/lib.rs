@@ -29,7 +29,6 @@ mod work;
 mod _clift {
     use clift::link::TransmissionKind;
     use clift::simulation::EventKind;
-    use pyo3::exceptions::PyRuntimeError;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -55,15 +54,10 @@ mod _clift {
     #[pymodule_export]
     const UNIT_REPAIR: u8 = TransmissionKind::Repair as u8;
 
-    /// Enables what a program of the core must ask for, once per process: Parquet, and the
-    /// transports of other crates.
+    /// Enables what a program of the core must ask for, once per process.
     #[pymodule_init]
     fn enable_parts(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         clift::trace::parquet::enable();
-        #[cfg(feature = "quic")]
-        if clift::transport::Choice::named("quic").is_err() {
-            clift_quic::register().map_err(|taken| PyRuntimeError::new_err(taken.to_string()))?;
-        }
         Ok(())
     }
 

@@ -2,13 +2,14 @@
 
 use clift::budget::Budget;
 use clift::scheme::law::{Blocks, Chain, ModelError, Prediction, Setting};
-use clift::scheme::{HybridFecArq, Printed, Scheme, Timing};
+use clift::scheme::{HybridFecArq, Printed, Timing};
 use clift::units::{Duration, Probability};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::scenario_error;
+use crate::own;
 use crate::work::work;
 
 /// Channels: arrays of alpha, beta, p_good and p_bad.
@@ -31,7 +32,7 @@ pub(crate) fn model_predict<'py>(
     times: Times,
     cut_apart: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
+    let scheme = own::scheme(scheme)?;
     let setting = setting(times, cut_apart);
     let chains = chains(&channels)?;
     let rows = each(py, chains, move |chain| scheme.predict(chain, &setting))?;
@@ -60,7 +61,7 @@ pub(crate) fn model_printed<'py>(
     channels: Channels<'py>,
     times: Times,
 ) -> PyResult<Distribution<'py>> {
-    let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
+    let scheme = own::scheme(scheme)?;
     let setting = setting(times, false);
     let chains = chains(&channels)?;
     let rows = each(py, chains, move |chain| scheme.printed(chain, &setting))?;
@@ -79,7 +80,7 @@ pub(crate) fn model_recovery_delays<'py>(
     times: Times,
     cut_apart: bool,
 ) -> PyResult<Distribution<'py>> {
-    let scheme: Scheme = scheme.parse().map_err(scenario_error)?;
+    let scheme = own::scheme(scheme)?;
     let [alpha, beta, p_good, p_bad] = channel;
     let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
     let setting = setting(times, cut_apart);

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::{fault_error, memory_error, trace_error};
-use crate::own::raised;
+use crate::own::{self, raised};
 use crate::simulation::Setup;
 use crate::trace::PyPhyTrace;
 use crate::tree::{self, Objects};
@@ -409,7 +409,7 @@ impl PyScenario {
     }
 
     fn make(&self) -> Result<core::Scenario, Wrong> {
-        let made = core::Scenario::read(&self.file, &self.content, &self.changes);
+        let made = core::Scenario::read(&self.file, &self.content, &self.changes, &own::registry());
         made.map_err(Wrong::from)
     }
 }
@@ -435,7 +435,7 @@ fn given(
 /// The JSON Schema of scenario files.
 #[pyfunction]
 pub(crate) fn scenario_schema() -> String {
-    core::json_schema()
+    own::registry().within(core::json_schema)
 }
 
 /// The names of the presets of 3GPP links.

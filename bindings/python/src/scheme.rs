@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
+use crate::own;
 use crate::trace::{Pickled, PyPhyTrace, files, packed_as, sizes};
 use crate::tree;
 use crate::work::work;
@@ -26,7 +27,7 @@ pub(crate) fn apply(
     rtt_ns: u64,
     feedback_ns: Option<u64>,
 ) -> PyResult<LinkTrace> {
-    let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;
+    let scheme = own::scheme(scheme)?;
     let timing = core::Timing {
         rtt: Duration::from_nanos(rtt_ns),
         feedback: feedback_ns.map(Duration::from_nanos),
@@ -161,7 +162,7 @@ pub(crate) fn link_of_columns(
 /// The delay in ms by the formula that Kuhn 2014 prints for a scheme, evaluated on its link trace.
 #[pyfunction]
 pub(crate) fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
-    let scheme: core::Scheme = scheme.parse().map_err(scenario_error)?;
+    let scheme = own::scheme(scheme)?;
     Ok(scheme.printed_delay_ms(&link.0))
 }
 

@@ -1,5 +1,6 @@
 //! Requests and their answers.
 
+use clift::Registry;
 use clift::budget::{Budget, MemoryLimit};
 use clift::diagnosis::diagnose;
 use clift::scenario::{Cell, Scenario, Store};
@@ -44,7 +45,7 @@ pub(crate) struct Request {
 
 impl Request {
     fn scenario(&self) -> Result<Scenario, String> {
-        let read = Scenario::parse(&self.name, &self.text, &self.changes);
+        let read = Scenario::parse(&self.name, &self.text, &self.changes, &Registry::new());
         read.map_err(|error| error.to_string())
     }
 }

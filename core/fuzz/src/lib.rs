@@ -285,7 +285,7 @@ pub fn scenario(data: &[u8]) {
     let change = text.strip_prefix('#').and_then(|rest| rest.lines().next()?.split_once('='));
     let changes: Vec<_> =
         change.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    match Scenario::parse("x.toml", text, &changes) {
+    match Scenario::parse("x.toml", text, &changes, &clift::Registry::new()) {
         Err(error) => assert!(!error.to_string().contains('\n')),
         Ok(scenario) => {
             for cell in scenario.cells().iter().take(20) {

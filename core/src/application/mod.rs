@@ -29,7 +29,7 @@ mod voice;
 
 pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
-pub use own::{ApplicationKind, MakeApplication, OwnApplication, Parameter, register_application};
+pub use own::{ApplicationKind, MakeApplication, OwnApplication, Parameter};
 pub use page::{Http, Page, PageContent, PageFault, PageLoad, PageObject, PageReader, Shape};
 pub use requests::Requests;
 pub use session::{Connections, Ends, Session};

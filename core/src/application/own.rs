@@ -1,16 +1,64 @@
 //! Applications registered from outside the core.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, de};
 
 use super::Application;
-use crate::config::{NameTaken, Registry, Row};
+use crate::config::{Registry, Row};
 
 /// A kind of application: a row of the registry.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use clift::Registry;
+/// use clift::application::{
+///     Application, ApplicationConfig, ApplicationKind, Parameter, Traffic,
+/// };
+/// use clift::config::{self, Node, Value};
+/// use clift::transport::Endpoint;
+/// use clift::units::{Bytes, Instant};
+///
+/// /// Sends a number of bytes at once.
+/// #[derive(Debug)]
+/// struct Burst(u64);
+///
+/// impl Application for Burst {
+///     fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
+///         Box::new(Self(self.0))
+///     }
+/// }
+///
+/// impl Traffic for Burst {
+///     fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
+///         sender.write(0, self.0, false);
+///         None
+///     }
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.add(ApplicationKind {
+///     name: "burst",
+///     summary: "Sends a number of bytes at once.",
+///     keys: &["bytes"],
+///     make: &|given| match given {
+///         [("bytes", Parameter::Integer(bytes))] => Arc::new(Burst(bytes.unsigned_abs())),
+///         _ => Arc::new(Burst(1000)),
+///     },
+/// })?;
+/// let section = [("type", Value::text("burst")), ("bytes", Value::from(Node::Integer(5)))];
+/// let burst: ApplicationConfig =
+///     registry.within(|| config::read(&Value::table(section))).unwrap();
+/// assert_eq!(serde_json::to_string(&burst).unwrap(), r#"{"type":"burst","bytes":5}"#);
+/// let unknown = Value::table([("type", Value::text("burts"))]);
+/// let fault = registry.within(|| config::read::<ApplicationConfig>(&unknown)).unwrap_err();
+/// assert!(fault.to_string().contains("burst"), "{fault}");
+/// # Ok::<(), clift::config::NameTaken>(())
+/// ```
 pub struct ApplicationKind {
     /// Name in configurations.
     pub name: &'static str,
@@ -47,20 +95,15 @@ pub struct OwnApplication {
     parameters: Vec<(&'static str, Parameter)>,
 }
 
-static ADDED: Registry<ApplicationKind> = Registry::new(&[]);
-
 impl Row for ApplicationKind {
     const PART: &'static str = "an application";
 
+    fn reserved() -> Vec<&'static str> {
+        super::config::NAMES.to_vec()
+    }
+
     fn name(&self) -> &'static str {
         self.name
-    }
-}
-
-impl ApplicationKind {
-    /// The registered applications, oldest first.
-    pub fn added() -> Vec<&'static Self> {
-        ADDED.all()
     }
 }
 
@@ -72,26 +115,12 @@ impl OwnApplication {
 
     /// The reader of the application with this name, if one is registered.
     pub(crate) fn named(name: &str) -> Option<impl for<'de> DeserializeSeed<'de, Value = Self>> {
-        ADDED.named(name).map(Keys)
+        Registry::current().named(name).map(Keys)
     }
 
     /// All names: `built_in`, then the registered ones.
     pub(crate) fn beside(built_in: &'static [&'static str]) -> &'static [&'static str] {
-        static KNOWN: RwLock<&[&str]> = RwLock::new(&[]);
-        let added = ApplicationKind::added();
-        if added.is_empty() {
-            return built_in;
-        }
-        let count = built_in.len() + added.len();
-        let known = *KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-        if known.len() == count {
-            return known;
-        }
-        // Leaked deliberately, once for each registration, because the names must be static.
-        let names = built_in.iter().copied().chain(added.iter().map(|kind| kind.name));
-        let names: &'static [&'static str] = Box::leak(names.collect());
-        *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = names;
-        names
+        Registry::current().names_with_added::<ApplicationKind>().unwrap_or(built_in)
     }
 }
 
@@ -189,64 +218,11 @@ impl Visitor<'_> for OneValue {
     }
 }
 
-/// Registers an application for the rest of the process; configurations select it by name.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use clift::application::{
-///     Application, ApplicationConfig, ApplicationKind, Parameter, Traffic, register_application,
-/// };
-/// use clift::config::{self, Node, Value};
-/// use clift::transport::Endpoint;
-/// use clift::units::{Bytes, Instant};
-///
-/// /// Sends a number of bytes at once.
-/// #[derive(Debug)]
-/// struct Burst(u64);
-///
-/// impl Application for Burst {
-///     fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
-///         Box::new(Self(self.0))
-///     }
-/// }
-///
-/// impl Traffic for Burst {
-///     fn drive(&mut self, _: Instant, sender: &mut dyn Endpoint) -> Option<Instant> {
-///         sender.write(0, self.0, false);
-///         None
-///     }
-/// }
-///
-/// register_application(ApplicationKind {
-///     name: "burst",
-///     summary: "Sends a number of bytes at once.",
-///     keys: &["bytes"],
-///     make: &|given| match given {
-///         [("bytes", Parameter::Integer(bytes))] => Arc::new(Burst(bytes.unsigned_abs())),
-///         _ => Arc::new(Burst(1000)),
-///     },
-/// })?;
-/// let section = [("type", Value::text("burst")), ("bytes", Value::from(Node::Integer(5)))];
-/// let burst: ApplicationConfig = config::read(&Value::table(section)).unwrap();
-/// assert_eq!(serde_json::to_string(&burst).unwrap(), r#"{"type":"burst","bytes":5}"#);
-/// let unknown = Value::table([("type", Value::text("burts"))]);
-/// let fault = config::read::<ApplicationConfig>(&unknown).unwrap_err().to_string();
-/// assert!(fault.contains("burst"), "{fault}");
-/// # Ok::<(), clift::config::NameTaken>(())
-/// ```
-///
-/// # Errors
-/// Fails if the name is already taken.
-pub fn register_application(kind: ApplicationKind) -> Result<(), NameTaken> {
-    ADDED.add(kind, |name| super::config::NAMES.contains(&name)).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::application::{ApplicationConfig, Bulk};
-    use crate::config::{self, Node, Value};
+    use crate::config::{self, NameTaken, Node, Value};
 
     #[test]
     fn keys_are_read_and_checked() {
@@ -256,14 +232,16 @@ mod tests {
             keys: &["pace", "what"],
             make: &|_| Arc::new(Bulk),
         };
-        let taken = |name| Err(NameTaken { part: "an application", name });
-        assert_eq!(register_application(row("file")), taken("file"));
-        assert_eq!(register_application(row("unit test")), Ok(()));
-        assert_eq!(register_application(row("unit test")), taken("unit test"));
+        let taken = |name| Some(NameTaken { part: "an application", name });
+        let mut registry = Registry::new();
+        assert_eq!(registry.add(row("file")).err(), taken("file"));
+        assert_eq!(registry.add(row("unit test")).err(), None);
+        assert_eq!(registry.add(row("unit test")).err(), taken("unit test"));
         let read = |keys: &[(&'static str, Value)]| {
             let section = [("type", Value::text("unit test"))].into_iter();
             let section = section.chain(keys.iter().cloned());
-            config::read::<ApplicationConfig>(&Value::table(section.collect::<Vec<_>>()))
+            let section = Value::table(section.collect::<Vec<_>>());
+            registry.within(|| config::read::<ApplicationConfig>(&section))
         };
         let own = read(&[("what", Value::text("x")), ("pace", Value::from(Node::Float(0.5)))]);
         let text = serde_json::to_string(&own.clone().unwrap()).unwrap();

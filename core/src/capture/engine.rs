@@ -88,7 +88,7 @@ pub struct Summary {
 ///     [[path]]
 ///     leg = { rate = "1 Mbit/s", delay = "20 ms" }
 /// "#;
-/// let scenario = Scenario::parse("leg.toml", text, &[])?;
+/// let scenario = Scenario::parse("leg.toml", text, &[], &clift::Registry::new())?;
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 /// let folder = std::env::temp_dir().join(format!("clift-capture-{}", std::process::id()));
 /// std::fs::create_dir_all(&folder)?;

@@ -25,7 +25,7 @@ use crate::units::Instant;
 ///     [[path]]
 ///     leg = { rate = "1 Mbit/s", delay = "20 ms" }
 /// "#;
-/// let scenario = Scenario::parse("leg.toml", text, &[])?;
+/// let scenario = Scenario::parse("leg.toml", text, &[], &clift::Registry::new())?;
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 /// let refused = record_log(&setup, 0, "x.sqlog".as_ref(), &|| true).unwrap_err();
 /// assert_eq!(refused.to_string(), "flow 0: tcp does not write a log; quic does");

@@ -42,8 +42,7 @@ pub(crate) use flat::flatten_variants;
 #[doc(hidden)]
 pub use macros::{OtherVariants, PARTS, fields_of};
 pub use reader::read;
-pub use registry::NameTaken;
-pub(crate) use registry::{Registry, Row};
+pub use registry::{NameTaken, Registry, Row};
 pub(crate) use suggest::nearest;
 pub(crate) use tree::join;
 pub use tree::{Node, Table, Value};

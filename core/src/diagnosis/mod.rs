@@ -28,7 +28,7 @@
 //!     rtt = "300 ms"
 //!     live = true
 //! "#;
-//! let scenario = Scenario::parse("arq.toml", text, &[])?;
+//! let scenario = Scenario::parse("arq.toml", text, &[], &clift::Registry::new())?;
 //! let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 //! let (outcome, diagnosis) = diagnose(&setup, &|| true)?;
 //! let budget = &diagnosis.budget;

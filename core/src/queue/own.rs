@@ -6,9 +6,9 @@ use std::sync::{PoisonError, RwLock};
 
 use rand_chacha::ChaCha8Rng;
 
-use super::text::is_built_in;
+use super::text::built_in_names;
 use super::{Discipline, WaitingPacket};
-use crate::config::{NameTaken, Registry, Row};
+use crate::config::{Registry, Row};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};
 
@@ -43,6 +43,45 @@ pub type BuildQueue = dyn Fn(&[&'static str], ChaCha8Rng) -> Box<dyn QueueDiscip
 pub type CheckQueue = dyn Fn(&[&'static str]) -> Result<(), String> + Send + Sync;
 
 /// A kind of queue: an entry of the registry.
+///
+/// ```
+/// use std::collections::VecDeque;
+///
+/// use clift::Registry;
+/// use clift::queue::{Aqm, QueueDiscipline, QueueKind, QueuedPacket};
+/// use clift::units::Instant;
+///
+/// /// Last in, first out.
+/// #[derive(Debug, Default)]
+/// struct Stack(Vec<u64>);
+///
+/// impl QueueDiscipline for Stack {
+///     fn enqueue(&mut self, _: Instant, packet: QueuedPacket, _: &mut Vec<u64>) {
+///         self.0.push(packet.number);
+///     }
+///
+///     fn dequeue(&mut self, _: Instant, _: &mut Vec<u64>) -> Option<u64> {
+///         self.0.pop()
+///     }
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.add(QueueKind {
+///     name: "stack",
+///     summary: "Last in, first out.",
+///     text: "stack",
+///     check: &|arguments| match arguments {
+///         [] => Ok(()),
+///         _ => Err("a stack has no arguments".to_owned()),
+///     },
+///     build: &|_, _| Box::new(Stack::default()),
+/// })?;
+/// let read = |text: &str| registry.within(|| text.parse::<Aqm>());
+/// assert_eq!(read("Stack")?.to_string(), "stack");
+/// assert!(read("stack(2)").unwrap_err().contains("a stack has no arguments"));
+/// assert!(read("stak").unwrap_err().ends_with("or \"stack\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct QueueKind {
     /// The name with which its text starts; case is ignored.
     pub name: &'static str,
@@ -63,66 +102,16 @@ impl fmt::Debug for QueueKind {
     }
 }
 
-static ADDED: Registry<QueueKind> = Registry::new(&[]);
-
 impl Row for QueueKind {
     const PART: &'static str = "a queue";
+
+    fn reserved() -> Vec<&'static str> {
+        built_in_names().collect()
+    }
 
     fn name(&self) -> &'static str {
         self.name
     }
-}
-
-impl QueueKind {
-    /// The registered kinds, oldest first.
-    pub fn added() -> Vec<&'static Self> {
-        ADDED.all()
-    }
-}
-
-/// Registers a kind of queue for the rest of this process: its text is then accepted wherever queue
-/// management is configured.
-///
-/// ```
-/// use std::collections::VecDeque;
-///
-/// use clift::queue::{Aqm, QueueDiscipline, QueueKind, QueuedPacket, register_queue};
-/// use clift::units::Instant;
-///
-/// /// Last in, first out.
-/// #[derive(Debug, Default)]
-/// struct Stack(Vec<u64>);
-///
-/// impl QueueDiscipline for Stack {
-///     fn enqueue(&mut self, _: Instant, packet: QueuedPacket, _: &mut Vec<u64>) {
-///         self.0.push(packet.number);
-///     }
-///
-///     fn dequeue(&mut self, _: Instant, _: &mut Vec<u64>) -> Option<u64> {
-///         self.0.pop()
-///     }
-/// }
-///
-/// register_queue(QueueKind {
-///     name: "stack",
-///     summary: "Last in, first out.",
-///     text: "stack",
-///     check: &|arguments| match arguments {
-///         [] => Ok(()),
-///         _ => Err("a stack has no arguments".to_owned()),
-///     },
-///     build: &|_, _| Box::new(Stack::default()),
-/// })?;
-/// assert_eq!("Stack".parse::<Aqm>().unwrap().to_string(), "stack");
-/// assert!("stack(2)".parse::<Aqm>().unwrap_err().contains("a stack has no arguments"));
-/// assert!("stak".parse::<Aqm>().unwrap_err().ends_with("or \"stack\""));
-/// # Ok::<(), clift::config::NameTaken>(())
-/// ```
-///
-/// # Errors
-/// If a queue of this name exists.
-pub fn register_queue(kind: QueueKind) -> Result<(), NameTaken> {
-    ADDED.add(kind, is_built_in).map(drop)
 }
 
 /// A user-defined queue with its arguments.
@@ -140,7 +129,7 @@ impl OwnQueue {
             None => (text.trim(), None),
             Some((name, inside)) => (name.trim_end(), Some(inside)),
         };
-        let kind = ADDED.named(name)?;
+        let kind: &QueueKind = Registry::current().named(name)?;
         let arguments = match inside.map(|inside| inside.strip_suffix(')')) {
             None => Vec::new(),
             Some(None) => return Some(Err("the closing parenthesis is missing".to_owned())),

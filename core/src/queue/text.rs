@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Aqm, CoDel, DualPi2, FqCoDel, Marks, OwnQueue, Pie, QueueKind};
+use crate::config::Registry;
 use crate::units::{Bytes, Duration, Size, quantity};
 
 /// A queue of the core.
@@ -31,15 +32,16 @@ static BUILT_IN: [BuiltIn; 5] = [
     },
 ];
 
-/// True if the core has a queue of this name.
-pub(super) fn is_built_in(name: &str) -> bool {
-    BUILT_IN.iter().any(|known| known.name.eq_ignore_ascii_case(name))
+/// The names of the core's queues.
+pub(super) fn built_in_names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|known| known.name)
 }
 
 /// The accepted texts as prose; registered queues are last.
 fn known() -> String {
-    let added = QueueKind::added();
-    let texts = BUILT_IN.iter().map(|known| known.text).chain(added.iter().map(|kind| kind.text));
+    let current = Registry::current();
+    let added = current.all().map(|kind: &QueueKind| kind.text);
+    let texts = BUILT_IN.iter().map(|known| known.text).chain(added);
     let texts: Vec<String> = texts.map(|text| format!("\"{text}\"")).collect();
     match texts.split_last() {
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),

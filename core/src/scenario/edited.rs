@@ -31,7 +31,7 @@ use crate::units::Duration;
 ///     [link]
 ///     rtt = "300 ms"
 /// "#;
-/// let scenario = Scenario::parse("arq.toml", text, &[])?;
+/// let scenario = Scenario::parse("arq.toml", text, &[], &clift::Registry::new())?;
 /// let (cell, store) = (&scenario.cells()[0], Store::new(Folder::new("")));
 /// let bursts = cell.bursts(0, &store)?;
 /// let without = Edits { received: vec![bursts[3].slots()], erased: vec![] };

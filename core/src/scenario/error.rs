@@ -8,7 +8,7 @@ use thiserror::Error;
 ///
 /// ```
 /// use clift::scenario::Scenario;
-/// let error = Scenario::parse("geo.toml", "[link]\nrat = \"1 s\"\n", &[]).unwrap_err();
+/// let error = Scenario::parse("geo.toml", "[link]\nrat = \"1 s\"\n", &[], &clift::Registry::new()).unwrap_err();
 /// assert!(error.to_string().starts_with("geo.toml line 2: link.rat: unknown key"));
 /// ```
 #[derive(Clone, Debug, Eq, Error, PartialEq)]

@@ -79,7 +79,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::recipe::Recipe;
-use crate::config::Value;
+use crate::config::{Registry, Value};
 
 /// A checked scenario: every cell can be run as soon as its traces are available.
 ///
@@ -94,7 +94,7 @@ use crate::config::Value;
 ///     [vary]
 ///     scheme = ["ARQ", "HARQ(10/12)"]
 /// "#;
-/// let scenario = Scenario::parse("geo.toml", text, &[])?;
+/// let scenario = Scenario::parse("geo.toml", text, &[], &clift::Registry::new())?;
 /// assert_eq!(scenario.cells().len(), 2);
 /// assert_eq!(scenario.cells()[1].labels()[0].1, "HARQ(10/12)");
 /// # Ok::<(), clift::scenario::ScenarioError>(())
@@ -120,7 +120,8 @@ impl Scenario {
     ///
     /// `file` is the name used in errors. `changes` are dotted keys with values that replace those
     /// in the file (TOML, or text without quotes). Changing a key that varies ends its variation.
-    /// Changing the name of an axis selects one or several of its points.
+    /// Changing the name of an axis selects one or several of its points. `registry` has the kinds
+    /// of parts that the file may name.
     ///
     /// # Errors
     /// The first error found.
@@ -128,10 +129,11 @@ impl Scenario {
         file: &str,
         text: &str,
         changes: &[(String, String)],
+        registry: &Registry,
     ) -> Result<Self, ScenarioError> {
         let content = Content::Text(text.to_owned());
         let text = |(key, text): &(String, String)| (key.clone(), Change::Text(text.clone()));
-        Self::read(file, &content, &changes.iter().map(text).collect::<Vec<_>>())
+        Self::read(file, &content, &changes.iter().map(text).collect::<Vec<_>>(), registry)
     }
 
     /// Reads and checks a scenario with changes: dotted keys and their values. Each change ends the
@@ -144,7 +146,7 @@ impl Scenario {
     /// let content = Content::Text(text.to_owned());
     /// let nine = Change::Value(Value::from(clift::config::Node::Integer(9)));
     /// let changes = [("hybrid.k".to_owned(), nine), ("link.queue".to_owned(), Change::Nothing)];
-    /// let scenario = Scenario::read("", &content, &changes)?;
+    /// let scenario = Scenario::read("", &content, &changes, &clift::Registry::new())?;
     /// assert_eq!(scenario.cells().len(), 1);
     /// let sections = &scenario.cells()[0].config().sections;
     /// assert_eq!(sections.link.clone().unwrap_or_default().usage.queue.to_string(), "1000 packets");
@@ -157,21 +159,26 @@ impl Scenario {
         file: &str,
         content: &Content,
         changes: &[(String, Change)],
+        registry: &Registry,
     ) -> Result<Self, ScenarioError> {
-        read::read(file, content, changes)
+        read::read(file, content, changes, registry)
     }
 
     /// Reads and checks a scenario file; otherwise as [`Scenario::read`].
     ///
     /// ```
     /// use clift::scenario::Scenario;
-    /// let error = Scenario::open("/nowhere/geo.toml".as_ref(), &[]).unwrap_err();
+    /// let error = Scenario::open("/nowhere/geo.toml".as_ref(), &[], &clift::Registry::new()).unwrap_err();
     /// assert!(error.to_string().starts_with("/nowhere/geo.toml: cannot be read: "));
     /// ```
     ///
     /// # Errors
     /// The first error found, including a file that cannot be read or is not text.
-    pub fn open(path: &Path, changes: &[(String, Change)]) -> Result<Self, ScenarioError> {
+    pub fn open(
+        path: &Path,
+        changes: &[(String, Change)],
+        registry: &Registry,
+    ) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let cannot = |error: io::Error| ScenarioError {
             file: file.clone(),
@@ -183,7 +190,7 @@ impl Scenario {
         // Reading one byte more than the maximum detects a file that is too large.
         let source = File::open(path).map_err(cannot)?;
         source.take(Self::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(cannot)?;
-        Self::read(&file, &Content::Text(text), changes)
+        Self::read(&file, &Content::Text(text), changes, registry)
     }
 
     /// Checks a scenario given as a tree of values with the keys of a scenario file.
@@ -192,14 +199,14 @@ impl Scenario {
     /// use clift::config::Value;
     /// use clift::scenario::Scenario;
     /// let link = Value::table([("n", Value::text("11"))]);
-    /// let error = Scenario::of(Value::table([("hybrid", link)])).unwrap_err();
+    /// let error = Scenario::of(Value::table([("hybrid", link)]), &clift::Registry::new()).unwrap_err();
     /// assert_eq!(error.to_string(), "hybrid.n: string \"11\" is not valid here; give a whole number, 0 or more");
     /// ```
     ///
     /// # Errors
     /// The first error found.
-    pub fn of(tree: Value) -> Result<Self, ScenarioError> {
-        read::read("", &Content::Tree(tree), &[])
+    pub fn of(tree: Value, registry: &Registry) -> Result<Self, ScenarioError> {
+        read::read("", &Content::Tree(tree), &[], registry)
     }
 
     /// The file name, as given.
@@ -234,7 +241,7 @@ impl Scenario {
     /// ```
     /// use clift::scenario::Scenario;
     /// let text = "[ntn]\n[vary]\nseed = { from = 0, to = 999_999, step = 1 }\n";
-    /// let scenario = Scenario::parse("many.toml", text, &[])?;
+    /// let scenario = Scenario::parse("many.toml", text, &[], &clift::Registry::new())?;
     /// assert_eq!((scenario.count(), scenario.cells().len()), (1_000_000, 0));
     /// assert_eq!(scenario.cell(999_998)?.config().run.seed, 999_998);
     /// # Ok::<(), clift::scenario::ScenarioError>(())

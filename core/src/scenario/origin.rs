@@ -109,13 +109,14 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
+    use crate::config::Registry;
     use crate::scenario::{Scenario, Store};
     use crate::trace::InMemory;
 
     fn lines(text: &str, changes: &[(&str, &str)]) -> Vec<String> {
         let changes: Vec<_> =
             changes.iter().map(|&(key, text)| (key.to_owned(), text.to_owned())).collect();
-        let scenario = Scenario::parse("geo.toml", text, &changes).unwrap();
+        let scenario = Scenario::parse("geo.toml", text, &changes, &Registry::new()).unwrap();
         let found = scenario.cells()[0].in_effect(&Store::new(InMemory::default())).unwrap();
         found.iter().map(|own| format!("{} {} ({})", own.key, own.value, own.from)).collect()
     }

@@ -117,13 +117,14 @@ fn fill(table: &mut Table, name: &str, base: &Table, brought: &mut Vec<String>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Registry;
     use crate::scenario::{Cell, Scenario};
     use crate::units::{Bytes, Duration};
 
     const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\n";
 
     fn cell(text: &str) -> Cell {
-        Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone()
+        Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap().cells()[0].clone()
     }
 
     /// The names in serde's attributes match the table, and every text can be read.
@@ -183,7 +184,9 @@ mod tests {
 
     #[test]
     fn an_unknown_preset_is_reported_with_the_nearest_name() {
-        let error = Scenario::parse("geo.toml", "preset = \"geo-mobile-2015\"", &[]).unwrap_err();
+        let error =
+            Scenario::parse("geo.toml", "preset = \"geo-mobile-2015\"", &[], &Registry::new())
+                .unwrap_err();
         assert_eq!(
             error.to_string(),
             "geo.toml line 1: preset: unknown value `geo-mobile-2015`, one of geo-mobile-2014, leo-2017 (did you mean geo-mobile-2014?)"

@@ -14,7 +14,7 @@ use super::printed::Printed;
 use super::recipe::Recipe;
 use super::source::{Change, Set, Source};
 use super::vary::{self, Changes, LeftOut};
-use crate::config::{self, Fault, Node, Table, Value};
+use crate::config::{self, Fault, Node, Registry, Table, Value};
 use crate::scheme::Scheme;
 
 /// Maximum number of cells that are all made while the scenario is read.
@@ -33,6 +33,7 @@ pub(super) fn read(
     file: &str,
     content: &Content,
     changes: &[(String, Change)],
+    registry: &Registry,
 ) -> Result<Scenario, ScenarioError> {
     let text = match content {
         Content::Text(text) => text,
@@ -54,16 +55,20 @@ pub(super) fn read(
             return Err(source.error(Origin::File, "", "is not a section; give keys and values"));
         }
     };
-    expanded(source, root)
+    expanded(source, root, registry)
 }
 
 /// Applies changes from outside, expands the campaign and reads its cells.
-fn expanded(source: Source, mut root: Table) -> Result<Scenario, ScenarioError> {
+fn expanded(
+    source: Source,
+    mut root: Table,
+    registry: &Registry,
+) -> Result<Scenario, ScenarioError> {
     let mut sets = source.changes()?;
     apply(&source, &mut root, sets.iter().filter(|set| is_of_campaign(set)))?;
     let (axes, ended) = axes(&source, &mut root, &mut sets)?;
     let printed = printed(&source, &mut root, &axes, &ended)?;
-    let recipe = Recipe::new(source, root, axes, sets);
+    let recipe = Recipe::new(source, root, axes, sets, registry.clone());
     let mut cells = Vec::new();
     if recipe.is_small(MADE) {
         cells = (0..recipe.count()).map(|index| recipe.cell(index)).collect::<Result<_, _>>()?;

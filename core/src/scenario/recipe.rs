@@ -8,7 +8,7 @@ use super::error::{Origin, ScenarioError};
 use super::read::{apply, is_of_campaign, made, put};
 use super::source::{Set, Source};
 use super::vary::{Axis, Changes, Point};
-use crate::config::Table;
+use crate::config::{Registry, Table};
 use crate::sync::lock;
 
 /// Number of cells that reading checks if the campaign is too large to check all.
@@ -23,6 +23,7 @@ pub(super) struct Recipe {
     root: Table,
     axes: Vec<Changes>,
     sets: Vec<Set>,
+    registry: Registry,
     /// Number of replications, by the first cell with these points.
     runs: Mutex<BTreeMap<usize, u32>>,
 }
@@ -30,8 +31,14 @@ pub(super) struct Recipe {
 impl Recipe {
     /// A recipe from a file's sections, its axes and changes from outside. The product of the axes'
     /// lengths must fit into `usize`.
-    pub(super) fn new(source: Source, root: Table, axes: Vec<Changes>, sets: Vec<Set>) -> Self {
-        Self { source, root, axes, sets, runs: Mutex::default() }
+    pub(super) fn new(
+        source: Source,
+        root: Table,
+        axes: Vec<Changes>,
+        sets: Vec<Set>,
+        registry: Registry,
+    ) -> Self {
+        Self { source, root, axes, sets, registry, runs: Mutex::default() }
     }
 
     pub(super) fn file(&self) -> &str {
@@ -119,7 +126,7 @@ impl Recipe {
             }
         }
         apply(&self.source, &mut table, self.sets.iter().filter(|set| !is_of_campaign(set)))?;
-        made(&self.source, table, self.labels(index))
+        self.registry.within(|| made(&self.source, table, self.labels(index)))
     }
 
     /// Number of replications of a cell. A cell is made only if no similar one was made before.

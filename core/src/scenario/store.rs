@@ -44,7 +44,7 @@ const ON_TRACE: u32 = 1;
 /// use clift::scenario::{Scenario, Store};
 /// use clift::trace::InMemory;
 /// let text = "duration = \"5 us\"\nscheme = \"ARQ\"\n[link]\nwrap = true\n[trace]\nfile = \"x.csv\"\n";
-/// let scenario = Scenario::parse("geo.toml", text, &[])?;
+/// let scenario = Scenario::parse("geo.toml", text, &[], &clift::Registry::new())?;
 /// let mut files = InMemory::default();
 /// files.insert("x.csv", "t_ns,d_ns\n0,5\n10,0\n20,5\n");
 /// let setup = scenario.cells()[0].setup(0, &Store::new(files)).unwrap();

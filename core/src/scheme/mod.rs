@@ -4,7 +4,8 @@
 //! [`LinkTrace`] as if every slot were used (the papers' Trace Manager Tool; DESIGN section 4), a
 //! live form that runs with the traffic ([`LiveConfig`]; DESIGN section 5), and a closed form over
 //! a Gilbert-Elliott channel ([`law`]), as far as it has them: [`SchemeForms`]. [`LinkConfig`] says
-//! what a link is made of and builds it. [`register_scheme`] adds another scheme.
+//! what a link is made of and builds it. A [`SchemeKind`] in a
+//! [`Registry`](crate::Registry) is another scheme.
 
 pub mod adaptive_harq;
 mod arq;
@@ -40,7 +41,7 @@ pub use hybrid::{HybridConfig, HybridFecArq, HybridLink, HybridOptions};
 pub use live::{LiveBuilder, LiveConfig, LiveOptions};
 pub use medium::{LinkConfig, Medium};
 pub use printed::Printed;
-pub use registry::{SchemeKind, register_scheme};
+pub use registry::{ParseScheme, SchemeKind};
 pub use text::Arguments;
 pub use timing::Timing;
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::registry::{SchemeKind, pattern, texts};
 use super::{BlockCode, Scheme, SchemeError};
+use crate::config::Registry;
 use crate::units::quantity;
 
 impl fmt::Display for Scheme {
@@ -27,7 +28,7 @@ impl FromStr for Scheme {
 
     fn from_str(text: &str) -> Result<Self, SchemeError> {
         let scheme = split(text).and_then(|(name, arguments)| {
-            let kind = SchemeKind::of(name).ok_or("unknown scheme")?;
+            let kind: &SchemeKind = Registry::current().named(name).ok_or("unknown scheme")?;
             (kind.parse)(arguments)
         });
         scheme.map_err(|reason| SchemeError::Text {
@@ -42,27 +43,20 @@ impl FromStr for Scheme {
 fn split(text: &str) -> Result<(&str, Arguments<'_>), String> {
     let text = text.trim();
     let Some((name, rest)) = text.split_once('(') else {
-        return Ok((text, Arguments { name: text, parts: Vec::new() }));
+        return Ok((text, Arguments { parts: Vec::new() }));
     };
     let inside = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
-    let name = name.trim_end();
-    Ok((name, Arguments { name, parts: inside.split(',').map(str::trim).collect() }))
+    Ok((name.trim_end(), Arguments { parts: inside.split(',').map(str::trim).collect() }))
 }
 
 /// Arguments in parentheses behind the name of a scheme, separated by commas. Each function takes
 /// its part off the front; [`Arguments::options`] takes all that is left.
 #[derive(Clone, Debug)]
 pub struct Arguments<'a> {
-    name: &'a str,
     parts: Vec<&'a str>,
 }
 
 impl<'a> Arguments<'a> {
-    /// The name before them, as it is written.
-    pub fn name(&self) -> &'a str {
-        self.name
-    }
-
     /// All of them, as they are written.
     pub fn all(self) -> Vec<&'a str> {
         self.parts

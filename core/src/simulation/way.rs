@@ -31,7 +31,7 @@ use crate::units::{Bytes, Ecn, Instant};
 ///     [[path]]
 ///     leg = { delay = "20 ms" }
 /// "#;
-/// let scenario = Scenario::parse("legs.toml", text, &[])?;
+/// let scenario = Scenario::parse("legs.toml", text, &[], &clift::Registry::new())?;
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 /// let mut way = Way::new(&setup.forward, setup.seed, 0)?;
 /// let _ = way.enqueue(Instant::ZERO, Packet::new(PacketId(7), Bytes(1000)));

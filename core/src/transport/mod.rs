@@ -2,7 +2,7 @@
 //!
 //! A [`Protocol`] is a configured transport; it makes the two [`Endpoint`]s of a connection, which
 //! exchange packets only. [`tcp`] and [`datagram`] are such protocols, and another crate may add
-//! further ones ([`register_transport`]); [`quic`] is described here and run by `clift-quic`.
+//! further ones ([`Kind`]); [`quic`] is described here and run by `clift-quic`.
 
 pub mod datagram;
 mod endpoint;
@@ -21,5 +21,5 @@ pub use endpoint::{
 pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};
-pub use registry::{Choice, KINDS, Kind, Options, UnknownTransport, register_transport};
+pub use registry::{Choice, Kind, Options, UnknownTransport};
 pub use segment::{EcnFlags, Half, SackBlock, SackList, Segment};

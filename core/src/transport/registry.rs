@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::config::{NameTaken, Registry, Row, unknown_value};
+use crate::config::{Registry, Row, unknown_value};
 use crate::transport::Protocol;
 use crate::transport::datagram::DatagramConfig;
 use crate::transport::quic::QuicOptions;
@@ -24,6 +24,26 @@ pub struct Options {
 }
 
 /// A kind of transport: one entry of the registry.
+///
+/// ```
+/// use std::sync::Arc;
+/// use clift::transport::datagram::DatagramConfig;
+/// use clift::transport::{Choice, Kind, Options};
+/// use clift::units::Bytes;
+///
+/// const SMALL: Kind = Kind {
+///     name: "small",
+///     summary: "Datagrams of 100 bytes.",
+///     make: |_| Arc::new(DatagramConfig { packet: Bytes(100) }),
+/// };
+/// let mut registry = clift::Registry::new();
+/// registry.add(SMALL)?;
+/// let small = registry.within(|| Choice::named("small")).unwrap();
+/// let protocol = small.make(&Options::default());
+/// assert_eq!(protocol.packet(), Bytes(100));
+/// assert!(registry.add(SMALL).is_err());
+/// # Ok::<(), clift::config::NameTaken>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// Name used in configurations.
@@ -35,12 +55,7 @@ pub struct Kind {
 }
 
 /// The transports of this crate.
-///
-/// ```
-/// let names: Vec<_> = clift::transport::KINDS.iter().map(|kind| kind.name).collect();
-/// assert_eq!(names, ["tcp", "udp"]);
-/// ```
-pub static KINDS: [Kind; 2] = [
+static KINDS: [Kind; 2] = [
     Kind { name: "tcp", summary: "TCP.", make: |options| Arc::new(options.tcp.clone()) },
     Kind {
         name: "udp",
@@ -52,10 +67,12 @@ pub static KINDS: [Kind; 2] = [
 /// Transports that other crates of this project register, with the crate of each.
 const ELSEWHERE: [(&str, &str); 1] = [("quic", "clift-quic")];
 
-static REGISTRY: Registry<Kind> = Registry::new(&[&KINDS[0], &KINDS[1]]);
-
 impl Row for Kind {
     const PART: &'static str = "a transport";
+
+    fn built_in() -> &'static [Self] {
+        &KINDS
+    }
 
     fn name(&self) -> &'static str {
         self.name
@@ -75,20 +92,14 @@ impl Row for Kind {
 pub struct Choice(&'static Kind);
 
 impl Choice {
-    /// All transports: those of this crate, then the registered ones, oldest first.
-    pub fn all() -> Vec<Self> {
-        REGISTRY.all().into_iter().map(Self).collect()
-    }
-
     /// Looks up the transport with this name.
     ///
     /// # Errors
     /// [`UnknownTransport`] if no transport has this name.
     pub fn named(name: &str) -> Result<Self, UnknownTransport> {
-        REGISTRY
-            .named(name)
-            .map(Self)
-            .ok_or_else(|| UnknownTransport { name: name.to_owned(), known: REGISTRY.names() })
+        let current = Registry::current();
+        let unknown = || UnknownTransport { name: name.to_owned(), known: current.names::<Kind>() };
+        current.named(name).map(Self).ok_or_else(unknown)
     }
 
     /// Name of the transport.
@@ -151,33 +162,6 @@ impl fmt::Display for UnknownTransport {
 }
 
 impl std::error::Error for UnknownTransport {}
-
-/// Adds a transport to the registry of this process; configurations then choose it by name. It
-/// cannot be removed.
-///
-/// ```
-/// use std::sync::Arc;
-/// use clift::transport::datagram::DatagramConfig;
-/// use clift::transport::{Choice, Kind, Options, register_transport};
-/// use clift::units::Bytes;
-///
-/// const SMALL: Kind = Kind {
-///     name: "small",
-///     summary: "Datagrams of 100 bytes.",
-///     make: |_| Arc::new(DatagramConfig { packet: Bytes(100) }),
-/// };
-/// register_transport(SMALL)?;
-/// let protocol = Choice::named("small").unwrap().make(&Options::default());
-/// assert_eq!(protocol.packet(), Bytes(100));
-/// assert!(register_transport(SMALL).is_err());
-/// # Ok::<(), clift::config::NameTaken>(())
-/// ```
-///
-/// # Errors
-/// [`NameTaken`] if the name is in use.
-pub fn register_transport(kind: Kind) -> Result<Choice, NameTaken> {
-    REGISTRY.add(kind, |_| false).map(Choice)
-}
 
 impl<'de> Deserialize<'de> for Choice {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

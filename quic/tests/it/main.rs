@@ -287,10 +287,11 @@ fn invalid_options_are_rejected_with_the_reason() {
 
 #[test]
 fn quic_is_selected_by_name() {
-    let _ = clift_quic::register();
-    let chosen = Choice::named("quic").unwrap().make(&Options::default());
+    let mut registry = clift::Registry::new();
+    registry.add(clift_quic::KIND).unwrap();
+    let chosen = registry.within(|| Choice::named("quic")).unwrap().make(&Options::default());
     assert_eq!((chosen.name(), chosen.packet()), ("quic", Bytes(1500)));
-    assert!(clift_quic::register().is_err());
+    assert!(registry.add(clift_quic::KIND).is_err());
 }
 
 /// Over any path, every byte arrives once and the counts add up.

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use clift::application::{
-    Application, ApplicationKind, Arrival, Parameter, Traffic,
-    register_application as register_application_kind,
-};
+use clift::application::{Application, ApplicationKind, Arrival, Parameter, Traffic};
 use clift::config::Fault;
 use clift::metrics::{Distribution, FlowMetrics, MessageMetrics};
 use clift::transport::Endpoint;
@@ -14,8 +11,7 @@ use pyo3::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
 use super::raised::ask;
-use super::{Given, Kind, dict, leaked, seed};
-use crate::errors::scenario_error;
+use super::{Given, Kind, add, dict, leaked, seed};
 
 /// More than any run can send.
 const MOST: u64 = 1 << 60;
@@ -31,7 +27,7 @@ pub(crate) fn register_application(
     make: Py<PyAny>,
 ) -> PyResult<()> {
     let kind = Kind::new("application", name, parameters, make);
-    register_application_kind(ApplicationKind {
+    add(ApplicationKind {
         name: kind.name,
         summary: leaked(summary),
         keys: kind.signature.names(),
@@ -39,7 +35,6 @@ pub(crate) fn register_application(
             Arc::new(OwnApplication { kind, given: given.to_vec() }) as Arc<dyn Application>
         })),
     })
-    .map_err(scenario_error)
 }
 
 struct OwnApplication {

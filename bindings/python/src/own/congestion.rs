@@ -2,14 +2,13 @@
 
 use clift::transport::tcp::{
     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, Window,
-    register_congestion_control,
 };
 use clift::units::Duration;
 use pyo3::prelude::*;
 
 use super::raised::ask;
-use super::{Kind, leaked, seed};
-use crate::errors::{own_error, scenario_error};
+use super::{Kind, add, leaked, seed};
+use crate::errors::own_error;
 
 /// Maximum window in segments: more than any path holds.
 const MOST: u32 = 1 << 30;
@@ -18,7 +17,7 @@ const MOST: u32 = 1 << 30;
 #[pyfunction]
 pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
     let kind = Kind::new("congestion control", name, Vec::new(), make);
-    register_congestion_control(CongestionControlKind {
+    add(CongestionControlKind {
         name: kind.name,
         aliases: &[],
         summary: leaked(summary),
@@ -30,8 +29,6 @@ pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) ->
             Box::new(OwnControl { kind, methods: made }) as Box<dyn CongestionControl>
         })),
     })
-    .map(drop)
-    .map_err(scenario_error)
 }
 
 /// An ACK that acknowledges new data, outside fast recovery.

@@ -11,14 +11,49 @@ pub(crate) mod raised;
 pub(crate) mod scheme;
 pub(crate) mod slots;
 
+use std::sync::{LazyLock, Mutex};
+
+use clift::Registry;
 use clift::application::Parameter;
+use clift::config::Row;
+use clift::scheme::Scheme;
 use clift::seed::Seed;
+use clift::sync::lock;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rand_chacha::ChaCha8Rng;
 
 use self::given::Signature;
-use crate::errors::own_error;
+use crate::errors::{own_error, scenario_error};
+
+/// The kinds that scenarios of this process may name: those of the core, QUIC, and those written in
+/// Python.
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
+    let registry = Registry::new();
+    #[cfg(feature = "quic")]
+    let registry = {
+        let mut registry = registry;
+        // The name is free: the core has no such transport.
+        let _ = registry.add(clift_quic::KIND);
+        registry
+    };
+    Mutex::new(registry)
+});
+
+/// The registry as of now.
+pub(crate) fn registry() -> Registry {
+    lock(&REGISTRY).clone()
+}
+
+/// Adds a part for the rest of the process.
+fn add<R: Row>(row: R) -> PyResult<()> {
+    lock(&REGISTRY).add(row).map(drop).map_err(scenario_error)
+}
+
+/// The scheme with this text.
+pub(crate) fn scheme(text: &str) -> PyResult<Scheme> {
+    registry().within(|| text.parse()).map_err(scenario_error)
+}
 
 /// Properties of a registered part.
 #[derive(Debug)]

@@ -3,16 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use clift::queue::{
-    QueueDiscipline, QueueKind, QueuedPacket, register_queue as register_queue_kind,
-};
+use clift::queue::{QueueDiscipline, QueueKind, QueuedPacket};
 use clift::sync::lock;
 use clift::units::{Instant, counted};
 use pyo3::prelude::*;
 
 use super::raised::ask;
-use super::{Given, Kind, dict, leaked, seed};
-use crate::errors::scenario_error;
+use super::{Given, Kind, add, dict, leaked, seed};
 
 /// Registers a queue; `make(seed, parameters)` makes an instance.
 #[pyfunction]
@@ -23,7 +20,7 @@ pub(crate) fn register_queue(
     make: Py<PyAny>,
 ) -> PyResult<()> {
     let kind = Kind::new("queue", name, parameters, make);
-    register_queue_kind(QueueKind {
+    add(QueueKind {
         name: kind.name,
         summary: leaked(summary),
         text: leaked(&kind.text()),
@@ -40,7 +37,6 @@ pub(crate) fn register_queue(
                 as Box<dyn QueueDiscipline>
         })),
     })
-    .map_err(scenario_error)
 }
 
 /// Numbers of packets that Python dropped.

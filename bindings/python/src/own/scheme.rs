@@ -2,23 +2,17 @@
 //! slot by slot.
 
 use std::fmt;
-use std::sync::Mutex;
 
 use clift::link::{InstrumentedLink, LinkError};
-use clift::scheme::{
-    Arguments, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing,
-    register_scheme as register_scheme_kind,
-};
+use clift::scheme::{Arguments, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
 use clift::seed::Seed;
-use clift::sync::lock;
 use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
 use pyo3::prelude::*;
 
 use super::raised::{self, ask};
 use super::slots::{Methods, Open, OwnLive};
-use super::{Given, Kind, dict, leaked};
+use super::{Given, Kind, add, dict, leaked};
 use crate::columns::column;
-use crate::errors::scenario_error;
 use crate::trace::PyPhyTrace;
 
 /// A registered scheme, and whether it is called slot by slot.
@@ -27,8 +21,6 @@ struct Row {
     kind: &'static Kind,
     live: bool,
 }
-
-static ADDED: Mutex<Vec<Row>> = Mutex::new(Vec::new());
 
 /// Registers a scheme. A function over arrays: `make(seed, (rtt, feedback, decode), parameters,
 /// phy)` returns the columns of a link trace. A class called slot by slot (`live`): `make(seed,
@@ -47,24 +39,16 @@ pub(crate) fn register_scheme(
     if kind.signature.takes_any() && !bare.contains('(') {
         texts.push(leaked(&format!("{bare}({} ...)", kind.signature.names()[0])));
     }
-    // Add the row first: as soon as the name is registered, another thread may look it up.
     let row = Row { kind, live };
-    let mut added = lock(&ADDED);
-    register_scheme_kind(SchemeKind {
+    add(SchemeKind {
         name: kind.name,
         summary: leaked(summary),
         texts: Box::leak(texts.into_boxed_slice()),
-        parse,
+        parse: Box::leak(Box::new(move |arguments: Arguments<'_>| parse(row, arguments))),
     })
-    .map_err(scenario_error)?;
-    added.push(row);
-    Ok(())
 }
 
-fn parse(arguments: Arguments<'_>) -> Result<Scheme, String> {
-    let name = arguments.name();
-    let row = lock(&ADDED).iter().find(|row| row.kind.name.eq_ignore_ascii_case(name)).copied();
-    let row = row.ok_or("unknown scheme")?;
+fn parse(row: Row, arguments: Arguments<'_>) -> Result<Scheme, String> {
     let written = arguments.all();
     let given = row.kind.signature.bind(&written)?;
     let text = match written.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::channel::lms::Preset;
+use crate::config::Registry;
 use crate::link::Propagation;
 use crate::scheme::{AdaptiveHarqConfig, Sizing};
 
@@ -55,7 +56,7 @@ fn an_adaptive_harq_link_follows_its_keys() {
 fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
     let ask = |text: &str, replication: u32| {
         let text = format!("seed = 7\nduration = \"30 s\"\nruns = 3\n{text}");
-        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
         let given = Given::information(0.5);
         // A random start needs a longer channel than the one given; the demand is made before.
         let _ = scenario.cells()[0].setup(replication, &given);
@@ -87,7 +88,7 @@ fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
         assert_eq!(shared[0].seed, 7);
     }
     let text = "[adaptive_harq]\n[vary]\nadaptive_harq.snr = [\"7 dB\", \"13 dB\"]\n";
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
     let [low, high] = scenario.cells() else { panic!("two cells") };
     assert_eq!(low.labels(), [("snr".to_owned(), "7 dB".to_owned())]);
     let given = Given::information(0.5);
@@ -101,7 +102,7 @@ fn the_channel_of_adaptive_harq_follows_the_seed_of_the_run() {
 #[test]
 fn a_random_start_of_adaptive_harq_leaves_room_for_a_run() {
     let text = "duration = \"4 ms\"\nruns = 50\n[adaptive_harq]\nlength = \"10 ms\"\n[link]\nstart = \"random\"\n";
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
     let start = |run| {
         let setup = scenario.cells()[0].setup(run, &Given::information(0.5)).unwrap();
         let Hops::Link(link) = &setup.forward[0] else { panic!("a link") };

@@ -1,6 +1,7 @@
 //! Cells, changes from outside, printed values, replications.
 
 use super::*;
+use crate::config::Registry;
 use crate::config::{Node, Value};
 use crate::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions};
 use crate::units::Duration;
@@ -84,8 +85,8 @@ fn cells_of_a_large_campaign_match_cells_made_all_at_once() {
             "{CHANNEL}[vary]\nscheme = [\"ARQ\", \"none\"]\nruns = [3, 5]\nseed = {{ from = 1, to = {end}, step = 1 }}\n"
         )
     };
-    let few = Scenario::parse("geo.toml", &text(2500), &[]).unwrap();
-    let many = Scenario::parse("geo.toml", &text(250_000), &[]).unwrap();
+    let few = Scenario::parse("geo.toml", &text(2500), &[], &Registry::new()).unwrap();
+    let many = Scenario::parse("geo.toml", &text(250_000), &[], &Registry::new()).unwrap();
     assert_eq!((few.cells().len(), few.count()), (10_000, 10_000));
     assert_eq!((many.cells().len(), many.count()), (0, 1_000_000));
     for (axes, seed) in [(0, 1), (1, 2500), (2, 7), (3, 1234)] {
@@ -100,11 +101,12 @@ fn cells_of_a_large_campaign_match_cells_made_all_at_once() {
     }
     let error = many.cell(1_000_000).unwrap_err().to_string();
     assert_eq!(error, "geo.toml: cell 1000000 does not exist; the scenario has 1000000");
-    let error = Scenario::parse("geo.toml", &text(250_001), &[]).unwrap_err().to_string();
+    let error =
+        Scenario::parse("geo.toml", &text(250_001), &[], &Registry::new()).unwrap_err().to_string();
     assert!(error.contains("more than 1000000 cells"), "{error}");
     // An invalid point is found among many valid ones.
     let wrong = text(250_000).replace("\"none\"", "\"ARC\"");
-    let error = Scenario::parse("geo.toml", &wrong, &[]).unwrap_err().to_string();
+    let error = Scenario::parse("geo.toml", &wrong, &[], &Registry::new()).unwrap_err().to_string();
     assert!(error.contains("scheme: ARC: unknown scheme"), "{error}");
 }
 
@@ -114,7 +116,9 @@ fn sums_of_steps_have_round_labels() {
     let vary = Value::table([("channel.erasures", Node::List(list.to_vec()).into())]);
     let channel =
         Value::table([("model", Value::text("bernoulli")), ("slot", Value::text("1 ms"))]);
-    let scenario = Scenario::of(Value::table([("channel", channel), ("vary", vary)])).unwrap();
+    let scenario =
+        Scenario::of(Value::table([("channel", channel), ("vary", vary)]), &Registry::new())
+            .unwrap();
     assert_eq!(scenario.axes()[0].labels, ["0.1", "0.3", "0.3333333333333333"]);
 }
 
@@ -124,7 +128,7 @@ fn parts_of_the_linux_stack_vary_independently() {
     let flow = "[[flow]]\ntransport.linux.rack = true\n";
     let changes = [("transport.linux.max_reordering".to_owned(), "3".to_owned())];
     let text = format!("{stack}{flow}{CHANNEL}");
-    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    let scenario = Scenario::parse("geo.toml", &text, &changes, &Registry::new()).unwrap();
     let config = scenario.cells()[0].config();
     let all = LinuxOptions::default();
     let expected = LinuxOptions { rack: false, pacing: true, max_reordering: 3, ..all };
@@ -143,7 +147,7 @@ fn changes_from_outside_override_the_file_and_end_a_variation() {
         ("link.rtt".to_owned(), "600 ms".to_owned()),
         ("transport.delayed_ack".to_owned(), "true".to_owned()),
     ];
-    let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+    let scenario = Scenario::parse("geo.toml", &text, &changes, &Registry::new()).unwrap();
     assert_eq!(scenario.cells().len(), 2);
     let config = scenario.cells()[1].config();
     assert_eq!((config.scheme().to_string().as_str(), config.run.seed), ("FEC(10/12)", 2));
@@ -154,7 +158,7 @@ fn changes_from_outside_override_the_file_and_end_a_variation() {
 
     let wrong = |key: &str, value: &str| {
         let changes = [("runs".to_owned(), "2".to_owned()), (key.to_owned(), value.to_owned())];
-        Scenario::parse("geo.toml", &text, &changes).unwrap_err().to_string()
+        Scenario::parse("geo.toml", &text, &changes, &Registry::new()).unwrap_err().to_string()
     };
     assert_eq!(
         wrong("link.rtt", "6"),
@@ -177,12 +181,15 @@ fn printed_values_follow_a_change_of_their_axis() {
     );
     let printed = |scheme: &str| {
         let changes = [("scheme".to_owned(), scheme.to_owned())];
-        let scenario = Scenario::parse("geo.toml", &text, &changes).unwrap();
+        let scenario = Scenario::parse("geo.toml", &text, &changes, &Registry::new()).unwrap();
         scenario.printed().iter().map(|printed| printed.value).collect::<Vec<_>>()
     };
     assert_eq!(printed("none"), [2.0]);
     assert_eq!(printed("FEC(10/12)"), [0.0; 0]);
-    assert_eq!(Scenario::parse("geo.toml", &text, &[]).unwrap().printed().len(), 2);
+    assert_eq!(
+        Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap().printed().len(),
+        2
+    );
 }
 
 #[test]
@@ -213,7 +220,9 @@ fn replications_differ_in_their_draws_and_cells_do_not() {
 
 #[test]
 fn runs_share_whatever_is_not_drawn_anew() {
-    let first = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone();
+    let first = |text: &str| {
+        Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap().cells()[0].clone()
+    };
     let file = "duration = \"2 ns\"\n[trace]\nfile = \"x.csv\"\n";
     let harq = "[adaptive_harq]\n";
     for (text, expected) in [
@@ -235,7 +244,9 @@ fn runs_share_whatever_is_not_drawn_anew() {
 #[test]
 fn the_window_of_a_run_is_where_its_link_starts() {
     let text = "duration = \"2 ns\"\n[trace]\nfile = \"x.csv\"\n[link]\nstart = \"random\"\n";
-    let cell = |text: &str| Scenario::parse("geo.toml", text, &[]).unwrap().cells()[0].clone();
+    let cell = |text: &str| {
+        Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap().cells()[0].clone()
+    };
     let given = || Given::phy([phy(&[1; 9])]);
     let random = cell(text);
     for run in 0..20 {
@@ -264,7 +275,7 @@ fn a_change_of_an_axis_selects_its_points() {
     };
     let text = format!("{CHANNEL}{vary}{}{}", printed("none"), printed("tiny"));
     let with = |key: &str, value: &str| {
-        Scenario::parse("geo.toml", &text, &[(key.to_owned(), value.to_owned())])
+        Scenario::parse("geo.toml", &text, &[(key.to_owned(), value.to_owned())], &Registry::new())
     };
     let one = with("buffer", "none").unwrap();
     assert_eq!(one.axes()[1].labels, ["none"]);

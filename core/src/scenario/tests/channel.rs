@@ -3,6 +3,7 @@
 use super::*;
 use crate::channel::Model;
 use crate::channel::lms::{IsolatedTrees, Loo, PerAxis, Preset, Shadowing};
+use crate::config::Registry;
 use crate::units::{Decibels, Duration, Metres};
 
 /// Keys reach the channel in its units, and keys left out come from the preset.
@@ -10,7 +11,7 @@ use crate::units::{Decibels, Duration, Metres};
 fn a_land_mobile_channel_follows_its_keys() {
     let spec = |text: &str| {
         let text = format!("duration = \"30 s\"\nseed = 7\n[channel]\nmodel = \"lms\"\n{text}");
-        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
         let phy = asked(&scenario.cells()[0], 0).remove(0);
         assert_eq!((phy.seed, phy.trace), (7, None));
         let config = phy.channel.unwrap();
@@ -58,7 +59,7 @@ fn a_land_mobile_channel_follows_its_keys() {
 #[test]
 fn es_n0_varies_like_any_other_key() {
     let text = "[channel]\nmodel = \"lms\"\n[vary]\nchannel.esn0 = [\"5 dB\", \"6 dB\"]\nscheme = [\"ARQ\", \"none\"]";
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
     let [low, _, high, _] = scenario.cells() else { panic!("four cells") };
     assert_eq!(low.labels()[0], ("esn0".to_owned(), "5 dB".to_owned()));
     let (low, high) = (asked(low, 1).remove(0), asked(high, 1).remove(0));
@@ -72,7 +73,7 @@ fn es_n0_varies_like_any_other_key() {
 fn defaults_are_neutral() {
     let config = |keys: &str| {
         let text = format!("[channel]\nmodel = \"bernoulli\"\nerasures = 0\n{keys}");
-        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
         asked(&scenario.cells()[0], 0).remove(0).channel.unwrap()
     };
     let phy = config("rate = \"12 Mbit/s\"").trace(3, crate::seed::Seed(1), 0).unwrap();

@@ -1,6 +1,7 @@
 //! Error messages for invalid files.
 
 use super::*;
+use crate::config::Registry;
 use crate::trace::InMemory;
 
 #[test]
@@ -384,7 +385,7 @@ fn every_error_names_line_key_and_cure() {
 #[test]
 fn a_missing_trace_file_is_reported_with_key_and_line() {
     let message = |text: &str, changes: &[(String, String)]| {
-        let scenario = Scenario::parse("geo.toml", text, changes).unwrap();
+        let scenario = Scenario::parse("geo.toml", text, changes, &Registry::new()).unwrap();
         let cell = &scenario.cells()[0];
         let mut files = InMemory::default();
         files.insert("x.csv", "t_ns,d_ns\n0,5\n10,0\n20,5\n");

@@ -1,6 +1,7 @@
 //! What loses the reports of a live link.
 
 use super::*;
+use crate::config::Registry;
 use crate::scheme::LiveConfig;
 use crate::trace::Direction;
 
@@ -8,7 +9,7 @@ const LIVE: &str = "scheme = \"ARQ\"\nlink.live = true\nlink.feedback_trace.file
 
 /// The PHY traces of the link and of its way back that a file asks for in a replication.
 fn specs(text: &str, replication: u32) -> (PhySpec, PhySpec) {
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
     let [back, phy] = &asked(&scenario.cells()[0], replication)[..] else {
         panic!("two PHY traces")
     };
@@ -66,7 +67,7 @@ fn a_feedback_channel_has_its_own_draws() {
         assert_ne!(phy.seed, feedback.seed);
         // It does not shift the channel of the link, or of another one.
         let without = format!("runs = 3\n[link]\nlive = true\n{CHANNEL}");
-        let plain = Scenario::parse("geo.toml", &without, &[]).unwrap();
+        let plain = Scenario::parse("geo.toml", &without, &[], &Registry::new()).unwrap();
         assert_eq!(asked(&plain.cells()[0], replication), [phy]);
     }
     assert_ne!(specs(&own, 1).1, specs(&own, 2).1);

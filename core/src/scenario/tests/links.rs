@@ -1,5 +1,6 @@
 //! Live, hybrid and 3GPP links.
 
+use crate::config::Registry;
 use std::num::NonZeroU32;
 
 use super::*;
@@ -37,7 +38,7 @@ fn a_live_link_needs_a_phy_trace_and_has_its_own_keys() {
 #[test]
 fn a_hybrid_link_follows_its_keys() {
     let cell = |text: &str| {
-        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
         scenario.cells()[0].clone()
     };
     let plain = cell("[hybrid]\nn = 11\nloss = \"2 %\"\ndelay = \"20 ms\"\n");
@@ -153,7 +154,7 @@ fn a_3gpp_link_follows_its_keys() {
 #[test]
 fn a_single_block_error_rate_applies_to_every_transmission() {
     for text in ["[ntn]\nbler = 0.1\n", "[ntn]\nbler = \"10 %\"\n", "[ntn]\nbler = [0.1]\n"] {
-        let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
         let cell = &scenario.cells()[0];
         let setup = cell.setup(0, &Given::information(0.5)).unwrap();
         let NtnPhy::Random { bler, .. } = &medium::<NtnConfig>(&setup).phy else {
@@ -183,7 +184,8 @@ fn too_little_mutual_information_is_reported_for_the_snr_key() {
 #[test]
 fn an_error_of_a_link_points_to_the_change_from_outside() {
     let set = [("hybrid.k".to_owned(), "0".to_owned())];
-    let error = Scenario::parse("geo.toml", "[hybrid]\n", &set).unwrap_err().to_string();
+    let error =
+        Scenario::parse("geo.toml", "[hybrid]\n", &set, &Registry::new()).unwrap_err().to_string();
     let expected = "geo.toml, set hybrid.k = 0: hybrid.k: a frame carries K of N units";
     assert!(error.starts_with(expected), "{error}");
 }

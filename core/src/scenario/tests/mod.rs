@@ -10,6 +10,7 @@ mod links;
 mod network;
 mod path;
 
+use crate::config::Registry;
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
@@ -25,11 +26,11 @@ use crate::units::{Bytes, Duration, Instant};
 const CHANNEL: &str = "[channel]\nmodel = \"bernoulli\"\nerasures = 0.02\nslot = \"1003802 ns\"\nlength = \"700 s\"\n";
 
 fn error(text: &str) -> String {
-    Scenario::parse("geo.toml", text, &[]).unwrap_err().to_string()
+    Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap_err().to_string()
 }
 
 fn with_channel(text: &str) -> Scenario {
-    Scenario::parse("geo.toml", &format!("{text}\n{CHANNEL}"), &[]).unwrap()
+    Scenario::parse("geo.toml", &format!("{text}\n{CHANNEL}"), &[], &Registry::new()).unwrap()
 }
 
 /// Traces that are given instead of made, and what was asked for.
@@ -89,13 +90,13 @@ impl Traces for Given {
 
 /// The only cell of a file.
 fn setup(text: &str, traces: &Given) -> Setup {
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
     scenario.cells()[0].setup(0, traces).unwrap()
 }
 
 /// What is wrong with the only cell of a file once its traces are there: key and message.
 fn fault(text: &str, traces: &Given) -> (String, String) {
-    let scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+    let scenario = Scenario::parse("geo.toml", text, &[], &Registry::new()).unwrap();
     match scenario.cells()[0].setup(0, traces).unwrap_err() {
         SetupFault::Key(fault) => (fault.path(), fault.message().to_owned()),
         SetupFault::Trace(error) => panic!("{error}"),
@@ -157,7 +158,7 @@ fn a_large_file_or_campaign_is_rejected_before_any_work() {
 proptest! {
     #[test]
     fn no_text_panics(text in "[\\[\\]a-z0-9 .=\"\n{},]{0,80}", key in "[a-z.0-9]{0,9}", value in "\\PC{0,9}") {
-        let _ = Scenario::parse("x.toml", &text, &[(key, value)]);
-        let _ = Scenario::parse("x.toml", &format!("{text}\n{CHANNEL}"), &[]);
+        let _ = Scenario::parse("x.toml", &text, &[(key, value)], &Registry::new());
+        let _ = Scenario::parse("x.toml", &format!("{text}\n{CHANNEL}"), &[], &Registry::new());
     }
 }

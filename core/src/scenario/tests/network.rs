@@ -1,6 +1,7 @@
 //! Networks: nodes, links by name, routes and flows between nodes.
 
 use super::*;
+use crate::config::Registry;
 use crate::simulation::{self, Outcome};
 
 /// From a to d by b in two links of 10 ms, or by one link of 90 ms; each way back is alike.
@@ -231,7 +232,9 @@ fn a_leg_has_outages() {
 fn flows_arrive_by_a_process() {
     let file = "application = { type = \"file\", size = \"9 kB\" }\n";
     let starts = |text: &str, replication: u32| -> Vec<Instant> {
-        let scenario = Scenario::parse("x.toml", &diamond(&format!("{file}{text}")), &[]).unwrap();
+        let scenario =
+            Scenario::parse("x.toml", &diamond(&format!("{file}{text}")), &[], &Registry::new())
+                .unwrap();
         let setup = scenario.cells()[0].setup(replication, &given()).unwrap();
         assert_eq!(setup.routing.ways.len(), setup.flows.len());
         setup.flows.iter().map(|flow| flow.start).collect()
@@ -255,14 +258,14 @@ fn a_key_of_a_link_or_of_a_flow_is_changed_by_its_name() {
         diamond("name = \"web\"")
     );
     let changes = [("flow.web.count".to_owned(), "3".to_owned())];
-    let scenario = Scenario::parse("x.toml", &text, &changes).unwrap();
+    let scenario = Scenario::parse("x.toml", &text, &changes, &Registry::new()).unwrap();
     assert_eq!(scenario.axes()[0].labels, ["1 Mbit/s", "3 Mbit/s"]);
     let plan = scenario.cells()[1].plan();
     assert_eq!(plan.flows.len(), 3);
     let PlannedHop::Leg(leg) = &plan.forward[1] else { panic!("a leg") };
     assert_eq!(leg.rate.unwrap().to_string(), "3 Mbit/s");
     let changes = [("network.links.bd.leg.rate".to_owned(), "7 Mbit/s".to_owned())];
-    assert_eq!(Scenario::parse("x.toml", &text, &changes).unwrap().count(), 1);
+    assert_eq!(Scenario::parse("x.toml", &text, &changes, &Registry::new()).unwrap().count(), 1);
 }
 
 #[test]

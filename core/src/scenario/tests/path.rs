@@ -3,6 +3,7 @@
 use super::*;
 use crate::application::ApplicationConfig;
 use crate::channel::Model;
+use crate::config::Registry;
 use crate::scheme::LiveConfig;
 use crate::simulation::{LegConfig, Loss};
 use crate::trace::LinkTrace;
@@ -108,7 +109,7 @@ fn the_default_round_trip_time_is_100_ms() {
 fn a_measured_round_trip_time_applies_unless_one_is_given() {
     let rtt = |keys: &str| {
         let text = format!("[trace]\nfile = \"x.csv\"\n[link]\nwrap = true\n{keys}");
-        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
         let traces = Given::phy([measured(24)]);
         let run = scenario.cells()[0].setup(0, &traces).unwrap();
         let rtt = match &run.forward[0] {
@@ -140,7 +141,7 @@ fn padding_of_more_than_a_twentieth_is_told() {
         let plain = phy(&[1; 9]);
         let phy = PhyTrace::new(plain.t().clone(), plain.d().clone(), Bytes(lldu)).unwrap();
         let text = format!("[trace]\nfile = \"x.csv\"\n[link]\nrtt = \"5 ms\"\n{keys}");
-        let scenario = Scenario::parse("geo.toml", &text, &[]).unwrap();
+        let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
         scenario.cells()[0].taken(&Given::phy([phy])).unwrap()
     };
     let expected = "link.packing: packets of 1500 bytes take 2 LLDUs of 1228 bytes, of which 38.9 % \

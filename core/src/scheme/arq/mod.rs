@@ -14,11 +14,11 @@ use crate::scheme::{LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, T
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of ARQ.
-pub(super) static KIND: SchemeKind = SchemeKind {
+pub(super) const KIND: SchemeKind = SchemeKind {
     name: "ARQ",
     summary: "Selective-repeat ARQ: erased LLDUs are sent again.",
     texts: &["ARQ", "ARQ(max 3)"],
-    parse: |arguments| {
+    parse: &|arguments| {
         let [max] = arguments.options(["max"])?;
         Ok(Scheme::Arq(Arq { max_retx: max.into() }))
     },

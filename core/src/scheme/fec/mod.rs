@@ -15,11 +15,11 @@ use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Tim
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of FEC.
-pub(super) static KIND: SchemeKind = SchemeKind {
+pub(super) const KIND: SchemeKind = SchemeKind {
     name: "FEC",
     summary: "A block erasure code without feedback, plain or interleaved.",
     texts: &["FEC(10/12)", "FEC(10/12, interleave 8)"],
-    parse: |mut arguments| {
+    parse: &|mut arguments| {
         let code = arguments.block()?;
         let [interleave] = arguments.options(["interleave"])?;
         let interleave = NonZeroU32::new(interleave.unwrap_or(1));

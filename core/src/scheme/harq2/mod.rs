@@ -14,11 +14,11 @@ use crate::scheme::{BlockCode, LiveBuilder, Persistency, Scheme, SchemeForms, Sc
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of HARQ-II.
-pub(super) static KIND: SchemeKind = SchemeKind {
+pub(super) const KIND: SchemeKind = SchemeKind {
     name: "HARQ",
     summary: "Hybrid ARQ of type II: a block code whose repair LLDUs are also sent on demand.",
     texts: &["HARQ(10/12)", "HARQ(10/12, extra 1, rounds 2)"],
-    parse: |mut arguments| {
+    parse: &|mut arguments| {
         let code = arguments.block()?;
         let [extra, rounds] = arguments.options(["extra", "rounds"])?;
         let (extra, max_rounds) = (extra.unwrap_or(0), rounds.into());

@@ -12,11 +12,11 @@ use crate::scheme::{LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of no scheme.
-pub(super) static KIND: SchemeKind = SchemeKind {
+pub(super) const KIND: SchemeKind = SchemeKind {
     name: "none",
     summary: "No scheme: the link trace is the PHY trace.",
     texts: &["none"],
-    parse: |arguments| arguments.options([]).map(|[]| Scheme::None),
+    parse: &|arguments| arguments.options([]).map(|[]| Scheme::None),
 };
 
 /// No scheme: the link trace is the PHY trace.

@@ -64,12 +64,12 @@ pub use config::{
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
     LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, UnknownCongestionAlgorithm,
-    Window, register_congestion_control,
+    Window,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use multipath::{
     BuildScheduler, Multipath, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState,
-    Waiting, register_path_scheduler,
+    Waiting,
 };
 pub use shared::counters::{ReceiverCounters, SenderCounters, TRANSMISSION_COUNTS};
 pub use split::{Pep, ProxyConfig};

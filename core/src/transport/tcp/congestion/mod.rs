@@ -17,7 +17,6 @@ use std::fmt::Debug;
 pub use coupled::Subflow;
 pub use registry::{
     BuildControl, CongestionAlgorithm, CongestionControlKind, UnknownCongestionAlgorithm,
-    register_congestion_control,
 };
 pub use window::Window;
 

@@ -13,7 +13,7 @@ use super::CongestionControl;
 use super::compound::Compound;
 use super::coupled::{Balia, Coupled, Lia, Olia};
 use super::fixed::Fixed;
-use crate::config::{NameTaken, Registry, Row};
+use crate::config::{Registry, Row};
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
 
@@ -21,6 +21,35 @@ use crate::transport::tcp::{linux, papers};
 pub type BuildControl = dyn Fn(&TcpConfig, ChaCha8Rng) -> Box<dyn CongestionControl> + Sync;
 
 /// A kind of congestion control: one entry of the registry.
+///
+/// ```
+/// use clift::transport::tcp::{
+///     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
+/// };
+///
+/// A constant window.
+/// #[derive(Debug)]
+/// struct Fixed;
+///
+/// impl CongestionControl for Fixed {
+///     fn grow(&mut self, _: &Ack, _: &mut Window) {}
+///     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
+///         Reduction::to(window.cwnd())
+///     }
+/// }
+///
+/// let mut registry = clift::Registry::new();
+/// registry.add(CongestionControlKind {
+///     name: "constant",
+///     aliases: &[],
+///     summary: "A constant window.",
+///     profiles: &[Profile::Papers, Profile::Linux],
+///     build: &|_, _| Box::new(Fixed),
+/// })?;
+/// let constant = registry.within(|| "constant".parse()).unwrap();
+/// assert_eq!(TcpConfig::papers(constant).check(), Ok(()));
+/// # Ok::<(), clift::config::NameTaken>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct CongestionControlKind {
     /// Name used in configurations.
@@ -196,20 +225,12 @@ fn with_slow_start(
     control
 }
 
-static ROWS: [&CongestionControlKind; BUILT_IN.len()] = {
-    let mut rows = [&BUILT_IN[0]; BUILT_IN.len()];
-    let mut row = 0;
-    while row < rows.len() {
-        rows[row] = &BUILT_IN[row];
-        row += 1;
-    }
-    rows
-};
-
-static KINDS: Registry<CongestionControlKind> = Registry::new(&ROWS);
-
 impl Row for CongestionControlKind {
     const PART: &'static str = "a congestion control";
+
+    fn built_in() -> &'static [Self] {
+        &BUILT_IN
+    }
 
     fn name(&self) -> &'static str {
         self.name
@@ -250,9 +271,10 @@ impl CongestionAlgorithm {
     /// BBR version 3.
     pub const BBR3: Self = Self(&BUILT_IN[6]);
 
-    /// All algorithms: those of the core, then the registered ones, oldest first.
+    /// All algorithms that can be named where this is called: those of the core, then those of
+    /// [`Registry::within`].
     pub fn all() -> Vec<Self> {
-        KINDS.all().into_iter().map(Self).collect()
+        Registry::current().all().map(Self).collect()
     }
 
     /// Algorithms that a profile supports.
@@ -309,16 +331,17 @@ impl FromStr for CongestionAlgorithm {
     type Err = UnknownCongestionAlgorithm;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        KINDS.named(name).map(Self).ok_or_else(|| UnknownCongestionAlgorithm {
+        let current = Registry::current();
+        current.named(name).map(Self).ok_or_else(|| UnknownCongestionAlgorithm {
             name: name.to_owned(),
-            known: KINDS.names(),
+            known: current.names::<CongestionControlKind>(),
         })
     }
 }
 
 impl<'de> Deserialize<'de> for CongestionAlgorithm {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        KINDS.read(from).map(Self)
+        Registry::read(from).map(Self)
     }
 }
 
@@ -338,46 +361,6 @@ impl JsonSchema for CongestionAlgorithm {
         let names = BUILT_IN.iter().map(|kind| kind.name).collect::<Vec<_>>();
         json_schema!({ "description": "A congestion control.", "type": "string", "enum": names })
     }
-}
-
-/// Adds a congestion control to the registry of this process; configurations then choose it by
-/// name. It cannot be removed.
-///
-/// ```
-/// use clift::transport::tcp::{
-///     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
-///     register_congestion_control,
-/// };
-///
-/// A constant window.
-/// #[derive(Debug)]
-/// struct Fixed;
-///
-/// impl CongestionControl for Fixed {
-///     fn grow(&mut self, _: &Ack, _: &mut Window) {}
-///     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
-///         Reduction::to(window.cwnd())
-///     }
-/// }
-///
-/// let constant = register_congestion_control(CongestionControlKind {
-///     name: "constant",
-///     aliases: &[],
-///     summary: "A constant window.",
-///     profiles: &[Profile::Papers, Profile::Linux],
-///     build: &|_, _| Box::new(Fixed),
-/// })?;
-/// assert_eq!("constant".parse(), Ok(constant));
-/// assert_eq!(TcpConfig::papers(constant).check(), Ok(()));
-/// # Ok::<(), clift::config::NameTaken>(())
-/// ```
-///
-/// # Errors
-/// [`NameTaken`] if its name or an alias is in use.
-pub fn register_congestion_control(
-    kind: CongestionControlKind,
-) -> Result<CongestionAlgorithm, NameTaken> {
-    KINDS.add(kind, |_| false).map(CongestionAlgorithm)
 }
 
 /// Error: no congestion control has this name.
@@ -402,6 +385,7 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::NameTaken;
 
     #[test]
     fn names_round_trip() {
@@ -426,14 +410,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_registered_only_once() {
-        let taken = |name| Err(NameTaken { part: "a congestion control", name });
+    fn a_name_is_given_once() {
+        let taken = |name| Some(NameTaken { part: "a congestion control", name });
         let row = |name, aliases| CongestionControlKind { name, aliases, ..BUILT_IN[0] };
-        assert_eq!(register_congestion_control(row("cubic", &[])), taken("cubic"));
-        assert_eq!(register_congestion_control(row("mine", &["reno"])), taken("reno"));
-        let mine = register_congestion_control(row("mine", &["my own"])).unwrap();
-        assert_eq!("my own".parse(), Ok(mine));
-        assert_eq!(register_congestion_control(row("my own", &[])), taken("my own"));
-        assert!(CongestionAlgorithm::all().contains(&mine));
+        let mut registry = Registry::new();
+        assert_eq!(registry.add(row("cubic", &[])).err(), taken("cubic"));
+        assert_eq!(registry.add(row("mine", &["reno"])).err(), taken("reno"));
+        assert_eq!(registry.add(row("mine", &["my own"])).err(), None);
+        assert_eq!(registry.add(row("my own", &[])).err(), taken("my own"));
+        let mine = registry.within(|| "my own".parse()).unwrap();
+        assert!(registry.within(CongestionAlgorithm::all).contains(&mine));
+        assert!(!CongestionAlgorithm::all().contains(&mine));
     }
 }

@@ -27,7 +27,6 @@ use crate::transport::{Endpoint, FlowControl, Protocol, Purpose};
 use crate::units::Bytes;
 pub use scheduler::{
     BuildScheduler, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState, Waiting,
-    register_path_scheduler,
 };
 
 /// TCP over several paths.

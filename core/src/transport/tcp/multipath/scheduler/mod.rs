@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::config::{NameTaken, Registry, Row};
+use crate::config::{Registry, Row};
 use crate::units::Duration;
 
 /// A path that may carry data, as a scheduler sees it. Windows count segments.
@@ -123,11 +123,12 @@ static BUILT_IN: [PathSchedulerKind; 5] = [
     },
 ];
 
-static KINDS: Registry<PathSchedulerKind> =
-    Registry::new(&[&BUILT_IN[0], &BUILT_IN[1], &BUILT_IN[2], &BUILT_IN[3], &BUILT_IN[4]]);
-
 impl Row for PathSchedulerKind {
     const PART: &'static str = "a path scheduler";
+
+    fn built_in() -> &'static [Self] {
+        &BUILT_IN
+    }
 
     fn name(&self) -> &'static str {
         self.name
@@ -136,14 +137,6 @@ impl Row for PathSchedulerKind {
     fn aliases(&self) -> &'static [&'static str] {
         self.aliases
     }
-}
-
-/// Adds a path scheduler to the registry of this process; configurations then choose it by name.
-///
-/// # Errors
-/// [`NameTaken`] if its name or an alias is in use.
-pub fn register_path_scheduler(kind: PathSchedulerKind) -> Result<PathSchedulerChoice, NameTaken> {
-    KINDS.add(kind, |_| false).map(PathSchedulerChoice)
 }
 
 /// A registered path scheduler. Configurations give its name.
@@ -158,14 +151,9 @@ pub fn register_path_scheduler(kind: PathSchedulerKind) -> Result<PathSchedulerC
 pub struct PathSchedulerChoice(&'static PathSchedulerKind);
 
 impl PathSchedulerChoice {
-    /// All schedulers: those of the core, then the registered ones, oldest first.
-    pub fn all() -> Vec<Self> {
-        KINDS.all().into_iter().map(Self).collect()
-    }
-
     /// The scheduler with this name or alias.
     pub fn named(name: &str) -> Option<Self> {
-        KINDS.named(name).map(Self)
+        Registry::current().named(name).map(Self)
     }
 
     /// Name of the scheduler.
@@ -205,7 +193,7 @@ impl Debug for PathSchedulerChoice {
 
 impl<'de> Deserialize<'de> for PathSchedulerChoice {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        KINDS.read(from).map(Self)
+        Registry::read(from).map(Self)
     }
 }
 
