@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+import clift._clift as _clift
 from clift.cli.options import busy
 from clift.imports import import_captures, read_log
 from clift.trace import PhyTrace
@@ -29,91 +31,47 @@ OFFSET = click.option(
 LLDU = click.IntRange(1, 2**32 - 1)
 
 
-COLUMNS = (
-    click.option(
-        "--time",
-        metavar="COLUMN",
-        help="Column of times: 7:ms (or s, us, ns), when:date for ISO 8601, or with a pattern, "
-        '"1:%Y-%m-%d %H:%M:%S". Omit it for files of ping, irtt, iperf3, Starlink and RINEX.',
-    ),
-    click.option(
-        "--direction",
-        type=click.Choice(["up", "down"]),
-        help="Direction of irtt's file: up is from its client to its server.",
-    ),
-    click.option(
-        "--rate",
-        metavar="COLUMN",
-        help='2:Mbit/s, or a rate, "5 Mbit/s". Default: one slot per row.',
-    ),
-    click.option(
-        "--rate-is",
-        type=click.Choice(["sent", "received"]),
-        help="Data that the rate counts. With received, the lost data is added. Default: sent.",
-    ),
-    click.option("--delay", metavar="COLUMN", help='Column of delays, 4:ms, or a time, "20 ms".'),
-    click.option(
-        "--loss",
-        "--errors",
-        metavar="COLUMN",
-        help='Losses: 6 (shares), 6:%, 6:packets, or a share, "2 %"; for a modem: frame errors.',
-    ),
-    click.option("--esn0", metavar="COLUMN", help='Es/N0 of a modem: 4:dB, or a value, "7.5 dB".'),
-    click.option("--cn0", metavar="COLUMN", help="C/N0 instead of Es/N0: 4:dBHz."),
-    click.option("--symbol-rate", metavar="RATE", help='Symbol rate, e.g. "5 MBd".'),
-    click.option(
-        "--modcod",
-        metavar="COLUMN",
-        help='MODCOD column (variable coding) or one MODCOD, "QPSK 3/4". Default: adaptive coding.',
-    ),
-    click.option(
-        "--modcod-table",
-        metavar="TABLE",
-        help="dvb-s2, dvb-s2x [default], or a file: .toml or .csv.",
-    ),
-    click.option(
-        "--frame-symbols", type=click.IntRange(1), help="Symbols per frame, instead of the table's."
-    ),
-    click.option("--margin", metavar="LEVEL", help='Margin of adaptive coding, e.g. "1 dB".'),
-    click.option(
-        "--acm-delay", metavar="TIME", help='Age of the Es/N0 that adaptive coding uses, "500 ms".'
-    ),
-    click.option(
-        "--delay-is",
-        type=click.Choice(["one-way", "rtt"]),
-        help="one-way (the default), or rtt: the delays are round-trip times; half of each is "
-        "used.",
-    ),
-    click.option(
-        "--lldu",
-        "lldu_bytes",
-        type=LLDU,
-        metavar="BYTES",
-        help="Payload of a slot in bytes; default: 1500, or the MODCOD's for a modem.",
-    ),
-    click.option(
-        "--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of the losses.  [default: 1]"
-    ),
-    click.option(
-        "--keep-order/--no-keep-order",
-        default=True,
-        show_default=True,
-        help="Keep the order: a packet never arrives before one sent earlier.",
-    ),
-    click.option(
-        "--max-hold",
-        metavar="TIME",
-        help='Longest time for which a row holds, e.g. "5 s"; then an outage begins.',
-    ),
-    OFFSET,
-    click.option("--missing", metavar="TEXT", help="Text that marks a missing value, e.g. -1."),
-    click.option(
-        "--interval",
-        metavar="TIME",
-        help='Time between probes of ping, e.g. "200 ms", if its lines have no times. Default: '
-        "from its summary, else 1 s.",
-    ),
-)
+def _columns() -> list[Callable[..., Any]]:
+    """Options for the keys of `[trace]` that say how a log is read, with the schema's words."""
+    described = json.loads(_clift.scenario_schema())["$defs"]["Trace"]["properties"]
+
+    def option(key: str, *more: str, **settings: Any) -> Callable[..., Any]:
+        text = " ".join(described[key]["description"].split())
+        return click.option(f"--{key.replace('_', '-')}", *more, help=text, **settings)
+
+    column, time = {"metavar": "COLUMN"}, {"metavar": "TIME"}
+    return [
+        option("time", **column),
+        option("direction", type=click.Choice(["up", "down"])),
+        option("rate", **column),
+        option("rate_is", type=click.Choice(["sent", "received"])),
+        option("delay", **column),
+        option("loss", "--errors", **column),
+        option("esn0", **column),
+        option("cn0", **column),
+        option("symbol_rate", metavar="RATE"),
+        option("modcod", **column),
+        option("modcod_table", metavar="TABLE"),
+        option("frame_symbols", type=click.IntRange(1)),
+        option("margin", metavar="LEVEL"),
+        option("acm_delay", **time),
+        option("delay_is", type=click.Choice(["one-way", "rtt"])),
+        option("lldu", "lldu_bytes", type=LLDU, metavar="BYTES"),
+        option("seed", type=click.IntRange(0, 2**64 - 1)),
+        click.option(
+            "--keep-order/--no-keep-order",
+            default=True,
+            show_default=True,
+            help="Keep the order: a packet never arrives before one sent earlier.",
+        ),
+        option("max_hold", **time),
+        OFFSET,
+        option("missing", metavar="TEXT"),
+        option("interval", **time),
+    ]
+
+
+COLUMNS = _columns()
 """Options that read a log, as of `clift trace import`."""
 
 
