@@ -48,7 +48,7 @@ fn multipath(
     application: impl Application + 'static,
 ) -> Flow {
     let tcp = tcp(congestion);
-    let scheduler = PathSchedulerChoice::named(scheduler).unwrap();
+    let scheduler = scheduler.parse::<PathSchedulerChoice>().unwrap();
     let transport = Arc::new(Multipath { tcp, paths, scheduler });
     Flow { transport, ..flow(congestion, application) }
 }
@@ -94,7 +94,7 @@ fn with_one_path_it_is_plain_tcp() {
         let both = |hop: Hop| {
             let mut tcp = tcp(congestion);
             tcp.linux.get_or_insert_default().burst_deferral = false;
-            let scheduler = PathSchedulerChoice::named("least rtt").unwrap();
+            let scheduler = "least rtt".parse::<PathSchedulerChoice>().unwrap();
             let paths = Arc::new(Multipath { tcp: tcp.clone(), paths: 1, scheduler });
             let file = File { size: Size(20_000_000) };
             let paths = Flow { transport: paths, ..flow(congestion, file) };
@@ -210,7 +210,7 @@ fn a_slow_path_blocks_a_small_shared_window() {
             receive_window: Some(Size(window)),
             ..TcpConfig::linux(CongestionAlgorithm::CUBIC)
         };
-        let scheduler = PathSchedulerChoice::named(scheduler).unwrap();
+        let scheduler = scheduler.parse::<PathSchedulerChoice>().unwrap();
         flow.transport = Arc::new(Multipath { tcp, paths: 2, scheduler });
         let outcome = outcome(&over(vec![plain(20_000, 20, 100), plain(2000, 300, 100)], flow, 60));
         (mbps(&outcome.flows[0]), outcome.flows[0].reordering.unwrap().most_held)
@@ -260,7 +260,7 @@ proptest! {
             receive_window: window.map(Size),
             ..TcpConfig::linux(congestion.parse().unwrap())
         };
-        let scheduler = PathSchedulerChoice::named(scheduler).unwrap();
+        let scheduler = scheduler.parse::<PathSchedulerChoice>().unwrap();
         let mut flow = if messages {
             let rate = BitRate::from_bits_per_second(100_000).unwrap();
             flow(congestion, ConstantRate { rate, message: Some(Bytes(700)), deadline: None })

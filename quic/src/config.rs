@@ -93,7 +93,7 @@ impl From<&Options> for QuicConfig {
 /// ```
 /// let mut registry = clift::Registry::new();
 /// registry.add(clift_quic::KIND)?;
-/// assert!(registry.within(|| clift::transport::Choice::named("quic")).is_ok());
+/// assert!(registry.within(|| "quic".parse::<clift::transport::Choice>()).is_ok());
 /// # Ok::<(), clift::config::NameTaken>(())
 /// ```
 pub const KIND: Kind = Kind {

@@ -42,7 +42,7 @@ pub(crate) use flat::flatten_variants;
 #[doc(hidden)]
 pub use macros::{OtherVariants, PARTS, fields_of};
 pub use reader::read;
-pub use registry::{NameTaken, Registry, Row};
+pub use registry::{Chosen, ChosenRow, NameTaken, Registry, Row, UnknownKind};
 pub(crate) use suggest::nearest;
 pub(crate) use tree::join;
 pub use tree::{Node, Table, Value};

@@ -2,10 +2,15 @@
 //! that a program adds.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::config::unknown_value;
@@ -32,6 +37,15 @@ pub trait Row: Any + Sized + Sync {
     fn aliases(&self) -> &'static [&'static str] {
         &[]
     }
+}
+
+/// A row whose name alone chooses it, and so is a type of the schema.
+pub trait ChosenRow: Row {
+    /// Name of the choice in the schema.
+    const SCHEMA: &'static str;
+
+    /// Names that other crates of this project add, with the crate of each.
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[];
 }
 
 /// The kinds of all parts that a configuration can choose by name: schemes, congestion controls,
@@ -128,17 +142,10 @@ impl Registry {
     pub(crate) fn current() -> Self {
         CURRENT.with_borrow(Self::clone)
     }
-
-    /// The kind whose name or alias a configuration gives.
-    pub(crate) fn read<'de, R: Row, D: Deserializer<'de>>(from: D) -> Result<&'static R, D::Error> {
-        let (name, current) = (String::deserialize(from)?, Self::current());
-        let known = || unknown_value(&name, &current.names::<R>());
-        current.named(&name).ok_or_else(|| de::Error::custom(known()))
-    }
 }
 
-impl std::fmt::Debug for Registry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().flat_map(|added| added.names.last())).finish()
     }
 }
@@ -157,3 +164,112 @@ pub struct NameTaken {
     /// The name.
     pub name: &'static str,
 }
+
+/// A kind that a configuration chooses by its name or an alias. The default is the first of the core.
+///
+/// ```
+/// use clift::transport::{Choice, tcp::CongestionAlgorithm};
+/// assert_eq!("reno".parse(), Ok(CongestionAlgorithm::NEWRENO));
+/// assert_eq!(Choice::default().name(), "tcp");
+/// let error = "upd".parse::<Choice>().unwrap_err().to_string();
+/// assert_eq!(error, "unknown value `upd`, one of tcp, udp (did you mean udp?)");
+/// ```
+pub struct Chosen<R: 'static>(pub(crate) &'static R);
+
+impl<R: ChosenRow> Chosen<R> {
+    /// All kinds that can be named where this is called: those of the core, then those of
+    /// [`Registry::within`], oldest first.
+    pub fn all() -> Vec<Self> {
+        Registry::current().all().map(Self).collect()
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+}
+
+impl<R> Clone for Chosen<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Chosen<R> {}
+
+impl<R: ChosenRow> Default for Chosen<R> {
+    fn default() -> Self {
+        Self(&R::built_in()[0])
+    }
+}
+
+impl<R: ChosenRow> PartialEq for Chosen<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl<R: ChosenRow> Eq for Chosen<R> {}
+
+impl<R: ChosenRow> fmt::Debug for Chosen<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple(R::SCHEMA).field(&self.name()).finish()
+    }
+}
+
+impl<R: ChosenRow> fmt::Display for Chosen<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl<R: ChosenRow> FromStr for Chosen<R> {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+        let current = Registry::current();
+        current.named(name).map(Self).ok_or_else(|| {
+            let known = current.names::<R>();
+            UnknownKind(match R::ELSEWHERE.iter().find(|(other, _)| *other == name) {
+                Some((_, its)) => format!(
+                    "`{name}` comes with the crate {its}, which this program does not include; \
+                     give {}",
+                    known.join(" or ")
+                ),
+                None => unknown_value(name, &known),
+            })
+        })
+    }
+}
+
+impl<'de, R: ChosenRow> Deserialize<'de> for Chosen<R> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl<R: ChosenRow> Serialize for Chosen<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<R: ChosenRow> JsonSchema for Chosen<R> {
+    fn schema_name() -> Cow<'static, str> {
+        R::SCHEMA.into()
+    }
+
+    /// Lists the project's names only: an editor does not know what a program adds.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let own = R::built_in().iter().map(Row::name);
+        let names: Vec<_> = own.chain(R::ELSEWHERE.iter().map(|(name, _)| *name)).collect();
+        let part = R::PART.trim_start_matches("a ");
+        let about = format!("A {part}.");
+        json_schema!({ "description": about, "type": "string", "enum": names })
+    }
+}
+
+/// Error: no kind has this name. The message lists the names that exist.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("{0}")]
+pub struct UnknownKind(String);

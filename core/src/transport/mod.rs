@@ -21,5 +21,5 @@ pub use endpoint::{
 pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};
-pub use registry::{Choice, Kind, Options, UnknownTransport};
+pub use registry::{Choice, Kind, Options};
 pub use segment::{EcnFlags, Half, SackBlock, SackList, Segment};

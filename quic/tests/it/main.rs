@@ -289,7 +289,7 @@ fn invalid_options_are_rejected_with_the_reason() {
 fn quic_is_selected_by_name() {
     let mut registry = clift::Registry::new();
     registry.add(clift_quic::KIND).unwrap();
-    let chosen = registry.within(|| Choice::named("quic")).unwrap().make(&Options::default());
+    let chosen = registry.within(|| "quic".parse::<Choice>()).unwrap().make(&Options::default());
     assert_eq!((chosen.name(), chosen.packet()), ("quic", Bytes(1500)));
     assert!(registry.add(clift_quic::KIND).is_err());
 }

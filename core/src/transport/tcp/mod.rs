@@ -63,8 +63,7 @@ pub use config::{
 };
 pub use congestion::{
     Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, UnknownCongestionAlgorithm,
-    Window,
+    LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, Window,
 };
 pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use multipath::{

@@ -15,9 +15,7 @@ mod window;
 use std::fmt::Debug;
 
 pub use coupled::Subflow;
-pub use registry::{
-    BuildControl, CongestionAlgorithm, CongestionControlKind, UnknownCongestionAlgorithm,
-};
+pub use registry::{BuildControl, CongestionAlgorithm, CongestionControlKind};
 pub use window::Window;
 
 use super::endpoint::CongestionState;

@@ -1,19 +1,12 @@
 //! The registry of congestion controls by name: those of the core and those that a program adds.
 
-use std::fmt;
-use std::str::FromStr;
-
 use rand_chacha::ChaCha8Rng;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
-use thiserror::Error;
 
 use super::CongestionControl;
 use super::compound::Compound;
 use super::coupled::{Balia, Coupled, Lia, Olia};
 use super::fixed::Fixed;
-use crate::config::{Registry, Row};
+use crate::config::{Chosen, ChosenRow, Row};
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::{linux, papers};
 
@@ -241,41 +234,37 @@ impl Row for CongestionControlKind {
     }
 }
 
-/// A registered congestion control algorithm, parsed from its name or an alias.
+impl ChosenRow for CongestionControlKind {
+    const SCHEMA: &'static str = "Congestion";
+}
+
+/// A congestion control algorithm, parsed from its name or an alias.
 ///
 /// ```
 /// use clift::transport::tcp::{CongestionAlgorithm, Profile};
-/// assert_eq!("reno".parse(), Ok(CongestionAlgorithm::NEWRENO));
 /// assert_eq!(CongestionAlgorithm::CUBIC.name(), "cubic");
 /// assert!("vegas".parse::<CongestionAlgorithm>().is_err());
 /// assert!(!CongestionAlgorithm::BBR.is_in(Profile::Papers));
 /// ```
-#[derive(Clone, Copy)]
-pub struct CongestionAlgorithm(&'static CongestionControlKind);
+pub type CongestionAlgorithm = Chosen<CongestionControlKind>;
 
 impl CongestionAlgorithm {
     /// Additive increase, multiplicative decrease.
-    pub const NEWRENO: Self = Self(&BUILT_IN[0]);
+    pub const NEWRENO: Self = Chosen(&BUILT_IN[0]);
     /// CUBIC.
-    pub const CUBIC: Self = Self(&BUILT_IN[1]);
+    pub const CUBIC: Self = Chosen(&BUILT_IN[1]);
     /// Hybla.
-    pub const HYBLA: Self = Self(&BUILT_IN[2]);
+    pub const HYBLA: Self = Chosen(&BUILT_IN[2]);
     /// Westwood+.
-    pub const WESTWOOD: Self = Self(&BUILT_IN[3]);
+    pub const WESTWOOD: Self = Chosen(&BUILT_IN[3]);
     /// Compound.
-    pub const COMPOUND: Self = Self(&BUILT_IN[4]);
+    pub const COMPOUND: Self = Chosen(&BUILT_IN[4]);
     /// BBR version 1.
-    pub const BBR: Self = Self(&BUILT_IN[5]);
+    pub const BBR: Self = Chosen(&BUILT_IN[5]);
     /// A constant window.
-    pub(in crate::transport::tcp) const FIXED: Self = Self(&FIXED);
+    pub(in crate::transport::tcp) const FIXED: Self = Chosen(&FIXED);
     /// BBR version 3.
-    pub const BBR3: Self = Self(&BUILT_IN[6]);
-
-    /// All algorithms that can be named where this is called: those of the core, then those of
-    /// [`Registry::within`].
-    pub fn all() -> Vec<Self> {
-        Registry::current().all().map(Self).collect()
-    }
+    pub const BBR3: Self = Chosen(&BUILT_IN[6]);
 
     /// Algorithms that a profile supports.
     pub fn in_profile(profile: Profile) -> impl Iterator<Item = Self> {
@@ -285,16 +274,6 @@ impl CongestionAlgorithm {
     /// True if `profile` supports the algorithm.
     pub fn is_in(self, profile: Profile) -> bool {
         self.0.profiles.contains(&profile)
-    }
-
-    /// Name of the algorithm.
-    pub fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    /// Description in one or two sentences.
-    pub fn summary(self) -> &'static str {
-        self.0.summary
     }
 
     /// Builds a control for a connection with configuration `config`. Random draws come from `rng`.
@@ -307,85 +286,10 @@ impl CongestionAlgorithm {
     }
 }
 
-impl PartialEq for CongestionAlgorithm {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for CongestionAlgorithm {}
-
-impl fmt::Debug for CongestionAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CongestionAlgorithm").field(&self.name()).finish()
-    }
-}
-
-impl fmt::Display for CongestionAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for CongestionAlgorithm {
-    type Err = UnknownCongestionAlgorithm;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let current = Registry::current();
-        current.named(name).map(Self).ok_or_else(|| UnknownCongestionAlgorithm {
-            name: name.to_owned(),
-            known: current.names::<CongestionControlKind>(),
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for CongestionAlgorithm {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Registry::read(from).map(Self)
-    }
-}
-
-impl Serialize for CongestionAlgorithm {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl JsonSchema for CongestionAlgorithm {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Congestion".into()
-    }
-
-    /// Lists the core's names only: an editor does not know what a program registers.
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names = BUILT_IN.iter().map(|kind| kind.name).collect::<Vec<_>>();
-        json_schema!({ "description": "A congestion control.", "type": "string", "enum": names })
-    }
-}
-
-/// Error: no congestion control has this name.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("`{name}` is not a congestion control algorithm; give {}", listed(known))]
-pub struct UnknownCongestionAlgorithm {
-    /// The unknown name.
-    pub name: String,
-    /// The registered names.
-    pub known: Vec<&'static str>,
-}
-
-/// Formats names as "`a`, `b` or `c`".
-fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::NameTaken;
+    use crate::config::{NameTaken, Registry};
 
     #[test]
     fn names_round_trip() {
@@ -393,10 +297,7 @@ mod tests {
             assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
         }
         let message = "bic".parse::<CongestionAlgorithm>().unwrap_err().to_string();
-        assert!(
-            message.starts_with("`bic` is not a congestion control algorithm; give `newreno`, ")
-        );
-        assert!(message.contains("`bbr`"), "{message}");
+        assert!(message.starts_with("unknown value `bic`, one of newreno, "), "{message}");
     }
 
     #[test]

@@ -6,13 +6,9 @@ mod least_rtt;
 mod redundant;
 mod round_robin;
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
-
-use crate::config::{Registry, Row};
+use crate::config::{Chosen, ChosenRow, Row};
 use crate::units::Duration;
 
 /// A path that may carry data, as a scheduler sees it. Windows count segments.
@@ -139,79 +135,22 @@ impl Row for PathSchedulerKind {
     }
 }
 
-/// A registered path scheduler. Configurations give its name.
+impl ChosenRow for PathSchedulerKind {
+    const SCHEMA: &'static str = "PathScheduler";
+}
+
+/// A path scheduler. Configurations give its name; the default is "least rtt".
 ///
 /// ```
 /// use clift::transport::tcp::PathSchedulerChoice;
-/// assert_eq!(PathSchedulerChoice::named("ecf"), PathSchedulerChoice::named("earliest completion"));
+/// assert_eq!("ecf".parse::<PathSchedulerChoice>(), "earliest completion".parse());
 /// assert_eq!(PathSchedulerChoice::default().name(), "least rtt");
-/// assert_eq!(PathSchedulerChoice::named("fastest"), None);
 /// ```
-#[derive(Clone, Copy)]
-pub struct PathSchedulerChoice(&'static PathSchedulerKind);
+pub type PathSchedulerChoice = Chosen<PathSchedulerKind>;
 
 impl PathSchedulerChoice {
-    /// The scheduler with this name or alias.
-    pub fn named(name: &str) -> Option<Self> {
-        Registry::current().named(name).map(Self)
-    }
-
-    /// Name of the scheduler.
-    pub fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    /// Description in one sentence.
-    pub fn summary(self) -> &'static str {
-        self.0.summary
-    }
-
     pub(super) fn build(self) -> Box<dyn PathScheduler> {
         (self.0.build)()
-    }
-}
-
-impl Default for PathSchedulerChoice {
-    fn default() -> Self {
-        Self(&BUILT_IN[0])
-    }
-}
-
-impl PartialEq for PathSchedulerChoice {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for PathSchedulerChoice {}
-
-impl Debug for PathSchedulerChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PathSchedulerChoice").field(&self.name()).finish()
-    }
-}
-
-impl<'de> Deserialize<'de> for PathSchedulerChoice {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Registry::read(from).map(Self)
-    }
-}
-
-impl Serialize for PathSchedulerChoice {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl JsonSchema for PathSchedulerChoice {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PathScheduler".into()
-    }
-
-    /// Lists the core's names only: an editor does not know what a program registers.
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names = BUILT_IN.iter().map(|kind| kind.name).collect::<Vec<_>>();
-        json_schema!({ "description": "A path scheduler.", "type": "string", "enum": names })
     }
 }
 
@@ -231,7 +170,7 @@ mod tests {
 
     fn choose(name: &str, paths: &[PathState], segments: u64) -> Option<usize> {
         let waiting = Waiting { segments, window: 100 };
-        PathSchedulerChoice::named(name).unwrap().build().choose(paths, waiting)
+        name.parse::<PathSchedulerChoice>().unwrap().build().choose(paths, waiting)
     }
 
     #[test]
@@ -267,7 +206,7 @@ mod tests {
 
     #[test]
     fn round_robin_takes_turns() {
-        let mut turns = PathSchedulerChoice::named("round robin").unwrap().build();
+        let mut turns = "round robin".parse::<PathSchedulerChoice>().unwrap().build();
         let both = [path(600, 10, 5), PathState { number: 1, ..path(50, 10, 1) }];
         let mut next = || turns.choose(&both, Waiting::default());
         assert_eq!([next(), next(), next()], [Some(0), Some(1), Some(0)]);
