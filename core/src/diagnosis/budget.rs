@@ -1,6 +1,9 @@
 //! The use of the capacity of a hop.
 
 use crate::diagnosis::blame::Cause;
+use crate::diagnosis::cut::Cut;
+use crate::diagnosis::hop::HopLedger;
+use crate::metrics::{HopMetrics, LinkMetrics};
 
 /// The capacity of a hop, the goodput, and what the difference was spent on.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,4 +71,70 @@ impl Budget {
     pub fn bits(&self, cause: Cause) -> u64 {
         self.parts.iter().find(|part| part.cause == cause).map_or(0, |part| part.bits)
     }
+}
+
+/// Bytes of packets that crossed a hop.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Carried {
+    pub(super) headers: f64,
+    pub(super) payload: f64,
+    pub(super) duplicate: f64,
+    pub(super) lost_later: f64,
+    /// Lost by this hop: bytes of packets, their units, and their number.
+    pub(super) lost: f64,
+    pub(super) lost_units: u64,
+    pub(super) lost_packets: u64,
+    pub(super) under_way: f64,
+}
+
+/// Shares the capacity of a hop out.
+pub(super) fn budget(
+    number: usize,
+    hop: &HopLedger,
+    carried: &Carried,
+    cuts: &[Cut],
+    goodput: u64,
+    metrics: &HopMetrics,
+) -> Budget {
+    let capacity_bits = (hop.capacity() * 8.0).round() as u64;
+    let mut shares = Shares::of(capacity_bits);
+    let goodput_bits = shares.take(goodput as f64);
+    for cause in Cause::ALL {
+        let of_cuts: f64 = cuts
+            .iter()
+            .enumerate()
+            .filter(|(_, cut)| cut.cause() == cause)
+            .map(|(number, _)| hop.of_cut(number))
+            .sum();
+        shares.charge(cause, hop.of(cause) + of_cuts);
+    }
+    shares.charge(Cause::Erased, hop.erased());
+    shares.charge(Cause::Duplicate, carried.duplicate);
+    shares.charge(Cause::LostLater, carried.lost_later);
+    shares.charge(Cause::Headers, carried.headers);
+    let waiting = (carried.payload - goodput as f64).max(0.0);
+    shares.charge(Cause::Unfinished, carried.under_way + waiting);
+    match metrics {
+        HopMetrics::Leg(_) => {
+            shares.charge(Cause::GivenUp, carried.lost);
+            shares.charge_rest(Cause::Headers);
+        }
+        HopMetrics::Link(link) => {
+            let (slot, pads) = hop.slot();
+            let counters = &link.counters;
+            let missing = detail(link, "units_given_up").unwrap_or(carried.lost_packets);
+            shares.charge(Cause::GivenUp, carried.lost_units.saturating_sub(missing) as f64 * slot);
+            if pads {
+                let units = counters.lldus_delivered as f64 * slot;
+                shares.charge(Cause::Padding, units - counters.bytes_delivered as f64);
+            }
+            shares.charge_rest(Cause::Repair);
+        }
+    }
+    Budget { hop: number, capacity_bits, goodput_bits, parts: shares.parts() }
+}
+
+/// A counter that only some kinds of links have.
+pub(super) fn detail(link: &LinkMetrics, name: &str) -> Option<u64> {
+    link.details.iter().find(|(known, _)| *known == name).map(|&(_, count)| count)
 }

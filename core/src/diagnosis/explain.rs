@@ -3,7 +3,7 @@
 use crate::diagnosis::budget::Part;
 use crate::diagnosis::cut::Cut;
 use crate::diagnosis::flight::PacketHistory;
-use crate::diagnosis::watch::{Diagnosis, Moment};
+use crate::diagnosis::found::{Diagnosis, Moment};
 use crate::diagnosis::{Cause, PacketFate, Trigger, Why};
 use crate::link::Transit;
 use crate::metrics::Value;

@@ -44,6 +44,7 @@ mod budget;
 mod cut;
 mod explain;
 mod flight;
+mod found;
 mod hop;
 mod watch;
 
@@ -51,4 +52,4 @@ pub use blame::Cause;
 pub use budget::{Budget, Part};
 pub use cut::{Cut, Trigger, Why};
 pub use flight::{PacketFate, PacketHistory};
-pub use watch::{Diagnosis, Moment, NoDiagnosis, diagnose};
+pub use found::{Diagnosis, Moment, NoDiagnosis, diagnose};

@@ -1,105 +1,18 @@
-//! Watches a run and finds the causes.
+//! Watches a run for its diagnosis.
 
 use std::ops::ControlFlow;
 
-use thiserror::Error;
-
-use crate::diagnosis::blame::{Blame, Cause, Ledger, Target};
-use crate::diagnosis::budget::{Budget, Shares};
+use crate::diagnosis::blame::{Blame, Cause, Ledger};
+use crate::diagnosis::budget::{Carried, budget, detail};
 use crate::diagnosis::cut::{Cut, Trigger};
 use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
+use crate::diagnosis::found::{Diagnosis, Sender};
 use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{Transit, Transmission, Usage};
-use crate::metrics::{HopMetrics, LinkMetrics, Outcome};
-use crate::simulation::{Flow, Observer, RunError, SenderState, Setup, Step, Wants, run};
+use crate::metrics::{HopMetrics, Outcome};
+use crate::simulation::{Flow, Observer, SenderState, Setup, Step, Wants};
 use crate::transport::End;
 use crate::units::{Duration, Instant};
-
-/// Why a run has no diagnosis.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-pub enum NoDiagnosis {
-    /// It has no outcome.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Nothing limits its rate.
-    #[error(
-        "no hop of the path has a rate, so there is no capacity to account for; give a link, or a leg with a rate"
-    )]
-    NoCapacity,
-    /// There are more hops than are watched.
-    #[error(
-        "the network has {0} links in the forward direction, and at most {MOST_HOPS} can be explained; explain a smaller network"
-    )]
-    TooManyHops(usize),
-    /// A flow has several paths.
-    #[error(
-        "a flow has several paths, whose windows are not told apart; give one `route` instead of `paths`"
-    )]
-    Paths,
-}
-
-/// Forward hops of a run that is explained: packets note in a word which of them they crossed.
-const MOST_HOPS: usize = 64;
-
-/// Why a run has no more goodput.
-#[derive(Clone, Debug)]
-pub struct Diagnosis {
-    /// The use of the capacity.
-    pub budget: Budget,
-    /// All reductions of a congestion window, in order of time.
-    pub cuts: Vec<Cut>,
-    /// When the run ended.
-    pub ended: Instant,
-    hop: HopLedger,
-    senders: Vec<Sender>,
-}
-
-/// What the limiting hop did around an instant.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Moment {
-    /// The time span.
-    pub from: Instant,
-    /// Its end.
-    pub until: Instant,
-    /// Bits of the slots that passed.
-    pub capacity_bits: u64,
-    /// Bits of those that carried nothing.
-    pub idle_bits: u64,
-    /// For each sender that crosses the hop: flow, connection, what kept it from sending at the
-    /// instant, and the cut, by its number among [`Diagnosis::cuts`].
-    pub senders: Vec<(u32, u32, Cause, Option<usize>)>,
-}
-
-/// Runs a setup to its end and finds the causes. `goes_on` is asked every few thousand events whether
-/// the run goes on.
-///
-/// # Errors
-/// If the run has no outcome, no hop has a rate, there are more hops than are watched, or a flow has
-/// several paths.
-pub fn diagnose(
-    setup: &Setup,
-    goes_on: &dyn Fn() -> bool,
-) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
-    if setup.forward.len() > MOST_HOPS {
-        return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
-    }
-    if !setup.routing.further.is_empty() {
-        return Err(NoDiagnosis::Paths);
-    }
-    let mut watch = Watch::new(setup, goes_on);
-    let outcome = run(setup, &mut watch)?;
-    let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;
-    Ok((outcome, diagnosis))
-}
-
-/// A sender of data: one connection of a flow.
-#[derive(Clone, Debug)]
-struct Sender {
-    flow: u32,
-    connection: u32,
-    /// For each forward hop, the time that a packet needs to get there; `None`: it does not cross it.
-    delays: Vec<Option<Duration>>,
-}
 
 /// What is known of a sender.
 #[derive(Default)]
@@ -112,21 +25,7 @@ struct Known {
     cut: Option<usize>,
 }
 
-/// Bytes of packets that crossed a hop.
-#[derive(Clone, Copy, Debug, Default)]
-struct Carried {
-    headers: f64,
-    payload: f64,
-    duplicate: f64,
-    lost_later: f64,
-    /// Lost by this hop: bytes of packets, their units, and their number.
-    lost: f64,
-    lost_units: u64,
-    lost_packets: u64,
-    under_way: f64,
-}
-
-struct Watch<'a> {
+pub(super) struct Watch<'a> {
     goes_on: &'a dyn Fn() -> bool,
     /// Senders by flow: number of the first connection of each.
     first: Vec<usize>,
@@ -140,7 +39,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(setup: &Setup, goes_on: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn new(setup: &Setup, goes_on: &'a dyn Fn() -> bool) -> Self {
         let mut senders = Vec::new();
         let mut first = Vec::new();
         for (number, flow) in setup.flows.iter().enumerate() {
@@ -284,7 +183,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The diagnosis of a run with this outcome; `None` without a hop that has a rate.
-    fn finish(mut self, outcome: &Outcome) -> Option<Diagnosis> {
+    pub(super) fn finish(mut self, outcome: &Outcome) -> Option<Diagnosis> {
         for active in std::mem::take(&mut self.packets).left() {
             let size = active.size as f64;
             self.crossed(&active).for_each(|carried| carried.under_way += size);
@@ -316,58 +215,6 @@ impl<'a> Watch<'a> {
             senders: self.senders,
         })
     }
-}
-
-/// Shares the capacity of a hop out.
-fn budget(
-    number: usize,
-    hop: &HopLedger,
-    carried: &Carried,
-    cuts: &[Cut],
-    goodput: u64,
-    metrics: &HopMetrics,
-) -> Budget {
-    let capacity_bits = (hop.capacity() * 8.0).round() as u64;
-    let mut shares = Shares::of(capacity_bits);
-    let goodput_bits = shares.take(goodput as f64);
-    for cause in Cause::ALL {
-        let of_cuts: f64 = cuts
-            .iter()
-            .enumerate()
-            .filter(|(_, cut)| cut.cause() == cause)
-            .map(|(number, _)| hop.of_cut(number))
-            .sum();
-        shares.charge(cause, hop.of(cause) + of_cuts);
-    }
-    shares.charge(Cause::Erased, hop.erased());
-    shares.charge(Cause::Duplicate, carried.duplicate);
-    shares.charge(Cause::LostLater, carried.lost_later);
-    shares.charge(Cause::Headers, carried.headers);
-    let waiting = (carried.payload - goodput as f64).max(0.0);
-    shares.charge(Cause::Unfinished, carried.under_way + waiting);
-    match metrics {
-        HopMetrics::Leg(_) => {
-            shares.charge(Cause::GivenUp, carried.lost);
-            shares.charge_rest(Cause::Headers);
-        }
-        HopMetrics::Link(link) => {
-            let (slot, pads) = hop.slot();
-            let counters = &link.counters;
-            let missing = detail(link, "units_given_up").unwrap_or(carried.lost_packets);
-            shares.charge(Cause::GivenUp, carried.lost_units.saturating_sub(missing) as f64 * slot);
-            if pads {
-                let units = counters.lldus_delivered as f64 * slot;
-                shares.charge(Cause::Padding, units - counters.bytes_delivered as f64);
-            }
-            shares.charge_rest(Cause::Repair);
-        }
-    }
-    Budget { hop: number, capacity_bits, goodput_bits, parts: shares.parts() }
-}
-
-/// A counter that only some kinds of links have.
-fn detail(link: &LinkMetrics, name: &str) -> Option<u64> {
-    link.details.iter().find(|(known, _)| *known == name).map(|&(_, count)| count)
 }
 
 /// For each connection of a flow between proxies, the time to each forward hop that it crosses.
@@ -492,52 +339,5 @@ impl Watch<'_> {
         {
             active.crossed |= 1u64.checked_shl(hop as u32).unwrap_or(0);
         }
-    }
-}
-
-impl Diagnosis {
-    /// What the limiting hop did from `span` before an instant until `span` after it.
-    pub fn moment(&self, at: Instant, span: Duration) -> Moment {
-        let points = &self.hop.points;
-        let from = Instant::ZERO + (at.saturating_since(Instant::ZERO + span));
-        let first = points.partition_point(|point| point.at <= from).saturating_sub(1);
-        let last = points.partition_point(|point| point.at < at + span).min(points.len() - 1);
-        let (first, last) = (points[first], points[last.max(first)]);
-        let bits = |a: f64, b: f64| ((b - a) * 8.0).max(0.0).round() as u64;
-        Moment {
-            from: first.at,
-            until: last.at,
-            capacity_bits: bits(first.capacity, last.capacity),
-            idle_bits: bits(first.idle, last.idle),
-            senders: self.senders_at(at),
-        }
-    }
-
-    fn senders_at(&self, at: Instant) -> Vec<(u32, u32, Cause, Option<usize>)> {
-        let changes = &self.hop.changes;
-        let until = changes.partition_point(|(since, ..)| *since <= at);
-        let of = |number: usize| {
-            let last = changes[..until].iter().rev().find(|(_, sender, _)| *sender == number);
-            match last.map(|(.., target)| *target) {
-                None => (Cause::Application, None),
-                Some(Target::Cause(cause)) => (cause, None),
-                Some(Target::Cut(cut)) => (self.cuts[cut].cause(), Some(cut)),
-            }
-        };
-        let crossing = self.senders.iter().enumerate();
-        let crossing = crossing.filter(|(_, it)| it.delays[self.budget.hop].is_some());
-        crossing
-            .map(|(number, it)| {
-                let (cause, cut) = of(number);
-                (it.flow, it.connection, cause, cut)
-            })
-            .collect()
-    }
-
-    /// Capacity and idle capacity of the limiting hop from the start of the run on, in bits, at the
-    /// times of a regular time line.
-    pub fn time_line(&self) -> impl Iterator<Item = (Instant, u64, u64)> {
-        let bits = |bytes: f64| (bytes * 8.0).max(0.0).round() as u64;
-        self.hop.points.iter().map(move |it| (it.at, bits(it.capacity), bits(it.idle)))
     }
 }

@@ -52,6 +52,7 @@ mod share;
 mod sizes;
 mod slots;
 mod starlink;
+mod step;
 pub mod text;
 mod warnings;
 

@@ -18,8 +18,8 @@ use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
 use crate::trace::probes::{LOST, Sampling, trace_of};
-use crate::trace::series::StepDetector;
 use crate::trace::slots::{MOST, SlotBuilder};
+use crate::trace::step::StepDetector;
 use crate::trace::{LATEST, Notes, PhyTrace, TimeUnit};
 use crate::units::{Duration, counted};
 

@@ -2,7 +2,7 @@
 
 use crate::trace::PhyTrace;
 use crate::trace::notes::readable;
-use crate::trace::series::StepDetector;
+use crate::trace::step::StepDetector;
 
 impl PhyTrace {
     /// Warnings, one line each: those of the import, and those from the trace itself.

@@ -63,6 +63,7 @@ mod config;
 mod grants;
 mod harq;
 mod link;
+mod options;
 mod path;
 mod pdcp;
 mod pdu;
@@ -73,9 +74,11 @@ mod rlc_um;
 mod slots;
 
 pub use config::{
-    AmConfig, Asking, ControlErrors, GrantsBy, Handovers, HarqConfig, HarqMode, HarqOptions,
-    MobilityOptions, NtnBlocks, NtnConfig, NtnHeaders, NtnOptions, NtnPath, NtnPhy, PdcpConfig,
-    RlcConfig, UmConfig, UplinkConfig, UplinkOptions,
+    AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
+    NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
 pub use link::NtnLink;
+pub use options::{
+    GrantsBy, HarqOptions, MobilityOptions, NtnBlocks, NtnOptions, NtnPath, UplinkOptions,
+};
 pub use preset::{PRESETS, Timers};

@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::scheme::ntn::config::{
-    HarqMode, NtnConfig, NtnOptions, NtnPath, NtnPhy, RlcConfig, UmConfig, UplinkConfig, nonzero,
+    HarqMode, NtnConfig, NtnPhy, RlcConfig, UmConfig, UplinkConfig, nonzero,
 };
+use crate::scheme::ntn::options::{NtnOptions, NtnPath};
 use crate::units::{Bytes, Duration, Probability, Timer};
 
 /// The presets, and the round-trip time of each.

@@ -9,7 +9,8 @@ use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::notes::readable;
 use crate::trace::probes::resample;
-use crate::trace::series::{Shift, StepDetector};
+use crate::trace::series::Shift;
+use crate::trace::step::StepDetector;
 use crate::trace::{Header, Notes, PhyTrace};
 use crate::units::{Bytes, Duration, counted};
 

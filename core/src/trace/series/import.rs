@@ -1,0 +1,488 @@
+//! The import of a series: its rows become slots or frames.
+
+use crate::budget::Budget;
+use crate::seed::{Seed, Stream};
+use crate::trace::decimal::parse_scaled;
+use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::step::StepDetector;
+use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
+use crate::units::Duration;
+
+use super::frames::{Frames, Signal};
+use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
+use super::slots::{Loss, SlotGenerator, State};
+use super::table::Row;
+use super::{PACKET, Series, clock};
+
+/// Columns of a file, counted from 0.
+struct SeriesLayout {
+    time: usize,
+    rate: Option<usize>,
+    delay: Option<usize>,
+    loss: Option<usize>,
+    /// Es/N0 or C/N0, and MODCOD, of a modem.
+    modem: [Option<usize>; 2],
+}
+
+/// The row that holds until the next one.
+struct CurrentRow {
+    line: u64,
+    t: i64,
+    state: State,
+    signal: Signal,
+}
+
+/// State of the import of a file.
+pub(super) struct SeriesImport<'a> {
+    pub(super) series: &'a Series,
+    pub(super) slots: SlotGenerator<'a>,
+    pub(super) frames: Option<Frames<'a>>,
+    layout: Option<SeriesLayout>,
+    /// The fields of the header line.
+    pub(super) header: Option<Vec<String>>,
+    pub(super) between: &'static str,
+    /// Notes of the reader that made the table.
+    pub(super) made: Option<Notes>,
+    pub(super) columns: usize,
+    pub(super) origin: i64,
+    held: Option<CurrentRow>,
+    pub(super) rows: u64,
+    pub(super) repeated: u64,
+    pub(super) outages: u64,
+    pub(super) outage: i64,
+    pub(super) intervals: Vec<i64>,
+    /// Length of the longest interval, and the line before it.
+    pub(super) longest: (i64, u64),
+    pub(super) delays: StepDetector,
+    /// Rates of the rows as written, in bit/s, and one-way delays, in ns; without outages.
+    pub(super) values: [Vec<u64>; 2],
+    /// Sum of the shares lost, and the rows that have one.
+    pub(super) lost: (f64, u64),
+    /// The notations of time zones that dates have; the first, and whether another occurs.
+    pub(super) zone: Option<(String, bool)>,
+    /// Es/N0 of the rows that have one, in dB.
+    pub(super) levels: Vec<f64>,
+    /// Rows with a delay of 0, which a slot cannot have.
+    pub(super) no_delay: u64,
+    /// Number of rows with a loss of 1 per cent, and with a value other than 0 or 1.
+    pub(super) one_per_cent: (u64, u64),
+}
+
+impl<'a> SeriesImport<'a> {
+    pub(super) fn new(series: &'a Series, limits: (u64, &'a Budget<'a>)) -> Self {
+        let losses = series.loss.as_ref().map(|_| Seed(series.seed).rng(Stream::Import(0)));
+        let lldu = series.lldu.unwrap_or(PACKET);
+        Self {
+            series,
+            slots: SlotGenerator::new(lldu, losses, series.keep_order, limits.0, limits.1),
+            frames: series
+                .modem
+                .as_ref()
+                .map(|modem| modem.frames(series.seed, series.keep_order, limits)),
+            layout: None,
+            header: None,
+            between: "",
+            made: None,
+            columns: 0,
+            origin: 0,
+            held: None,
+            rows: 0,
+            repeated: 0,
+            outages: 0,
+            outage: 0,
+            intervals: Vec::new(),
+            longest: (0, 0),
+            delays: StepDetector::default(),
+            values: [Vec::new(), Vec::new()],
+            lost: (0.0, 0),
+            zone: None,
+            levels: Vec::new(),
+            no_delay: 0,
+            one_per_cent: (0, 0),
+        }
+    }
+
+    pub(super) fn row(&mut self, row: Row<'_>) -> Result<(), Fault> {
+        if self.layout.is_none() {
+            let names = self.header_of(row);
+            let layout = self.layout_of(names.as_deref(), row)?;
+            self.layout = Some(layout);
+            self.columns = row.len();
+            if names.is_some() {
+                self.header = names;
+                return Ok(());
+            }
+        }
+        if self.rows == 0 {
+            // A header may have fewer fields, but all rows have the same number.
+            self.columns = row.len();
+        } else if row.len() != self.columns {
+            return Err(Fault::Columns { found: row.len(), expected: self.columns });
+        }
+        let Some(layout) = &self.layout else { return Ok(()) };
+        let field = |index| {
+            let fault = Fault::Columns { found: row.len(), expected: index + 1 };
+            row.field(index).ok_or(fault)
+        };
+        let text = field(layout.time)?;
+        let time = self.series.time.format.parse(text)?;
+        let (rate, delay, loss) = (layout.rate, layout.delay, layout.loss);
+        let [level, modcod] = layout.modem;
+        self.zoned(text);
+        let modem = [level.map(field).transpose()?, modcod.map(field).transpose()?];
+        let mut state = State {
+            rate: self.rate(rate.map(field).transpose()?)?,
+            delay: self.delay(delay.map(field).transpose()?)?,
+            loss: self.loss(loss.map(field).transpose()?)?,
+        };
+        self.count(&state);
+        if self.series.rate_is == Some(RateIs::Received) {
+            state = state.sent().ok_or_else(|| {
+                Fault::Table("the rate with what was lost is over 1 Tbit/s".to_owned())
+            })?;
+        }
+        let signal = match &self.series.modem {
+            None => Signal::default(),
+            Some(about) => {
+                let loss = self.series.loss.as_ref().map(|_| state.loss);
+                about.signal(modem, |field| self.is_missing(field), loss)?
+            }
+        };
+        if self.rows == 0 {
+            self.origin = time;
+        }
+        self.rows += 1;
+        self.levels.extend(signal.esn0);
+        let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
+        let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(text)))?;
+        if self.series.rate.is_none() && self.frames.is_none() {
+            if self.held.as_ref().is_some_and(|held| held.t >= t) {
+                return Err(Fault::Unsorted(Snippet::new(text)));
+            }
+            self.slots.single(t, &state, text)?;
+        }
+        self.hold(CurrentRow { line: row.line, t, state, signal }, text)
+    }
+
+    /// Ends the current row and makes `next` the current one.
+    fn hold(&mut self, next: CurrentRow, text: &[u8]) -> Result<(), Fault> {
+        let Some(held) = self.held.take() else {
+            self.held = Some(next);
+            return Ok(());
+        };
+        let length = next.t - held.t;
+        match length {
+            ..0 => {
+                return Err(Fault::Table(format!(
+                    "time {} comes before that of the row before it; sort the file by time",
+                    Snippet::new(text)
+                )));
+            }
+            0 => self.repeated += 1,
+            _ => {
+                self.intervals.push(length);
+                self.longest = self.longest.max((length, held.line));
+            }
+        }
+        self.end(&held, next.t).map_err(|fault| match fault {
+            // The fault belongs to the row that ends, not to the line that ends it.
+            Fault::Table(text) => Fault::Table(format!("{text} (the row of line {})", held.line)),
+            fault => fault,
+        })?;
+        self.held = Some(next);
+        Ok(())
+    }
+
+    /// Counts a row for the notes.
+    fn count(&mut self, state: &State) {
+        if column(self.series.rate.as_ref()).is_some() && state.rate > 0 {
+            self.values[0].push(state.rate / 1_000_000);
+        }
+        if let (Some(_), Some(delay)) = (column(self.series.delay.as_ref()), state.delay) {
+            self.values[1].push(delay.unsigned_abs());
+        }
+        if let (Some(_), Loss::Share(share)) = (column(self.series.loss.as_ref()), state.loss) {
+            self.lost = (self.lost.0 + share, self.lost.1 + 1);
+        }
+    }
+
+    /// Remembers the notation of the time zone of a date.
+    fn zoned(&mut self, text: &[u8]) {
+        if self.series.time.format != TimeFormat::Date {
+            return;
+        }
+        let zone = clock::zone(text);
+        let (first, differ) = self.zone.get_or_insert_with(|| (zone.to_owned(), false));
+        *differ |= first != zone;
+    }
+
+    fn end(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
+        let most = self.series.max_hold.map_or(i64::MAX, |hold| hold.as_nanos() as i64);
+        let until = to.min(held.t.saturating_add(most));
+        if until == to {
+            return self.interval(held, to);
+        }
+        self.interval(held, until)?;
+        let (line, signal) = (held.line, Signal::default());
+        let state = State { rate: 0, delay: None, loss: held.state.loss };
+        self.interval(&CurrentRow { line, t: until, state, signal }, to)
+    }
+
+    fn interval(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
+        if let Some(frames) = &mut self.frames {
+            // A frame without a delay in the log is nevertheless received.
+            let delay = held.state.delay.unwrap_or_default();
+            return frames.interval(held.t, to, held.signal, delay);
+        }
+        if held.state.is_outage() && to > held.t {
+            self.outages += 1;
+            self.outage += to - held.t;
+        }
+        if self.series.rate.is_some() {
+            self.slots.interval(held.t, to, &held.state)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<PhyTrace, ReadError> {
+        let Some(held) = self.held.take() else { return Err(TraceError::Empty.into()) };
+        let mut usual = 0;
+        if !self.intervals.is_empty() {
+            let middle = (self.intervals.len() - 1) / 2;
+            usual = *self.intervals.select_nth_unstable(middle).1;
+        } else if self.series.rate.is_some() || self.frames.is_some() {
+            let fault = "the duration of a single row is unknown; give two or more rows";
+            return Err(Fault::Table(fault.to_owned()).at(held.line));
+        }
+        let end = held.t.saturating_add(usual);
+        self.end(&held, end).map_err(|fault| fault.at(held.line))?;
+        if self.frames.as_ref().map_or(self.slots.len(), Frames::len) == 0 {
+            let fault = "the series has no slots: the rate is 0 or a value is missing in every row";
+            return Err(ReadError::File(Fault::Table(fault.to_owned())));
+        }
+        // The period must be longer than from the first slot to the last.
+        let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
+        let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
+        self.slots.make()?;
+        self.values.iter_mut().for_each(|values| values.sort_unstable());
+        self.levels.sort_unstable_by(f64::total_cmp);
+        let notes = self.notes(usual).clean();
+        if let Some(frames) = self.frames {
+            let (t, d, sizes) = frames.columns()?;
+            // Base-band frames carry packets back to back.
+            let loading = Loading { packing: Some(Packing::Bytes), ..Loading::default() };
+            let header = Header { period, rtt, notes, loading, ..Header::default() };
+            return Ok(PhyTrace::with_header(t.into(), d.into(), sizes, header)?);
+        }
+        self.slots.finish(Header { period, rtt, notes, ..Header::default() })
+    }
+
+    /// The names in the first row, if it is a header: if columns are given by name, or the row has
+    /// no valid time and no valid value in any other column.
+    fn header_of(&self, row: Row<'_>) -> Option<Vec<String>> {
+        let series = self.series;
+        let columns = [
+            Some(&series.time.column),
+            column(series.rate.as_ref()),
+            column(series.delay.as_ref()),
+            column(series.loss.as_ref()),
+            series.modem.as_ref().and_then(|modem| modem.columns()[0]),
+            series.modem.as_ref().and_then(|modem| modem.columns()[1]),
+        ];
+        let named = columns.iter().flatten().any(|name| matches!(name, ColumnName::Header(_)));
+        let is_value = |name: &ColumnName| match name {
+            ColumnName::Number(number) => row
+                .field(number - 1)
+                .is_some_and(|field| parse_scaled(field, 0).is_some() || self.is_missing(field)),
+            ColumnName::Header(_) => false,
+        };
+        let is_time = || match &series.time.column {
+            ColumnName::Number(number) => {
+                row.field(number - 1).is_some_and(|field| series.time.format.parse(field).is_ok())
+            }
+            ColumnName::Header(_) => false,
+        };
+        let plain = || !is_time() && !columns.iter().flatten().any(|name| is_value(name));
+        (named || plain()).then(|| {
+            let name = |index| String::from_utf8_lossy(row.field(index).unwrap_or_default()).into();
+            (0..row.len()).map(name).collect()
+        })
+    }
+
+    fn layout_of(&self, names: Option<&[String]>, row: Row<'_>) -> Result<SeriesLayout, Fault> {
+        let find = |column: &ColumnName| match column {
+            ColumnName::Number(number) if names.is_some() || *number <= row.len() => Ok(number - 1),
+            ColumnName::Number(number) => {
+                Err(Fault::Columns { found: row.len(), expected: *number })
+            }
+            ColumnName::Header(name) => {
+                let names = names.unwrap_or_default();
+                let mut found = (0..names.len()).filter(|&index| names[index] == *name);
+                match (found.next(), found.next()) {
+                    (Some(index), None) => Ok(index),
+                    (Some(_), Some(_)) => Err(Fault::Table(format!(
+                        "column {} occurs twice; give its number, from 1",
+                        Snippet::new(name.as_bytes())
+                    ))),
+                    (None, _) => {
+                        let known = names.iter().take(30).map(|name| Snippet::new(name.as_bytes()));
+                        let known = known.map(|name| name.to_string()).collect::<Vec<_>>();
+                        Err(Fault::Table(format!(
+                            "no column {}; the header has {}",
+                            Snippet::new(name.as_bytes()),
+                            known.join(", ")
+                        )))
+                    }
+                }
+            }
+        };
+        let series = self.series;
+        Ok(SeriesLayout {
+            time: find(&series.time.column)?,
+            rate: column(series.rate.as_ref()).map(find).transpose()?,
+            delay: column(series.delay.as_ref()).map(find).transpose()?,
+            loss: column(series.loss.as_ref()).map(find).transpose()?,
+            modem: match &series.modem {
+                None => [None; 2],
+                Some(modem) => {
+                    let [level, modcod] = modem.columns();
+                    [level.map(find).transpose()?, modcod.map(find).transpose()?]
+                }
+            },
+        })
+    }
+
+    fn is_missing(&self, field: &[u8]) -> bool {
+        const MISSING: [&[u8]; 7] = [b"", b"-", b"nan", b"na", b"n/a", b"null", b"none"];
+        MISSING.iter().any(|name| field.eq_ignore_ascii_case(name))
+            || self.series.missing.as_ref().is_some_and(|text| field == text.trim().as_bytes())
+    }
+
+    /// The rate in millionths of a bit per second.
+    fn rate(&self, field: Option<&[u8]>) -> Result<u64, Fault> {
+        const MOST: u64 = 1_000_000_000_000_000_000;
+        let too_fast = |text: &[u8]| {
+            Fault::Table(format!("rate {} is over 1 Tbit/s; check the unit", Snippet::new(text)))
+        };
+        let unit = match (&self.series.rate, field) {
+            (None, _) => return Ok(MOST),
+            (Some(Given::Constant(rate)), _) => {
+                let rate = rate.bits_per_second();
+                let rate = rate.checked_mul(1_000_000).filter(|&rate| rate <= MOST);
+                return rate.ok_or_else(|| too_fast(b"given"));
+            }
+            (Some(Given::Column(..)), None) => return Ok(0),
+            (Some(Given::Column(..)), Some(field)) if self.is_missing(field) => return Ok(0),
+            (Some(Given::Column(_, unit)), Some(_)) => unit,
+        };
+        let field = field.unwrap_or_default();
+        match parse_scaled(field, unit.digits) {
+            None => Err(not_a_number("rate", field)),
+            Some((true, _)) => Err(Fault::Table(format!(
+                "rate {} is negative; if it marks an outage, give it as `missing`",
+                Snippet::new(field)
+            ))),
+            Some((false, size)) => {
+                let rate = size.and_then(|size| size.checked_mul(u128::from(unit.factor)));
+                let rate = rate.filter(|&rate| rate <= u128::from(MOST));
+                rate.map(|rate| rate as u64).ok_or_else(|| too_fast(field))
+            }
+        }
+    }
+
+    /// The one-way delay in nanoseconds.
+    fn delay(&mut self, field: Option<&[u8]>) -> Result<Option<i64>, Fault> {
+        let unit = match &self.series.delay {
+            // The arrival time of a modem's frame already includes its own duration.
+            None => return Ok(Some(i64::from(self.frames.is_none()))),
+            Some(Given::Constant(delay)) => {
+                let delay = i64::try_from(delay.as_nanos()).unwrap_or(LATEST);
+                return Ok(Some(self.one_way(delay)));
+            }
+            Some(Given::Column(_, unit)) => *unit,
+        };
+        let Some(field) = field.filter(|field| !self.is_missing(field)) else { return Ok(None) };
+        let Some((negative, size)) = parse_scaled(field, unit.digits) else {
+            return Err(not_a_number("delay", field));
+        };
+        let size = size.and_then(|size| i64::try_from(size).ok()).filter(|&size| size < LATEST);
+        let size = size.ok_or_else(|| Fault::TooLate(Snippet::new(field)))?;
+        let measured = self.one_way(if negative { -size } else { size });
+        self.delays.take(measured);
+        let shift = self.series.clock_offset.map_or(0, Shift::as_nanos);
+        match measured.saturating_add(shift) {
+            ..0 => Err(Fault::Table(format!(
+                "delay {} is negative{}: the clocks differ, so give clock_offset, or the marker of \
+                 missing values as `missing`",
+                Snippet::new(field),
+                if shift == 0 { "" } else { " with the clock offset" }
+            ))),
+            delay => {
+                self.no_delay += u64::from(delay == 0);
+                Ok(Some(delay))
+            }
+        }
+    }
+
+    fn one_way(&self, delay: i64) -> i64 {
+        match self.series.delay_is {
+            DelayIs::OneWay => delay,
+            DelayIs::RoundTrip => delay / 2 + delay % 2,
+        }
+    }
+
+    fn loss(&mut self, field: Option<&[u8]>) -> Result<Loss, Fault> {
+        let unit = match &self.series.loss {
+            None => return Ok(Loss::default()),
+            Some(Given::Constant(share)) => return Ok(Loss::Share(share.get())),
+            Some(Given::Column(_, unit)) => *unit,
+        };
+        let field = field.unwrap_or_default();
+        let snippet = || Snippet::new(field);
+        if self.is_missing(field) {
+            return Err(Fault::Table(format!(
+                "the loss is missing ({}); write 0, or remove `loss`",
+                snippet()
+            )));
+        }
+        if unit.name == ColumnUnit::COUNT {
+            let whole = match parse_scaled(field, 6) {
+                Some((false, Some(millionths))) if millionths % 1_000_000 == 0 => {
+                    u64::try_from(millionths / 1_000_000).ok()
+                }
+                _ => None,
+            };
+            let fault = || Fault::Table(format!("loss {} is not a number of packets", snippet()));
+            return whole.map(Loss::Packets).ok_or_else(fault);
+        }
+        let text = std::str::from_utf8(field).ok().filter(|_| parse_scaled(field, 0).is_some());
+        let number = text.and_then(|text| text.parse::<f64>().ok());
+        let number = number.ok_or_else(|| not_a_number("loss", field))?;
+        let share = if unit.digits < 0 { number / 100.0 } else { number };
+        if unit.digits < 0 {
+            self.one_per_cent.0 += u64::from(number == 1.0);
+            self.one_per_cent.1 += u64::from(number != 1.0 && number != 0.0);
+        }
+        if (0.0..=1.0).contains(&share) {
+            return Ok(Loss::Share(share));
+        }
+        Err(Fault::Table(match unit.name {
+            "%" => format!("loss {} must be from 0 to 100 %", snippet()),
+            _ => format!(
+                "loss {} must be a share from 0 to 1; use `:%` for per cent, `:packets` for counts",
+                snippet()
+            ),
+        }))
+    }
+}
+
+pub(super) fn column<Q>(given: Option<&Given<Q>>) -> Option<&ColumnName> {
+    match given? {
+        Given::Constant(_) => None,
+        Given::Column(column, _) => Some(column),
+    }
+}
+
+fn not_a_number(what: &str, field: &[u8]) -> Fault {
+    Fault::Table(format!("{what} {} is not a number; write e.g. 1.5", Snippet::new(field)))
+}

@@ -1,0 +1,337 @@
+//! Notes on a series: what was understood, what was assumed, and what looks wrong.
+
+use crate::trace::Notes;
+use crate::trace::notes::readable;
+use crate::units::counted;
+
+use super::PACKET;
+use super::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat};
+use super::import::{SeriesImport, column};
+
+impl SeriesImport<'_> {
+    pub(super) fn notes(&self, usual: i64) -> Notes {
+        let series = self.series;
+        let mut notes = self.made.clone().unwrap_or_default();
+        let (understood, assumed) = (&mut notes.understood, &mut notes.assumed);
+        if self.made.is_none() {
+            let header = if self.header.is_some() { "a header" } else { "no header" };
+            let rows = counted(self.rows, "row", "rows");
+            understood.push(format!("{rows} of {} with {header}", self.between));
+        }
+        let time = match &series.time.format {
+            TimeFormat::Unit(unit) => unit.to_string(),
+            TimeFormat::Date => "dates".to_owned(),
+            TimeFormat::Pattern(pattern) => format!("dates as {pattern}"),
+        };
+        if self.made.is_none() {
+            understood.push(format!("time is {} in {time}", self.named(&series.time.column)));
+        }
+        let given = [
+            ("rate", self.said(series.rate.as_ref())),
+            (
+                match series.delay_is {
+                    DelayIs::OneWay => "one-way delay",
+                    DelayIs::RoundTrip => "round-trip time",
+                },
+                self.said(series.delay.as_ref()),
+            ),
+            ("loss", self.said(series.loss.as_ref())),
+        ];
+        understood.extend(
+            given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
+        );
+        let [rates, delays] = &self.values;
+        if let [least, .., most] = rates[..] {
+            let [least, middle, most] = [least, median(rates), most].map(fast);
+            understood.push(format!("rates from {least} to {most}, the median {middle}"));
+        }
+        if let [least, .., most] = delays[..] {
+            let [least, middle, most] =
+                [least, median(delays), most].map(|delay| readable(delay as i64));
+            understood.push(format!("one-way delays from {least} to {most}, the median {middle}"));
+        }
+        match (&series.rate, &series.loss, series.rate_is) {
+            (Some(_), Some(_), Some(RateIs::Received)) => understood
+                .push("the rate counts received data: the lost part is added to it".to_owned()),
+            (Some(Given::Column(..)), Some(_), None) => {
+                assumed.push("the rate is what was sent, with what was lost (rate_is)".to_owned())
+            }
+            _ => {}
+        }
+        if let Some(hold) = series.max_hold {
+            understood.push(format!("a row holds for {hold} at most, then an outage begins"));
+        }
+        let span = |nanos: u64| readable(nanos as i64);
+        if self.outages > 0 {
+            understood.push(format!(
+                "{} (no rate or no delay), {} in all",
+                counted(self.outages, "row is an outage", "rows are outages"),
+                span(self.outage.unsigned_abs())
+            ));
+        }
+        if let Some(shift) = series.clock_offset {
+            understood.push(format!("{shift} were added to every delay"));
+        }
+        if let TimeFormat::Date | TimeFormat::Pattern(_) = series.time.format {
+            assumed.push("dates without an offset are in UTC".to_owned());
+        }
+        match series.rate {
+            None if series.modem.is_none() => {
+                assumed.push("no rate: one slot per row".to_owned());
+            }
+            _ => assumed.push(format!(
+                "a row holds until the next, the last one for {}",
+                span(usual.unsigned_abs())
+            )),
+        }
+        if series.lldu.is_none() && series.modem.is_none() {
+            let rate = if series.rate.is_none() { ", which the rate is counted with" } else { "" };
+            assumed.push(format!("LLDUs of {} bytes{rate}", PACKET.0));
+        }
+        match (&series.delay, series.delay_is) {
+            (None, _) if series.modem.is_some() => assumed.push(
+                "no delay: a frame is there once its last symbol is, and the round trip is not known"
+                    .to_owned(),
+            ),
+            (None, _) => assumed.push("no delay: LLDUs arrive 1 ns after they are sent".to_owned()),
+            (Some(_), DelayIs::OneWay) => assumed.push("the delay is one way".to_owned()),
+            (Some(_), DelayIs::RoundTrip) => {
+                assumed.push("half of the round-trip time is the way there".to_owned());
+            }
+        }
+        if series.delay.is_some() {
+            assumed.push(
+                "the whole delay is in d, so that the link adds none (RTT 0); for the way back a \
+                 run takes the median delay of the way there unless it gives one"
+                    .to_owned(),
+            );
+        }
+        match &series.loss {
+            None if series.modem.is_some() => assumed.push(
+                "a frame is lost if the Es/N0 of its row is below its MODCOD's threshold"
+                    .to_owned(),
+            ),
+            None => assumed.push("no loss: no slot is erased".to_owned()),
+            Some(_) if self.drawn() => assumed
+                .push(format!("slots are lost independently, drawn with seed {}", series.seed)),
+            Some(_) => {
+                understood
+                    .push("a row loses all of its slots or none: nothing is drawn".to_owned());
+            }
+        }
+        if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
+            modem.notes(frames, &self.levels, understood, assumed);
+        }
+        if series.keep_order && self.slots.waited > 0 {
+            assumed.push(format!(
+                "order is kept: {} later than {} row says, behind an earlier one",
+                counted(self.slots.waited, "slot arrives", "slots arrive"),
+                if self.slots.waited == 1 { "its" } else { "their" }
+            ));
+        }
+        self.warnings(usual, &mut notes.warnings);
+        notes
+    }
+
+    /// True if random draws decided which slots were lost.
+    fn drawn(&self) -> bool {
+        self.frames.as_ref().map_or(self.slots.drawn, |frames| frames.drawn)
+    }
+
+    fn warnings(&self, usual: i64, warnings: &mut Vec<String>) {
+        let span = readable;
+        if let Some(modem) = &self.series.modem {
+            warnings.extend(modem.too_good(&self.levels));
+        }
+        let (waited, made, unit) = match &self.frames {
+            Some(frames) => (frames.waited, frames.len(), "frame"),
+            None => (self.slots.waited, self.slots.len(), "slot"),
+        };
+        if waited > made as u64 / 2 {
+            let does = if self.series.keep_order { "waits behind" } else { "arrives before" };
+            warnings.push(format!(
+                "most {unit}s ({waited} of {made}) have a delay with which each {does} an earlier \
+                 one: check the unit of the time column, then that of the delay"
+            ));
+        }
+        self.doubts(warnings);
+        if self.repeated > 0 {
+            warnings.push(format!(
+                "{} for nothing",
+                counted(
+                    self.repeated,
+                    "row has the time of the row after it and counts",
+                    "rows have the time of the row after them and count"
+                )
+            ));
+        }
+        let delay_or_loss = column(self.series.delay.as_ref()).is_some()
+            || column(self.series.loss.as_ref()).is_some();
+        let (idle, unit, so) = match &self.frames {
+            Some(frames) => (frames.idle, "frame", "no frame is judged by them"),
+            None if delay_or_loss => {
+                let so =
+                    "rates count there, delays and losses do not (a smaller LLDU has more slots)";
+                (self.slots.idle, "slot", so)
+            }
+            None => (self.slots.idle, "slot", "rates count there (a smaller LLDU has more slots)"),
+        };
+        if idle > 0 {
+            let rows = counted(idle, "row ends", "rows end");
+            warnings.push(format!("{rows} before the {unit} under way does: {so}"));
+        }
+        if self.no_delay > 0 && self.frames.is_none() {
+            let rows = counted(self.no_delay, "row has", "rows have");
+            warnings.push(format!("{rows} a delay of 0: 1 ns is taken"));
+        }
+        if let (rows @ 1.., 0) = self.one_per_cent {
+            warnings.push(format!(
+                "every loss is 0 or 1 %, {} 1: if these are flags, give them as shares, without :%",
+                counted(rows, "row has", "rows have")
+            ));
+        }
+        let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();
+        if gaps > 0 {
+            let holds =
+                if self.series.rate.is_some() { ", and the row before holds on" } else { "" };
+            warnings.push(format!(
+                "{} of over 5 times the usual {} between rows, the longest {} behind \
+                 line {}{holds}",
+                counted(gaps, "gap", "gaps"),
+                span(usual),
+                span(self.longest.0),
+                self.longest.1
+            ));
+        }
+        let mean = self.intervals.iter().sum::<i64>() / self.intervals.len().max(1) as i64;
+        if self.series.rate.is_some() && usual > 0 && mean / 10 >= usual {
+            warnings.push(format!(
+                "rows come in batches, {} apart within one and {} on average: their times may be \
+                 those at which a buffer was written, not those of the measurement",
+                span(usual),
+                span(mean)
+            ));
+        }
+        if let Some(step) = self.delays.step() {
+            warnings.push(format!("a coarse clock: all delays are multiples of {}", span(step)));
+        }
+        let far = 60_000_000_000;
+        if self.delays.most > far {
+            warnings.push(format!(
+                "delays of up to {}: check their unit, and whether the clocks agree",
+                span(self.delays.most)
+            ));
+        }
+    }
+
+    /// Warns of what is probably another unit, another time zone or another kind of rate.
+    fn doubts(&self, warnings: &mut Vec<String>) {
+        let series = self.series;
+        if let (Some(Given::Column(column, unit)), true) = (&series.rate, self.made.is_none()) {
+            const HINTS: [(&str, &str); 8] = [
+                ("gbps", "Gbit/s"),
+                ("gbit", "Gbit/s"),
+                ("mbps", "Mbit/s"),
+                ("mbit", "Mbit/s"),
+                ("kbps", "kbit/s"),
+                ("kbit", "kbit/s"),
+                ("_bps", "bit/s"),
+                ("(bps", "bit/s"),
+            ];
+            warnings.extend(self.misnamed("rate", column, unit.name, &HINTS));
+            let middle = median(&self.values[0]);
+            if !self.values[0].is_empty() && !(1_000..=20_000_000_000).contains(&middle) {
+                let middle = fast(middle);
+                warnings.push(format!("the median rate is {middle}: check the unit of the rate"));
+            }
+        }
+        if let Some(Given::Column(column, unit)) = &series.delay {
+            const HINTS: [(&str, &str); 5] =
+                [("_ms", "ms"), ("(ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("(s)", "s")];
+            warnings.extend(self.misnamed("delay", column, unit.name, &HINTS));
+        }
+        let mean = self.lost.0 / self.lost.1.max(1) as f64;
+        if mean >= 0.2 {
+            let cure = match (&series.rate, series.rate_is) {
+                (Some(Given::Column(..)), None) => {
+                    ": if the rate is what was received, give rate_is received (--rate-is \
+                     received), or the loss counts twice"
+                }
+                _ => ": check that the column is what was lost",
+            };
+            warnings.push(format!("rows lose {:.3} % on average{cure}", 100.0 * mean));
+        }
+        if let Some((first, true)) = &self.zone {
+            let first = if first.is_empty() { "no time zone" } else { first };
+            warnings.push(format!(
+                "dates differ in their time zones, the first has {first}: those without one are \
+                 taken as UTC"
+            ));
+        }
+    }
+
+    /// Warns if the name of a column speaks of another unit.
+    fn misnamed(
+        &self,
+        what: &str,
+        column: &ColumnName,
+        unit: &str,
+        hints: &[(&str, &str)],
+    ) -> Option<String> {
+        let names = self.header.as_deref().unwrap_or_default();
+        let name = match column {
+            ColumnName::Header(name) => name,
+            ColumnName::Number(number) => names.get(number - 1)?,
+        };
+        let lower = name.to_ascii_lowercase();
+        let (_, hint) = hints.iter().find(|(mark, _)| lower.contains(mark))?;
+        (*hint != unit).then(|| {
+            format!("the {what}'s column `{name}` sounds like {hint}, but is read in {unit}")
+        })
+    }
+
+    /// The name of a column in a note.
+    fn named(&self, column: &ColumnName) -> String {
+        let names = self.header.as_deref().unwrap_or_default();
+        match column {
+            ColumnName::Header(name) => match names.iter().position(|known| known == name) {
+                Some(index) => format!("column {} `{name}`", index + 1),
+                None => format!("column `{name}`"),
+            },
+            ColumnName::Number(number) => match names.get(number - 1) {
+                Some(name) if !name.is_empty() => format!("column {number} `{name}`"),
+                _ => format!("column {number}"),
+            },
+        }
+    }
+
+    fn said<Q: Measured>(&self, given: Option<&Given<Q>>) -> Option<String> {
+        Some(match given? {
+            Given::Constant(value) => format!("{value} throughout"),
+            Given::Column(column, unit) => {
+                let unit = match unit.name {
+                    "" => "as a share",
+                    "%" => "in %",
+                    name => &format!("in {name}"),
+                };
+                format!("{} {unit}", self.named(column))
+            }
+        })
+    }
+}
+
+/// The median of sorted numbers; 0 without any.
+fn median(sorted: &[u64]) -> u64 {
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+}
+
+/// Formats a rate in bit/s for readers, with up to four digits.
+fn fast(rate: u64) -> String {
+    let units = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
+    let (unit, scale) = units.into_iter().find(|unit| rate as f64 >= unit.1).unwrap_or(units[3]);
+    let size = rate as f64 / scale;
+    let digits = [1000.0, 100.0, 10.0].iter().filter(|&&most| size < most).count();
+    let text = format!("{size:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
