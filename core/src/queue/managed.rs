@@ -52,7 +52,7 @@ impl Managed {
     /// for drop-tail.
     pub(crate) fn before(
         mut inner: Box<dyn InstrumentedLink + Send>,
-        aqm: Aqm,
+        aqm: &Aqm,
         limit: QueueLimit,
         seed: Seed,
         number: u32,

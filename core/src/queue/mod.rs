@@ -41,7 +41,7 @@ use crate::units::{Bytes, Ecn, Instant};
 /// `"codel"`,
 /// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`, `"dualpi2(step 2 ms)"`; "none" is a
 /// drop-tail queue.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Aqm {
     /// Drop-tail.
     #[default]
@@ -61,19 +61,19 @@ pub enum Aqm {
 impl Aqm {
     /// An empty queue with `limit`; `None` for drop-tail, which links provide. `number`
     /// distinguishes the hops of a run.
-    pub(crate) fn build(self, limit: QueueLimit, seed: Seed, number: u32) -> Option<Queue> {
+    pub(crate) fn build(&self, limit: QueueLimit, seed: Seed, number: u32) -> Option<Queue> {
         Some(match self {
             Self::None => return None,
-            Self::CoDel(parameters) => Queue::CoDel(codel::Single::new(parameters, limit)),
-            Self::FqCoDel(parameters) => Queue::FqCoDel(fq_codel::Flows::new(parameters, limit)),
+            Self::CoDel(parameters) => Queue::CoDel(codel::Single::new(*parameters, limit)),
+            Self::FqCoDel(parameters) => Queue::FqCoDel(fq_codel::Flows::new(*parameters, limit)),
             Self::Pie(parameters) => {
                 let rng = seed.rng(Stream::Queue(number));
-                Queue::Pie(Box::new(pie::Queue::new(parameters, limit, rng)))
+                Queue::Pie(Box::new(pie::Queue::new(*parameters, limit, rng)))
             }
             Self::Own(own) => Queue::Own(own.build(limit, seed.rng(Stream::Queue(number)))),
             Self::DualPi2(parameters) => {
                 let rng = seed.rng(Stream::Queue(number));
-                Queue::DualPi2(Box::new(dualpi2::Queues::new(parameters, limit, rng)))
+                Queue::DualPi2(Box::new(dualpi2::Queues::new(*parameters, limit, rng)))
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
@@ -37,10 +37,10 @@ pub trait QueueDiscipline: fmt::Debug + Send {
 }
 
 /// Builds a queue from its arguments; random draws come from the given stream.
-pub type BuildQueue = dyn Fn(&[&'static str], ChaCha8Rng) -> Box<dyn QueueDiscipline> + Send + Sync;
+pub type BuildQueue = dyn Fn(&[&str], ChaCha8Rng) -> Box<dyn QueueDiscipline> + Send + Sync;
 
 /// Checks the arguments of a queue.
-pub type CheckQueue = dyn Fn(&[&'static str]) -> Result<(), String> + Send + Sync;
+pub type CheckQueue = dyn Fn(&[&str]) -> Result<(), String> + Send + Sync;
 
 /// A kind of queue: an entry of the registry.
 ///
@@ -115,11 +115,11 @@ impl Row for QueueKind {
 }
 
 /// A user-defined queue with its arguments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct OwnQueue {
     kind: &'static QueueKind,
-    /// The arguments as written; stored once for each text.
-    arguments: &'static [&'static str],
+    /// The arguments as written.
+    arguments: Arc<[String]>,
 }
 
 impl OwnQueue {
@@ -135,13 +135,15 @@ impl OwnQueue {
             Some(None) => return Some(Err("the closing parenthesis is missing".to_owned())),
             Some(Some(inside)) => inside.split(',').map(str::trim).collect(),
         };
-        let arguments = interned(&arguments);
-        Some((kind.check)(arguments).map(|()| Self { kind, arguments }))
+        let own =
+            |()| Self { kind, arguments: arguments.iter().map(ToString::to_string).collect() };
+        Some((kind.check)(&arguments).map(own))
     }
 
     /// An empty queue with `limit`.
-    pub(super) fn build(self, limit: QueueLimit, rng: ChaCha8Rng) -> Box<dyn Discipline> {
-        let own = (self.kind.build)(self.arguments, rng);
+    pub(super) fn build(&self, limit: QueueLimit, rng: ChaCha8Rng) -> Box<dyn Discipline> {
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let own = (self.kind.build)(&arguments, rng);
         Box::new(Bounded { own, limit, bytes: 0, held: BTreeMap::new(), next: 0, gone: Vec::new() })
     }
 }
@@ -156,24 +158,11 @@ impl Eq for OwnQueue {}
 
 impl fmt::Display for OwnQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.arguments {
+        match &*self.arguments {
             [] => f.write_str(self.kind.name),
             all => write!(f, "{}({})", self.kind.name, all.join(", ")),
         }
     }
-}
-
-/// Interns arguments for the lifetime of the process, so that they are plain values.
-fn interned(arguments: &[&str]) -> &'static [&'static str] {
-    static KNOWN: RwLock<Vec<&[&str]>> = RwLock::new(Vec::new());
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(same) = known.iter().find(|same| **same == arguments) {
-        return same;
-    }
-    let kept = arguments.iter().map(|one| &*Box::leak(Box::<str>::from(*one)));
-    let kept: &'static [&'static str] = Box::leak(kept.collect());
-    known.push(kept);
-    kept
 }
 
 /// A user-defined queue with its limit and the waiting packets.

@@ -152,7 +152,7 @@ impl Leg {
             rate: self.rate,
             delay: delay.unwrap_or(self.delay.unwrap_or_default().into()),
             queue: self.queue,
-            aqm: self.aqm,
+            aqm: self.aqm.clone(),
             loss: self.losses(),
         })
     }

@@ -314,7 +314,7 @@ fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) 
     LinkConfig {
         medium,
         queue: usage.queue,
-        aqm: usage.aqm,
+        aqm: usage.aqm.clone(),
         start_offset,
         wrap: usage.wrap,
         fragmentation: fragmentation(&planned.link),

@@ -180,7 +180,7 @@ impl LinkConfig {
             duration: end,
         };
         let link = Arc::clone(&self.medium).build(self, usage, seed, number)?;
-        let link = Managed::before(link, self.aqm, self.queue, seed, number);
+        let link = Managed::before(link, &self.aqm, self.queue, seed, number);
         Ok(match &self.coding {
             None => link,
             Some(coding) => {

@@ -196,7 +196,6 @@ mod tests {
 
     use super::*;
     use crate::link::{PacketId, QueueLimit};
-    use crate::queue::Aqm;
     use crate::simulation::setup::Loss;
     use crate::units::{BitRate, Duration, Ecn, Probability};
 
@@ -234,8 +233,7 @@ mod tests {
             aqm: aqm.parse().unwrap(),
             loss: Loss::Random(Probability::new(0.05).unwrap()),
         };
-        let aqm: Aqm = config.aqm;
-        let queue = aqm.build(limit, Seed(3), 0).unwrap();
+        let queue = config.aqm.build(limit, Seed(3), 0).unwrap();
         ManagedLeg::new(&config, queue, Seed(3), 0)
     }
 

@@ -24,10 +24,10 @@ pub(crate) fn register_queue(
         name: kind.name,
         summary: leaked(summary),
         text: leaked(&kind.text()),
-        check: Box::leak(Box::new(move |arguments: &[&'static str]| {
+        check: Box::leak(Box::new(move |arguments: &[&str]| {
             kind.signature.bind(arguments).map(drop)
         })),
-        build: Box::leak(Box::new(move |arguments: &[&'static str], rng| {
+        build: Box::leak(Box::new(move |arguments: &[&str], rng| {
             // The arguments were checked when the text was read.
             let given = kind.signature.bind(arguments).unwrap_or_default();
             let seed = seed(rng);
