@@ -114,14 +114,19 @@ def test_a_killed_parent_leaves_no_process_and_no_lock(tmp_path: Path) -> None:
     if parent == 0:
         _hold(lock, out)
     os.close(out)
-    with os.fdopen(told) as lines:
-        children = [int(lines.readline()) for _ in range(2)]
-        handles = [os.pidfd_open(child) for child in children]
-        with Locks(lock) as ours:
+    try:
+        with os.fdopen(told) as lines, Locks(lock) as ours:
+            children = [int(lines.readline()) for _ in range(2)]
+            handles = [os.pidfd_open(child) for child in children]
             assert ours.holders(0, 1) == [parent]  # no child has inherited it
             os.kill(parent, signal.SIGKILL)
             os.waitpid(parent, 0)
+            parent = 0
             assert ours.take(0, 1)
         for handle in handles:  # a process that ends makes its handle readable
             assert select.select([handle], [], [], 300)[0]
             os.close(handle)
+    finally:
+        if parent:
+            os.kill(parent, signal.SIGKILL)
+            os.waitpid(parent, 0)
