@@ -1,4 +1,4 @@
-"""Runs examples/how_many_terminals.toml, draws the figure of docs/how-many-terminals.md and fills its table.
+"""Runs examples/how_many_terminals.toml; fills the figure and table of docs/how-many-terminals.md.
 
     python docs/how_many_terminals.py
 

@@ -1,7 +1,7 @@
 """Draws the figure of docs/where-should-repair-live.md and fills its table, from a results folder.
 
-    clift run examples/coding_above.toml -o results/where --no-plots
-    python docs/where_should_repair_live.py results/where
+The folder is that of `clift run examples/coding_above.toml -o results/where --no-plots`; then
+`python docs/where_should_repair_live.py results/where` changes the page.
 """
 
 from __future__ import annotations
