@@ -86,6 +86,7 @@ TABLES = (
             "paths": ("NotRequired[list[Path]]", "its paths, if it has several"),
             "reordering": ("NotRequired[Reordering]", "how their data were put in order"),
             "ecn": ("NotRequired[Ecn]", "its marks, if it uses them"),
+            "broken_off": ("NotRequired[str]", "when and why an end broke the connection off"),
             "name": ("NotRequired[str]", "its name, if it has one"),
         },
     ),

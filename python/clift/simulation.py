@@ -141,17 +141,21 @@ class Run(Fixed):
     def notes(self) -> list[str]:
         """Effects in the run that come from its settings rather than from the link, one line each.
 
-        Values that links took from their traces as defaults. For profile papers: a flow that was
+        Values that links took from their traces as defaults. QUIC connections that an end broke off. For profile papers: a flow that was
         stuck in one recovery, as ns-2's TCP is if its window overshoots a deep queue
         (docs/concepts/tcp.md); losses that TCP itself caused, if full queues dropped at least a
         tenth of all segments and more than the links lost. `clift.simulate` issues them as
         warnings, except for values that were given explicitly instead of measured ones.
         """
-        taken = self.scenario.taken()
+        taken, summary = self.scenario.taken(), self.summary()
+        found = [
+            f"{flow.get('name') or f'flow {number}'}: broken off {flow['broken_off']}"
+            for number, flow in enumerate(summary["flows"])
+            if "broken_off" in flow
+        ]
         if not self._is_as_in_the_papers():
-            return taken
-        summary = self.summary()
-        found = _losses_of_its_own(summary)
+            return taken + found
+        found += _losses_of_its_own(summary)
         for number, flow in enumerate(summary["flows"]):
             arrived, in_order = flow["segment_delay_ms"], flow["in_order_delay_ms"]
             if not arrived or arrived["count"] < 1000:

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use clift::transport::{
-    Chunk, End, Endpoint, Limit, Outbox, Packet, Purpose, Received, Report, Window,
+    BrokenOff, Chunk, End, Endpoint, Limit, Outbox, Packet, Purpose, Received, Report, Window,
 };
 use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{
-    ClientConfig, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Event, StreamEvent, StreamId,
+    ClientConfig, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Event,
+    StreamEvent, StreamId,
 };
 
 use crate::clock::{Clock, rings};
@@ -209,7 +210,7 @@ impl QuicEndpoint {
     }
 
     /// Processes the events, and reads the in-order data.
-    fn events(&mut self) {
+    fn events(&mut self, now: Instant) {
         let mut readable = BTreeSet::new();
         let Some((_, connection)) = &mut self.peer.connection else { return };
         while let Some(event) = connection.poll() {
@@ -226,6 +227,9 @@ impl QuicEndpoint {
                     let own = self.numbers.get(&id);
                     let own = self.writing.iter_mut().filter(|it| Some(&it.stream) == own);
                     own.for_each(|writing| writing.blocked = false);
+                }
+                Event::ConnectionLost { reason } => {
+                    self.report.broken_off.get_or_insert(BrokenOff { at: now, why: why(&reason) });
                 }
                 _ => {}
             }
@@ -477,6 +481,18 @@ impl Peer {
     }
 }
 
+/// Why a connection was broken off. The fault names the frames, which do not matter here.
+fn why(reason: &ConnectionError) -> &'static str {
+    match reason {
+        ConnectionError::TimedOut => "QUIC heard nothing for the idle timeout",
+        ConnectionError::TransportError(error) if error.reason.contains("too many gaps") => {
+            "quinn holds at most 1,024 separate pieces of a stream, and more were received; \
+             a smaller queue or window loses fewer packets at once"
+        }
+        _ => "an end closed the QUIC connection with an error",
+    }
+}
+
 /// The ECN field of the IP header in quinn's type.
 fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     match ecn {
@@ -572,7 +588,7 @@ impl Endpoint for QuicEndpoint {
         let (at, from) = (self.clock.at(now), address(self.end.other()));
         self.peer.handle(at, from, codepoint(packet.ecn), std::mem::take(&mut body.bytes));
         self.heard_now = true;
-        self.events();
+        self.events(now);
         let read = if self.messages.is_some() { self.read_messages() } else { 0 };
         let new = self.take_in(packet, &body, read);
         if body.contents.acknowledges {
@@ -628,7 +644,7 @@ impl Endpoint for QuicEndpoint {
         }
         connection.handle_timeout(at);
         self.timer_ran = Some(before);
-        self.events();
+        self.events(now);
     }
 
     /// Streams are independent of one another, and so are messages.

@@ -9,6 +9,7 @@ use crate::metrics::{
     PageMetrics, PathMetrics, ProxyMetrics, ReorderingMetrics, RequestMetrics, Value, VideoMetrics,
     VoiceMetrics,
 };
+use crate::transport::BrokenOff;
 use crate::units::Duration;
 
 /// A row of the catalogue.
@@ -557,6 +558,10 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
             _ => None,
         });
         values.push(("ecn", Value::Table(found)));
+    }
+    if let Some(BrokenOff { at, why }) = flow.broken_off {
+        let told = format!("at {:.1} s: {why}", at.as_secs_f64());
+        values.push(("broken_off", Value::Text(told.into())));
     }
     named(flow.name.as_ref(), values)
 }

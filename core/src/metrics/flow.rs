@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
-use crate::transport::{Report, Window};
+use crate::transport::{BrokenOff, Report, Window};
 use crate::units::{Duration, Instant};
 
 /// Totals of a flow at the end of a run.
@@ -25,6 +25,8 @@ pub struct FlowMetrics {
     pub receiver: ReceiverCounters,
     /// True if explicit congestion notification (ECN) is in use.
     pub ecn: bool,
+    /// If an end broke the connection off before all data were through: when, and why.
+    pub broken_off: Option<BrokenOff>,
     /// Delay of segments from their first transmission by the transport to their first arrival.
     pub segment_delay: Option<DelaySummary>,
     /// Delay of segments from their first transmission by TCP to their in-order delivery.

@@ -310,7 +310,7 @@ impl FlowState {
         ended: Instant,
         session: Option<(&dyn Session, usize)>,
     ) -> FlowMetrics {
-        let Report { sender, receiver, ecn } = self.report(sockets);
+        let Report { sender, receiver, ecn, broken_off } = self.report(sockets);
         let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
         let in_order_delay = match self.early_delay.count() {
             0 => segment_delay,
@@ -328,6 +328,7 @@ impl FlowState {
             sender,
             receiver,
             ecn,
+            broken_off: broken_off.filter(|_| self.completed.is_none()),
             segment_delay,
             in_order_delay,
             completed: self.completed,

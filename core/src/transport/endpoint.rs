@@ -247,6 +247,17 @@ pub struct Report {
     pub receiver: ReceiverCounters,
     /// True if explicit congestion notification (ECN) is in use.
     pub ecn: bool,
+    /// If an end has broken the connection off: when, and why.
+    pub broken_off: Option<BrokenOff>,
+}
+
+/// The end of a connection by a fault or a limit of an end, with data outstanding.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BrokenOff {
+    /// When the first end noticed.
+    pub at: Instant,
+    /// Why, e.g. "idle for too long".
+    pub why: &'static str,
 }
 
 impl Report {
@@ -254,14 +265,25 @@ impl Report {
     /// peer received.
     #[must_use]
     pub fn to(self, peer: &Self) -> Self {
-        Self { sender: self.sender, receiver: peer.receiver, ecn: self.ecn && peer.ecn }
+        let ends = self.broken_off.into_iter().chain(peer.broken_off);
+        Self {
+            sender: self.sender,
+            receiver: peer.receiver,
+            ecn: self.ecn && peer.ecn,
+            broken_off: ends.min_by_key(|end| end.at),
+        }
     }
 
     /// The counters of two paths together.
     #[must_use]
     pub(crate) fn beside(self, other: &Self) -> Self {
         let sender = self.sender.plus(&other.sender);
-        Self { sender, receiver: self.receiver.plus(&other.receiver), ecn: self.ecn || other.ecn }
+        Self {
+            sender,
+            receiver: self.receiver.plus(&other.receiver),
+            ecn: self.ecn || other.ecn,
+            broken_off: None,
+        }
     }
 
     /// The counters of data that go on over a `next` connection: sent over both, received over the
@@ -275,7 +297,7 @@ impl Report {
             max_reordering: own.max_reordering.max(last.max_reordering),
             ..*last
         };
-        Self { sender: self.sender.plus(&next.sender), receiver, ecn: false }
+        Self { sender: self.sender.plus(&next.sender), receiver, ecn: false, broken_off: None }
     }
 }
 

@@ -496,7 +496,7 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
 
     fn report(&self) -> Report {
         let (sender, receiver) = (*self.sender.counters(), *self.receiver.counters());
-        Report { sender, receiver, ecn: self.marks }
+        Report { sender, receiver, ecn: self.marks, broken_off: None }
     }
 
     fn limit(&self) -> Limit {
