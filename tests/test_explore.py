@@ -279,6 +279,45 @@ def test_the_budget_and_an_instant_are_those_of_why(
     again.page.close()
 
 
+def test_a_loss_on_a_live_link_is_drawn_with_its_units(opened: Opened) -> None:
+    page = opened.page
+    page.locator("#stops a").nth(1).click()
+    settled(opened)
+    for side, text in zip("AB", texts(opened), strict=True):
+        run = clift.simulate(clift.Scenario.parse(text))
+        sent = run.units().to_pydict()
+        rows = zip(*(sent[name] for name in ("time_ns", "kind", "arrival_ns", "seq")), strict=True)
+        # From a tenth of 200 s on.
+        lost = ((at, seq) for at, kind, arrival, seq in rows if kind == 0 and arrival < 0)
+        at, seq = next((at, seq) for at, seq in lost if at >= 20e9)
+        summary = page.locator(f"#figure-units-{side}-summary")
+        said = f"At {at / 1e9:.6g} s a unit of the segment at byte {seq} is erased."
+        assert said in str(summary.text_content())
+        again = page.locator(f"#figure-units-{side} .legend", has_text="retransmission")
+        assert again.count() == (side == "B")
+        legend = page.locator(f"#figure-segments-{side} .legend")
+        assert "acknowledged" in str(legend.text_content())
+    choose(opened, "B-live", "precomputed")
+    assert "Only a live link" in str(page.locator("#figure-units-B-summary").text_content())
+    assert opened.is_quiet()
+
+
+def test_a_moving_slider_shows_the_beginning_and_then_the_whole(opened: Opened) -> None:
+    page = opened.page
+    # Long enough that the whole takes more than a redraw may take.
+    choose(opened, "A-application", "endless transfer")
+    page.locator("#A-duration").focus()
+    page.keyboard.press("End")
+    settled(opened)
+    move = "one => { one.value = 3; one.dispatchEvent(new Event('input')); }"
+    page.locator("#A-erasures").evaluate(move)
+    page.locator("#state-A", has_text="the first").wait_for()
+    settled(opened)
+    page.locator("#state-A", has_text="the whole run").wait_for()
+    assert shown(opened, "Goodput")[0] == float(f"{goodput(texts(opened)[0]):.4g}")
+    assert opened.is_quiet()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_phone_and_texts_stand_out(scheme: str, browser: Any, path: Path) -> None:
     viewport = {"width": 360, "height": 700}

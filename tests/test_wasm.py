@@ -7,9 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import clift
+from clift._clift import RECEIVED, UNIT_NEW
+from clift.campaign.repairs import heights
 
 ROOT = Path(__file__).parents[1]
 MODULE = ROOT / "python" / "clift" / "explore" / "clift.wasm"
@@ -137,6 +140,53 @@ def test_causes_equal_those_of_the_native_program(name: str) -> None:
     asked = task(path, 0, changes=list(short.items()), at_ns=2_000_000_000)
     [line] = answers([asked | {"name": "clift_why"}])
     assert json.loads(line) == run.why(at=2)
+
+
+@pytest.mark.parametrize("scheme", ["none", "ARQ", "HARQ(10/12, extra 1)"])
+def test_a_loss_has_the_units_and_segments_of_the_native_run(scheme: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        f"""
+        scheme = "{scheme}"
+        duration = "20 s"
+        channel = {{ model = "bernoulli", erasures = "1 %", rate = "500 kbit/s", lldu = "200 B" }}
+        link = {{ rtt = "300 ms", live = true }}
+        """
+    )
+    asked = task(path, 0, at_ns=5_000_000_000) | {"name": "clift_loss"}
+    [line] = answers([asked])
+    found = json.loads(line)
+    run = clift.simulate(clift.Scenario.read(path))
+    sent = {name: np.asarray(column) for name, column in run.units().to_pydict().items()}
+    events = {name: np.asarray(column) for name, column in run.events().to_pydict().items()}
+    time, arrival = sent["time_ns"], sent["arrival_ns"]
+    data = (sent["kind"] == UNIT_NEW) & (sent["flow"] >= 0)
+    [row, *_] = np.flatnonzero(data & (arrival < 0) & (time >= 5e9))
+    at, seq, packet = time[row], sent["seq"][row], sent["first_packet"][row]
+    its = (events["kind"] == RECEIVED) & (events["seq"] == seq) & (events["time_ns"] > at)
+    received = events["time_ns"][its][0]
+    assert (found["at_s"], found["received_s"]) == pytest.approx((at / 1e9, received / 1e9))
+    assert found["seq"] == seq
+    fifth = (received - at) // 5
+    low, high = at - fifth, received + 3 * fifth
+    here = (time <= high) & (np.where(arrival < 0, time, arrival) >= low)
+    columns = {
+        name: np.array([np.nan if one is None else one for one in column])
+        for name, column in found["columns"].items()
+    }
+    assert here.sum() > 50
+    assert columns["time"] == pytest.approx(time[here] / 1e9)
+    expected = np.where(arrival < 0, np.nan, arrival / 1e9)[here]
+    assert columns["arrival"] == pytest.approx(expected, nan_ok=True)
+    assert columns["kind"].tolist() == sent["kind"][here].tolist()
+    assert columns["asked"].tolist() == (sent["attempt"] > 0)[here].tolist()
+    ours = (sent["first_packet"] <= packet) & (packet <= sent["last_packet"])
+    assert columns["ours"].tolist() == ours[here].tolist()
+    assert columns["number"].tolist() == heights(sent)[here].tolist()
+    inside = (events["time_ns"] >= low) & (events["time_ns"] <= high)
+    assert columns["segment_time"] == pytest.approx(events["time_ns"][inside] / 1e9)
+    assert columns["segment_kind"].tolist() == events["kind"][inside].tolist()
+    assert columns["segment_seq"].tolist() == events["seq"][inside].tolist()
 
 
 def test_bad_input_gives_the_line_of_the_native_program() -> None:

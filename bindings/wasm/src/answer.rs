@@ -2,9 +2,9 @@
 
 use clift::Registry;
 use clift::budget::{Budget, MemoryLimit};
-use clift::diagnosis::diagnose;
-use clift::scenario::{Cell, Scenario, Store};
-use clift::simulation;
+use clift::diagnosis::{LossSegment, LossUnit, diagnose, loss_after};
+use clift::scenario::{Cell, Scenario, SetupFault, Store};
+use clift::simulation::{self, Setup};
 use clift::sync::lock;
 use clift::units::Instant;
 use serde::Deserialize;
@@ -48,12 +48,43 @@ impl Request {
         let read = Scenario::parse(&self.name, &self.text, &self.changes, &Registry::new());
         read.map_err(|error| error.to_string())
     }
+
+    /// Answers with the chosen cell, its files, and what makes a line of a fault in them.
+    fn with_cell(
+        &self,
+        answer: impl FnOnce(&Cell, &Store<'_>, &dyn Fn(SetupFault) -> String) -> Result<Answer, String>,
+    ) -> Result<Answer, String> {
+        let scenario = self.scenario()?;
+        let cell = scenario.cell(self.cell).map_err(|error| error.to_string())?;
+        let budget = Budget::of(MOST_MEMORY);
+        let store = Store::new(lock(crate::files()).clone());
+        let fault = |fault| cell.error(scenario.file(), &fault).to_string();
+        answer(&cell, &store.within(&budget), &fault)
+    }
+
+    /// Answers with the setup of the chosen run.
+    fn with_setup(
+        &self,
+        answer: impl FnOnce(&Setup) -> Result<Answer, String>,
+    ) -> Result<Answer, String> {
+        self.with_cell(|cell, store, fault| {
+            answer(&cell.setup(self.replication, store).map_err(fault)?)
+        })
+    }
 }
 
 /// JSON and the columns that it describes.
 pub(crate) struct Answer {
     json: Value,
     columns: Vec<f64>,
+}
+
+impl Answer {
+    /// Adds a column, and to the JSON where it begins and its length.
+    fn add(&mut self, name: &str, column: Vec<f64>) {
+        self.json["columns"][name] = json!([self.columns.len(), column.len()]);
+        self.columns.extend(column);
+    }
 }
 
 /// The bytes of the answer to a request.
@@ -85,43 +116,64 @@ pub(crate) fn check(request: &Request) -> Result<Answer, String> {
 
 /// Runs a replication of a cell.
 pub(crate) fn run(request: &Request) -> Result<Answer, String> {
-    let scenario = request.scenario()?;
-    let cell = scenario.cell(request.cell).map_err(|error| error.to_string())?;
-    let budget = Budget::of(MOST_MEMORY);
-    let store = Store::new(lock(crate::files()).clone());
-    let store = store.within(&budget);
-    let fault = |fault| cell.error(scenario.file(), &fault).to_string();
-    let setup = cell.setup(request.replication, &store).map_err(fault)?;
-    let labels: Map<_, _> =
-        cell.labels().iter().map(|(axis, label)| (axis.clone(), json!(label))).collect();
-    let mut json = json!({ "labels": labels, "replication": request.replication });
-    let mut log = Log::new(&setup, request.samples);
-    let mut outcome = simulation::run(&setup, &mut log).map_err(|error| error.to_string())?;
-    outcome.events -= log.taken();
-    let mut all = Vec::new();
-    if request.samples > 0 {
-        json["notes"] = json!(cell.taken(&store).map_err(fault)?);
-        for (name, column) in log.columns() {
-            json["columns"][name] = json!([all.len(), column.len()]);
-            all.extend(column);
+    request.with_cell(|cell, store, fault| {
+        let setup = cell.setup(request.replication, store).map_err(fault)?;
+        let labels: Map<_, _> =
+            cell.labels().iter().map(|(axis, label)| (axis.clone(), json!(label))).collect();
+        let json = json!({ "labels": labels, "replication": request.replication });
+        let mut answer = Answer { json, columns: Vec::new() };
+        let mut log = Log::new(&setup, request.samples);
+        let mut outcome = simulation::run(&setup, &mut log).map_err(|error| error.to_string())?;
+        outcome.events -= log.taken();
+        if request.samples > 0 {
+            answer.json["notes"] = json!(cell.taken(store).map_err(fault)?);
+            log.columns().into_iter().for_each(|(name, column)| answer.add(name, column));
         }
-    }
-    json["summary"] = json!(outcome.summary());
-    Ok(Answer { json, columns: all })
+        answer.json["summary"] = json!(outcome.summary());
+        Ok(answer)
+    })
 }
 
 /// Says what limited a replication of a cell: [`clift::diagnosis::Diagnosis::explain`].
 pub(crate) fn why(request: &Request) -> Result<Answer, String> {
-    let scenario = request.scenario()?;
-    let cell = scenario.cell(request.cell).map_err(|error| error.to_string())?;
-    let budget = Budget::of(MOST_MEMORY);
-    let store = Store::new(lock(crate::files()).clone());
-    let store = store.within(&budget);
-    let fault = |fault| cell.error(scenario.file(), &fault).to_string();
-    let setup = cell.setup(request.replication, &store).map_err(fault)?;
-    let (_, diagnosis) = diagnose(&setup, &|| true).map_err(|error| error.to_string())?;
-    let json = json!(diagnosis.explain(request.at_ns.map(Instant::from_nanos)));
-    Ok(Answer { json, columns: Vec::new() })
+    request.with_setup(|setup| {
+        let (_, diagnosis) = diagnose(setup, &|| true).map_err(|error| error.to_string())?;
+        let json = json!(diagnosis.explain(request.at_ns.map(Instant::from_nanos)));
+        Ok(Answer { json, columns: Vec::new() })
+    })
+}
+
+/// The first loss on a live link at the instant or later: [`clift::diagnosis::loss_after`]. Its units
+/// and segments are columns; an erased unit has no arrival. JSON without columns: there is none.
+pub(crate) fn loss(request: &Request) -> Result<Answer, String> {
+    request.with_setup(|setup| {
+        let from = Instant::from_nanos(request.at_ns.unwrap_or(0));
+        let found = loss_after(setup, from).map_err(|error| error.to_string())?;
+        let mut answer = Answer { json: json!({}), columns: Vec::new() };
+        let Some(loss) = found else { return Ok(answer) };
+        let seconds = |at: Instant| at.as_secs_f64();
+        answer.json = json!({
+            "at_s": seconds(loss.at),
+            "received_s": loss.received.map(seconds),
+            "flow": loss.packet.0,
+            "seq": loss.packet.1,
+        });
+        let units = |of: &dyn Fn(&LossUnit) -> f64| loss.units.iter().map(of).collect();
+        let segments = |of: &dyn Fn(&LossSegment) -> f64| loss.segments.iter().map(of).collect();
+        let columns: [(&str, Vec<f64>); 9] = [
+            ("time", units(&|it| seconds(it.sent.at))),
+            ("arrival", units(&|it| it.sent.arrival.map_or(f64::NAN, seconds))),
+            ("kind", units(&|it| f64::from(it.sent.kind as u8))),
+            ("asked", units(&|it| f64::from(u8::from(it.sent.attempt > 0)))),
+            ("number", units(&|it| it.number)),
+            ("ours", units(&|it| f64::from(u8::from(it.is_of_loss)))),
+            ("segment_time", segments(&|it| seconds(it.at))),
+            ("segment_kind", segments(&|it| f64::from(it.kind as u8))),
+            ("segment_seq", segments(&|it| it.seq as f64)),
+        ];
+        columns.into_iter().for_each(|(name, column)| answer.add(name, column));
+        Ok(answer)
+    })
 }
 
 /// The dotted keys that the scenario gives, with their values in the cell.

@@ -77,6 +77,13 @@ pub extern "C" fn clift_why() -> usize {
     answered(answer::to(&std::mem::take(&mut *lock(&INPUT)), answer::why))
 }
 
+/// Runs one replication of one cell up to a loss on a live link, and what became of it. The request is
+/// JSON: [`answer::Request`].
+#[unsafe(no_mangle)]
+pub extern "C" fn clift_loss() -> usize {
+    answered(answer::to(&std::mem::take(&mut *lock(&INPUT)), answer::loss))
+}
+
 /// Answers with the text of the panic that ended the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn clift_fault() -> usize {

@@ -46,6 +46,7 @@ mod explain;
 mod flight;
 mod found;
 mod hop;
+mod loss;
 mod watch;
 
 pub use blame::Cause;
@@ -53,3 +54,4 @@ pub use budget::{Budget, Part};
 pub use cut::{Cut, Trigger, Why};
 pub use flight::{PacketFate, PacketHistory};
 pub use found::{Diagnosis, Moment, NoDiagnosis, diagnose};
+pub use loss::{Loss, LossSegment, LossUnit, loss_after};

@@ -76,6 +76,13 @@ _CONTROLS: list[_Control] = [
     _block(
         "extra", "N_S: extra repair of a round (LLDUs)", 0, 10, "Sent on request, with the missing."
     ),
+    {"id": "live", "kind": "options", "key": "link.live", "label": "Repairs"}
+    | {
+        "options": [
+            {"text": "live", "set": {"link.live": True}},
+            {"text": "precomputed", "set": {"link.live": None}},
+        ]
+    },
     {"id": "profile", "kind": "options", "key": "transport.profile", "label": "TCP of"},
     {"id": "congestion", "kind": "options", "key": "transport.congestion"}
     | {"label": "Congestion control"},

@@ -10,9 +10,12 @@ const SIDES = ["A", "B"];
 const by = id => document.getElementById(id);
 // A run shows its beginning first, if the whole takes longer than this (ms).
 const PROMPT = 40;
+// A slider rests that has not moved for so long (ms).
+const REST = 150;
 // What the first part of a run may take (ms), so that a drag of a slider redraws many times a second.
 const PART = 18;
 const SAMPLES = 400, INTERVALS = 80;
+const DRAWN = ["bernoulli", "gilbert-elliott"];
 
 // --- quantities ---
 
@@ -70,7 +73,8 @@ function literal(value) {
   return JSON.stringify(value);
 }
 
-/** The scenario file of what is on the screen. */
+/** The scenario file of what is on the screen.
+ * @param {any} setting */
 function toml({ run, ...given }) {
   const whole = Object.entries(tree(given)).filter(([, value]) => value != null);
   const lines = whole.filter(([, value]) => !isTable(value)).map(([key, value]) => `${named(key)} = ${literal(value)}`);
@@ -133,8 +137,6 @@ function stopState(stop) {
 
 // --- runs ---
 
-/** @type {WebAssembly.Module} */
-let module_;
 const files = new Map();
 const source = URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" }));
 
@@ -145,6 +147,15 @@ function unpacked(text, type) {
   return new Response(stream, { headers: { "Content-Type": type } });
 }
 
+/** The module, which is compiled while it is unpacked, once the files of the study are there, too. */
+async function load() {
+  const compiled = WebAssembly.compileStreaming(unpacked(by("module").textContent.trim(), "application/wasm"));
+  for (const [name, text] of Object.entries(data.study?.files ?? {})) files.set(name, new Uint8Array(await unpacked(text, "").arrayBuffer()));
+  return compiled;
+}
+// While the page is built.
+const loaded = load();
+
 /** A thread that answers one request at a time; to cancel a request is to start another thread. */
 class Thread {
   constructor() {
@@ -154,17 +165,19 @@ class Thread {
 
   start() {
     this.worker?.terminate();
-    this.worker = new Worker(source);
-    this.worker.onmessage = ({ data: said }) => this.finish(said);
-    this.worker.onerror = event => { event.preventDefault(); this.finish({ fault: `the simulator stopped: ${event.message}` }); };
-    this.worker.postMessage({ module: module_, files: [...files] });
+    const worker = this.worker = new Worker(source);
+    worker.onmessage = ({ data: said }) => this.finish(said);
+    worker.onerror = event => { event.preventDefault(); this.finish({ fault: `the simulator stopped: ${event.message}` }); };
+    // Without a module the page says so and asks nothing.
+    this.ready = loaded.then(module => worker.postMessage({ module, files: [...files] }), () => {});
   }
 
   /** Asks, and resolves to `{ answer, ms }`, or to null if the request is cancelled. */
   ask(name, request) {
     return new Promise(resolve => {
       this.waiting = resolve;
-      this.worker.postMessage({ name, request });
+      const { worker } = this;
+      this.ready.then(() => worker.postMessage({ name, request }));
     });
   }
 
@@ -194,25 +207,30 @@ class Side {
     this.answer = null;
     /** @type {Causes | null} */
     this.causes = null;
-    // Whether the answer is that of the whole run.
+    // A loss on the link of the whole run.
+    this.loss = null;
+    // Whether the answer is of this setting, of its whole run, and the causes are.
+    this.isShown = false;
     this.isWhole = false;
+    this.isExplained = false;
     this.part = null;
     this.error = "";
     this.generation = 0;
     this.isBusy = false;
     // Whether the request that runs takes long, so that a change cancels it.
     this.isLong = false;
-    // Milliseconds for a second of simulated time at 1 bit/s.
-    this.cost = 1e-6;
+    // Milliseconds for a second of simulated time at 1 bit/s; at first much of it is compilation.
+    this.cost = 4e-6;
   }
 
   rate() { return amount(this.given["channel.rate"]) || 1e6; }
   duration() { return amount(this.given.duration) || 400; }
 
-  /** Runs the setting, a first part at once, then the whole, and finds the causes; with `isSame` only the causes. */
+  /** Runs the setting, a first part at once, and once sliders rest the whole with its causes; with `isSame` only what is missing. */
   async run(isSame = false) {
     this.generation++;
-    if (!isSame) this.isWhole = false;
+    this.isExplained = false;
+    if (!isSame) this.isWhole = this.isShown = false;
     if (this.isLong) this.thread.cancel();
     if (this.isBusy) return;
     this.isBusy = true;
@@ -220,35 +238,38 @@ class Side {
     do {
       mine = this.generation;
       const whole = this.duration(), expected = this.cost * this.rate() * whole, isLong = expected > PROMPT;
-      if (isLong && !this.isWhole) {
-        await this.simulate(Math.max(0.02, PART / expected) * whole);
-        if (mine !== this.generation || this.error) continue;
+      if (isLong && !this.isShown) {
+        this.isShown = await this.simulate(Math.max(0.02, PART / expected) * whole) && mine === this.generation;
+        if (!this.isShown || this.error) continue;
       }
+      if (isLong && moving) break;
       this.isLong = isLong;
-      if (!this.isWhole) {
-        const isDone = await this.simulate(null);
-        this.isWhole = isDone && mine === this.generation;
-      }
-      if (this.isWhole) await this.explain();
+      if (!this.isWhole) this.isWhole = this.isShown = await this.simulate(null) && mine === this.generation;
+      if (this.isWhole && !moving) await this.explain();
       this.isLong = false;
     } while (mine !== this.generation);
     this.isBusy = false;
     redraw();
   }
 
+  /** Whether all is there. */
+  get isDone() { return !this.isBusy && !moving && (this.isExplained || Boolean(this.error)); }
+
   request() { return { name: this.title(), text: toml(this.given), replication: this.given.run || 0 }; }
 
   /** Runs the first `part` seconds, or all (null), and shows the result. Resolves to whether it was not cancelled. */
   async simulate(part) {
-    const changes = part == null ? [] : [["duration", `${Math.ceil(part * 1e3)} ms`]];
+    const ms = Math.ceil(part * 1e3), changes = part == null ? [] : [["duration", `${ms} ms`]];
+    // The channel is drawn slot by slot, by default for a minute more than the run.
+    if (part != null && DRAWN.includes(this.given["channel.model"]) && !("channel.length" in this.given)) changes.push(["channel.length", `${ms + 5000} ms`]);
     const said = await this.thread.ask("clift_run", { ...this.request(), changes, samples: SAMPLES });
     if (!said) return false;
-    const { answer, ms } = said;
+    const { answer, ms: took } = said;
     this.error = answer.error || "";
     this.part = part;
     if (!answer.error) {
       this.answer = answer;
-      if (ms > 1) this.cost = ms / (this.rate() * answer.summary.duration_s);
+      if (took > 1) this.cost = took / (this.rate() * answer.summary.duration_s);
     }
     redraw();
     return true;
@@ -256,9 +277,16 @@ class Side {
 
   /** Finds the causes of the whole run, and what they were at the instant, if it is in the run. */
   async explain() {
-    const isIn = !this.error && instant != null && instant <= this.answer.summary.duration_s;
-    const said = this.error ? null : await this.thread.ask("clift_why", { ...this.request(), at_ns: isIn ? Math.round(instant * 1e9) : null });
+    const mine = this.generation, isIn = !this.error && instant != null && instant <= this.answer.summary.duration_s;
+    const ask = (name, at) => this.error ? null : this.thread.ask(name, { ...this.request(), at_ns: at == null ? null : Math.round(at * 1e9) });
+    const said = await ask("clift_why", isIn ? instant : null);
     this.causes = said ? said.answer : null;
+    redraw();
+    if (!said || mine !== this.generation) return;
+    // Without an instant, when the first packets are over.
+    const lost = await ask("clift_loss", isIn ? instant : this.answer.summary.duration_s / 10);
+    this.loss = lost ? lost.answer : null;
+    this.isExplained = mine === this.generation && Boolean(lost);
     redraw();
   }
 
@@ -279,6 +307,14 @@ class Side {
 let sides, stop = null;
 /** The instant that is explained, s. */
 let instant = null;
+// Whether a slider is being moved.
+let moving = false;
+/** Runs the wholes, once no slider moves. */
+function rest() {
+  if (!moving) return;
+  moving = false;
+  sides.forEach(side => { if (!side.isExplained) side.run(true); });
+}
 
 // --- controls ---
 
@@ -296,7 +332,7 @@ function set(side, changes) {
 function slider(id, label, steps, get, change) {
   const said = make("output", { for: id });
   const found = make("input", { type: "range", id, min: "0", max: String(steps.length - 1), step: "1", "aria-label": label,
-    oninput: () => { change(steps[found.value]); tell(steps[found.value]); } });
+    oninput: () => { moving = true; change(steps[found.value]); tell(steps[found.value]); }, onchange: rest });
   const tell = value => { said.textContent = inWords(value); found.setAttribute("aria-valuetext", inWords(value)); };
   return { elements: [found, said], fill: () => {
     const value = get(), at = amount(value);
@@ -389,9 +425,9 @@ function results() {
     by(`head-${side.name}`).textContent = side.label();
     const place = by(`state-${side.name}`), notes = side.answer?.notes || [];
     place.className = side.error ? "warning" : "note";
-    place.textContent = side.error ? `${side.name}: ${side.error}` : !side.isBusy ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`;
+    place.textContent = side.error ? `${side.name}: ${side.error}` : side.isWhole ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`;
   }
-  by("results").setAttribute("aria-busy", String(sides.some(side => side.isBusy)));
+  by("results").setAttribute("aria-busy", String(!sides.every(side => side.isDone)));
 }
 
 /** One sentence for both settings. */
@@ -425,12 +461,14 @@ const PLOTS = [
   ["queue", "Queue before the link", "packets", "At 400 instants.", one => ({ x: one.time_s, y: one.queue_packets })],
 ];
 let plots;
+const NOTHING = { x: [], y: [] };
 
 function draw() {
-  const there = sides.filter(side => side.answer && !side.error);
+  // Before the first answer both lines are there and empty: a plot is made once.
+  const isFirst = sides.every(side => !side.answer), there = sides.filter(side => isFirst || side.answer && !side.error);
   const end = Math.max(...sides.map(side => side.answer?.summary.duration_s || 0));
   for (const [id, title, unit, told, of] of PLOTS) {
-    const lines = there.map(side => ({ name: side.label(), colour: side.number, dash: side.number, kind: "line", ...of(side.answer.columns) }));
+    const lines = there.map(side => ({ name: side.label(), colour: side.number, dash: side.number, kind: "line", ...(side.answer ? of(side.answer.columns) : NOTHING) }));
     const most = lines.map(line => `${line.name.slice(0, 1)} ${shown((lowest([line], one => [one.y]) || [0, 0])[1], 4)}`);
     plots[id].show({ title, lines, lineTitle: "setting", summary: `${told} Maximum (${unit}): ${most.join("; ") || "none"}.`,
       pick, picked: instant,
@@ -462,7 +500,7 @@ let told = null;
 /** The use of the capacity by cause, and the instant that is explained. */
 function causes() {
   const key = [theme(), ...sides.map(side => side.error ? null : side.causes)];
-  for (const id of ["bars", "budget", "moment"]) by(id).classList.toggle("old", sides.some(side => side.isBusy));
+  for (const id of ["bars", "budget", "moment"]) by(id).classList.toggle("old", !sides.every(side => side.isDone));
   if (told?.every((one, at) => one === key[at])) return;
   told = key;
   const found = sides.map(side => side.error || side.causes?.error ? null : side.causes);
@@ -482,7 +520,7 @@ function causes() {
   by("budget-body").replaceChildren(...titles.map(title => row([painted("i", title), title], values(title))),
     row(["capacity"], found.map(one => [one?.capacity_kbps, one?.capacity_kbps])));
   by("moment").replaceChildren(...sides.flatMap((side, at) => moment(side, found[at])));
-  if (isPicked && sides.every(side => !side.isBusy)) {
+  if (isPicked && sides.every(side => side.isDone)) {
     isPicked = false;
     by("moment").scrollIntoView({ block: "nearest" });
   }
@@ -502,6 +540,41 @@ function moment(side, found) {
     ]))];
 }
 
+// --- a loss on the link ---
+
+/** The figures of a loss: its units on the link, and the segments of its flow.
+ * @type {[string, string, string, (columns: any) => any[]][]} */
+const LOSSES = [["units", "units on the link", "LLDU, by number", unitLines], ["segments", "segments of TCP", "sequence number (kB)", segmentLines]];
+let lost = null;
+/** What became of a lost unit in both runs. */
+function losses() {
+  const key = sides.map(side => side.error ? null : side.loss);
+  by("losses").classList.toggle("old", !sides.every(side => side.isDone));
+  if (lost?.every((one, at) => one === key[at])) return;
+  lost = key;
+  for (const side of sides) {
+    const found = side.error ? null : side.loss, columns = found?.columns;
+    const span = columns && lowest([columns], one => [one.time, one.arrival, one.segment_time]);
+    for (const [id, title, unit, of] of LOSSES) {
+      const lines = columns ? of(columns) : [];
+      plots[`${id}-${side.name}`].show({ title: `${side.name}: ${title}`, lines, lineTitle: "event", summary: columns ? lossWords(found, id, lines) : noLoss(side), pick, picked: found?.at_s,
+        x: { title: "time (s)", unit: "s", ends: span }, y: { title: unit } });
+    }
+  }
+}
+
+/** What a figure of a loss shows, in words. */
+function lossWords({ at_s, received_s, seq }, id, lines) {
+  const counts = lines.filter(({ name }) => !/arrival|acknowledged/.test(name)).map(({ name, x }) => `${name} ${x.length}`).join(", ");
+  return id === "units" ? `At ${shown(at_s, 6)} s a unit of the segment at byte ${seq} is erased. ${received_s == null ? "The segment does not arrive" : `The segment arrives ${shown(1e3 * (received_s - at_s), 4)} ms later`}. Units in view: ${counts}.` : `Segments in view: ${counts}.`;
+}
+
+function noLoss(side) {
+  if (side.error || !side.loss) return "";
+  const { error } = side.loss;
+  return error ? `${error}.` : side.given["link.live"] ? "The link erases no unit with data from that time on." : "Only a live link tells what it sends, unit by unit.";
+}
+
 let drawing = false;
 /** Draws both settings as soon as the browser can. */
 function redraw() {
@@ -513,10 +586,11 @@ function redraw() {
     results();
     draw();
     causes();
+    losses();
     const count = Number(root.dataset.draws || 0) + 1;
     root.dataset.draws = String(count);
     root.dataset.first ??= String(Math.round(performance.now()));
-    const done = sides.every(side => !side.isBusy);
+    const done = sides.every(side => side.isDone);
     root.dataset.done = String(done);
     if (done) by("told").textContent = sentence();
   });
@@ -530,9 +604,10 @@ function settle() {
   root.dataset.done = "false";
   clearTimeout(settling);
   settling = setTimeout(() => {
+    rest();
     history.replaceState(null, "", fragment(state()));
     texts();
-  }, 150);
+  }, REST);
 }
 /** @type {() => any} */
 const state = () => ({ stop, at: instant, ...Object.fromEntries(sides.map(side => [side.name, side.given])) });
@@ -639,16 +714,18 @@ function guide() {
 
 async function begin() {
   by("stops").append(...data.stops.map((one, at) => make("li", {}, make("a", { href: fragment(stopState(at)) }, one.title))));
-  plots = Object.fromEntries(PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`, ", Enter explains what is read")]));
+  sides = SIDES.map((name, number) => new Side(name, number));
+  by("controls").append(...data.controls.map(row));
+  const told = ", Enter explains what is read";
+  plots = Object.fromEntries([...PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`, told)]),
+    ...SIDES.flatMap(side => LOSSES.map(([id]) => [`${id}-${side}`, figure(by("losses"), `figure-${id}-${side}`, told)]))]);
+  draw();
   try {
-    module_ = await WebAssembly.compileStreaming(unpacked(by("module").textContent.trim(), "application/wasm"));
-    for (const [name, text] of Object.entries(data.study?.files ?? {})) files.set(name, new Uint8Array(await unpacked(text, "").arrayBuffer()));
-    sides = SIDES.map((name, number) => new Side(name, number));
+    await loaded;
   } catch (error) {
     by("told").textContent = `The simulator does not start in this browser: ${error.message}`;
     return;
   }
-  by("controls").append(...data.controls.map(row));
   const asked = stateOf(location.hash), run = runOf(location.hash);
   if (asked) show(asked);
   else if (run) await takeRun(run);

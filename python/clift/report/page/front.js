@@ -283,8 +283,10 @@ function figure(place, id, enter = "") {
     make("div", { class: "tools" }, reset, save, make("span", { class: "note", id: `${id}-keys` },
       `Drag to zoom. With the keyboard: arrows read values, + and - zoom, 0 shows all${enter}.`)), details));
   let spec = null, chart = null, at = null, xs = [], shownNow = null;
+  // A plot out of view is drawn when it comes into view.
+  let isInView = true, isDue = false;
 
-  const view = () => chart ? { x: [chart.scales.x.min, chart.scales.x.max], y: [chart.scales.y.min, chart.scales.y.max] } : ends(spec);
+  const view = () => chart && !isDue ? { x: [chart.scales.x.min, chart.scales.x.max], y: [chart.scales.y.min, chart.scales.y.max] } : ends(spec);
   function whole() { if (chart) { const { x } = ends(spec); chart.setScale("x", { min: x[0], max: x[1] }); } }
 
   function tabulate() {
@@ -357,7 +359,6 @@ function figure(place, id, enter = "") {
   function renewed() {
     const look = ({ lines, x, y }) => JSON.stringify([lines.map(line => [line.colour, line.dash, line.kind, line.mark, line.hidden]), x.title, x.labels, x.log, y.title]);
     if (!chart || !chart.spec || chart.zoomed || look(chart.spec) !== look(spec)) return false;
-    if (chart.spec.lines.some((line, number) => line.name !== spec.lines[number].name)) legends();
     shownNow = inView();
     chart.spec = spec;
     chart.setData(shownNow.columns);
@@ -450,6 +451,15 @@ function figure(place, id, enter = "") {
     pen.restore();
   }
 
+  /** Draws what is to be shown: the plot at once, or when it comes into view. */
+  function update() {
+    const names = JSON.stringify(spec.lines.map(line => [line.name, line.colour, line.dash, line.kind, line.mark, line.hidden]));
+    if (names !== legend.dataset.of) legends();
+    legend.dataset.of = names;
+    isDue = !isInView;
+    if (!isDue && !renewed()) draw();
+  }
+
   function legends() {
     legend.replaceChildren(...(spec.lines.length < 2 ? [] : spec.lines.map(line => {
       const picture = drawn("svg", { width: 30, height: 12, "aria-hidden": "true" }, key(line, 0, 6, theme()));
@@ -488,6 +498,11 @@ function figure(place, id, enter = "") {
     else return;
     event.preventDefault();
   });
+  new IntersectionObserver(changes => {
+    isInView = changes[changes.length - 1].isIntersecting;
+    if (isInView && isDue) update();
+  }, { rootMargin: "100px" }).observe(plot);
+  plot.addEventListener("focus", () => { isInView = true; if (isDue) update(); });
   plot.addEventListener("blur", () => { at = null; readout.removeAttribute("aria-live"); });
   new ResizeObserver(() => { if (chart && Math.abs(chart.width - plot.clientWidth) > 1 && plot.clientWidth) chart.setSize({ width: plot.clientWidth, height: chart.height }); }).observe(plot);
 
@@ -498,15 +513,47 @@ function figure(place, id, enter = "") {
       summary.textContent = spec.summary;
       readout.textContent = "";
       at = null;
-      if (!renewed()) { legends(); draw(); }
+      update();
       if (details.open) tabulate();
     },
-    recolour() { if (spec) { legends(); draw(); } },
+    recolour() { if (spec) { legends(); if (!isDue) draw(); } },
     print() { if (spec) paper.replaceChildren(svg(spec, view(), 640, 340)); },
     get chart() { return chart; },
   };
   figures.push(one);
   return one;
+}
+
+// --- time-sequences ---
+
+/** Points of rows that are wanted, in the order of their places. */
+function points(x, y, wanted) {
+  const rows = Array.from(x.keys()).filter(wanted).sort((a, b) => x[a] - x[b]);
+  return { kind: "points", x: rows.map(n => x[n]), y: rows.map(n => y[n]) };
+}
+
+/** Lines of a time-sequence of segments; kinds are numbered as `EventKind` of the core. */
+function segmentLines({ segment_time: time, segment_kind: kind, segment_seq: seq }) {
+  const kb = Array.from(seq, byte => byte / 1000), of = what => points(time, kb, n => kind[n] === what);
+  return [
+    { name: "sent", colour: 0, mark: "dot", radius: 2, ...of(0) },
+    { name: "retransmitted", colour: 1, mark: "cross", radius: 4, ...of(1) },
+    { name: "lost", colour: 6, mark: "down", radius: 4, ...of(4) },
+    { name: "acknowledged", colour: 2, ...of(5), kind: "step" },
+  ].filter(line => line.x.length);
+}
+
+/** Lines of a time-sequence of a link's units around a loss; an erased unit has no arrival. */
+function unitLines({ time, arrival, kind, asked, number, ours }) {
+  const of = wanted => points(time, number, wanted);
+  return [
+    { name: "repair, unrequested", colour: 3, mark: "dot", radius: 3, ...of(n => kind[n] === 2 && !asked[n]) },
+    { name: "first transmission", colour: 0, mark: "dot", radius: 1.6, ...of(n => kind[n] === 0) },
+    { name: "retransmission", colour: 1, mark: "cross", radius: 4, ...of(n => kind[n] === 1) },
+    { name: "repair, requested", colour: 3, mark: "up", radius: 3, ...of(n => kind[n] === 2 && asked[n]) },
+    { name: "erased", colour: 6, mark: "square", radius: 3, ...of(n => Number.isNaN(arrival[n])) },
+    { name: "arrival of the lost packet", colour: 1, mark: "down", radius: 4, ...points(arrival, number, n => ours[n] && !Number.isNaN(arrival[n])) },
+  ].filter(line => line.x.length);
 }
 
 // --- selection ---

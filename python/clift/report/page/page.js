@@ -181,22 +181,14 @@ for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "M
 }
 if (data.sequence.length) {
   const plot = figure(inside, "figure-sequence", enter);
-  // Kinds of events with their names and marks.
-  const events = [[0, "sent", 0, "dot", 2], [1, "retransmitted", 1, "cross", 4], [4, "lost", 6, "down", 4]];
   updates.push(() => {
     const found = data.sequence.filter(one => within(one.cell)), pick = Math.min(sequencePick, found.length - 1), one = found[Math.max(0, pick)];
     const chooser = document.getElementById("sequence-choice");
     chooser.replaceChildren();
     if (found.length > 1) select(chooser, "Time-sequence of", found.map(each => nameOf(each.cell)), Math.max(0, pick), value => { sequencePick = value; updates.at(-1)(); chooser.querySelector("select").focus(); });
-    const lines = [];
-    let again = 0, lost = 0;
-    if (one) {
-      const time = cached(one.time), kind = cached(one.kind), seq = cached(one.seq);
-      const part = what => { const x = [], y = []; for (let n = 0; n < kind.length; n++) if (kind[n] === what) { x.push(time[n]); y.push(seq[n] / 1000); } return { x, y }; };
-      for (const [what, name, ink, look_, radius] of events) { const points = part(what); if (what === 1) again = points.x.length; if (what === 4) lost = points.x.length; if (points.x.length) lines.push({ name, colour: ink, mark: look_, radius, kind: "points", ...points, ...behind(n => href(one.cell, 0, points.x[n])) }); }
-      const acked = part(5);
-      if (acked.x.length) lines.push({ name: "acknowledged", colour: 2, kind: "step", ...acked });
-    }
+    const lines = one ? segmentLines({ segment_time: cached(one.time), segment_kind: cached(one.kind), segment_seq: cached(one.seq) }) : [];
+    for (const line of lines) if (line.mark) Object.assign(line, behind(n => href(one.cell, 0, line.x[n])));
+    const [lost, again] = ["lost", "retransmitted"].map(name => lines.find(line => line.name === name)?.x.length ?? 0);
     plot.show({ title: `Time-sequence at the longest wait for an ACK${one && varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "event",
       summary: !one ? "The selected cells have no data here." : one.around ? `Segments of the first flow around the loss with the longest wait: ${lost} lost, ${again} retransmitted in this window.` : "Start of the run: nothing was lost.",
       x: { title: "time (s)", unit: "s", margin: true }, y: { title: "sequence number (kB)" } });
@@ -208,20 +200,9 @@ if (data.units.length) {
   inside.append(chooser);
   const plot = figure(inside, "figure-units", enter);
   const draw = pick => {
-    const one = data.units[pick], [time, arrival, kind, asked, number, ours] = ["time", "arrival", "kind", "asked", "number", "ours"].map(name => cached(one[name]));
-    const pointsOf = (wanted, at = time) => { const x = [], y = []; for (let n = 0; n < time.length; n++) if (wanted(n)) { x.push(at[n]); y.push(number[n]); } return { x, y }; };
-    const lines = [
-      { name: "repair, unrequested", colour: 3, mark: "dot", radius: 3, ...pointsOf(n => kind[n] === 2 && !asked[n]) },
-      { name: "first transmission", colour: 0, mark: "dot", radius: 1.6, ...pointsOf(n => kind[n] === 0) },
-      { name: "retransmission", colour: 1, mark: "cross", radius: 4, ...pointsOf(n => kind[n] === 1) },
-      { name: "repair, requested", colour: 3, mark: "up", radius: 3, ...pointsOf(n => kind[n] === 2 && asked[n]) },
-      { name: "erased", colour: 6, mark: "square", radius: 3, ...pointsOf(n => Number.isNaN(arrival[n])) },
-      { name: "arrival of the lost packet", colour: 1, mark: "down", radius: 4, ...pointsOf(n => ours[n] && !Number.isNaN(arrival[n]), arrival) },
-    ].filter(line => line.x.length).map(line => {
-      const order = Array.from(line.x.keys()).sort((a, b) => line.x[a] - line.x[b]);
-      const x = order.map(n => line.x[n]);
-      return { ...line, kind: "points", x, y: order.map(n => line.y[n]), ...behind(n => href(one.cell, 0, x[n])) };
-    });
+    const one = data.units[pick], columns = Object.fromEntries(["time", "arrival", "kind", "asked", "number", "ours"].map(name => [name, cached(one[name])]));
+    const { time, arrival, kind } = columns;
+    const lines = unitLines(columns).map(line => ({ ...line, ...behind(n => href(one.cell, 0, line.x[n])) }));
     const count = wanted => { let found = 0; for (let n = 0; n < time.length; n++) if (wanted(n)) found++; return found; };
     plot.show({ title: `A loss on the link and its repair${varying.length ? `, ${nameOf(one.cell)}` : ""}`, lines, lineTitle: "unit",
       summary: `Units of the link around its first repaired loss, by number of the ${one.unit}: ${count(n => kind[n] === 0)} first transmissions, ${count(n => kind[n] === 1)} retransmissions, ${count(n => kind[n] === 2)} repair units; ${count(n => Number.isNaN(arrival[n]))} erased.`,
