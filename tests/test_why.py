@@ -13,7 +13,7 @@ from command import clift as clift_command
 import clift
 import clift._clift as _clift
 from clift.diagnosis.attack import attack
-from clift.diagnosis.replay import Edits, behind, bursts, replay, replayed, setup
+from clift.diagnosis.replay import Edits, behind, bursts, effect, replay, replayed, setup
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "why.md"
 GEO = """
@@ -123,6 +123,46 @@ def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     said = clift_command("why", path, "--without", "burst:0", "--rank", "3").stdout
     assert "Without burst:0" in said
     assert "gain without it" in said
+
+
+def test_an_effect_is_a_mean_over_other_losses_after_the_event(path: Path, tmp_path: Path) -> None:
+    scenario = clift.Scenario.read(path)
+    run = clift.simulate(scenario)
+    cut = run.why()["costliest"][0]
+    removed = behind(bursts(scenario), cut)
+    found = effect(scenario, Edits(removed), cut["at_s"], 6)
+    # By hand: erase what another replication erases after the cut, and receive what this one lost.
+    gains = []
+    own = [burst for burst in bursts(scenario) if burst.at_s > cut["at_s"]]
+    core, cell, _ = scenario.task()
+    for number in range(6):
+        others = core.bursts(cell, (1 << 20) + number)
+        slots = [
+            n
+            for first, many, at in others
+            if at > cut["at_s"] * 1e9
+            for n in range(first, first + many)
+        ]
+        assert set(slots) != {n for one in own for n in range(one.first, one.first + one.slots)}
+        with_, without = (
+            replay(scenario, Edits([*own, *gone], slots)).goodput_kbps for gone in ([], removed)
+        )
+        gains.append(without - with_)
+    assert len(set(gains)) > 1
+    assert found is not None
+    assert found.mean == pytest.approx(sum(gains) / 6)
+    assert found.low < found.mean < found.high
+    words = ("--without", f"erasures:{cut['number']}", "--draws", "6")
+    assert why(path, *words)["replay"]["effect_kbps"] == found.as_dict()
+    assert "effect_kbps" not in why(path, *words[:3], "0")["replay"]
+    # A trace has no other draws.
+    trace = tmp_path / "x.csv"
+    clift.channel.bernoulli(slots=9_000, slot_ns=1_000_000, p=0.02, seed=1, lldu_bytes=250).write(
+        trace
+    )
+    made = tmp_path / "trace.toml"
+    made.write_text('duration = "8 s"\nscheme = "ARQ"\ntrace.file = "x.csv"\nlink.live = true\n')
+    assert "effect_kbps" not in why(made, "--without", "burst:0")["replay"]
 
 
 def both(

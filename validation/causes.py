@@ -2,9 +2,11 @@
 
 `python validation/causes.py` draws scenarios (schemes, links with and without repair, transports,
 flows, rates, delays), checks that each budget adds up to the capacity, then takes away the erasures
-behind window cuts and compares what the run gains with what the budget charged.
+behind window cuts and compares what the run gains, alone and over other draws of the losses after
+the cut, with what the budget charged.
 
-`--runs` and `--causes` give the numbers of runs and of causes; the draws are those of `--seed`.
+`--runs`, `--causes` and `--draws` give the numbers of runs, of causes and of draws for each cause;
+the scenarios are those of `--seed`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import warnings
 from typing import Any
 
 import clift
-from clift.diagnosis.replay import Edits, behind, bursts, replay
+from clift.campaign.statistics import Estimate
+from clift.diagnosis.replay import Edits, behind, bursts, effect, replay
 
 # Relative difference that rounding to bits and to floating point may make.
 ROUNDING = 1e-9
@@ -77,13 +80,14 @@ def adds_up(run: clift.Run) -> bool:
     return off <= ROUNDING and min(parts, default=0.0) >= 0 and same
 
 
-def taken_away(draw: random.Random, wanted: int) -> list[tuple[float, float]]:
+def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float, float, Estimate]]:
     """What cuts were charged with, and what runs gain without the erasures behind them, in kbit/s.
 
-    One cut a run, drawn from the costliest: live links over slots, one flow of bulk data.
+    The gain is that of the run alone, and that over other draws. One cut a run, drawn from the
+    costliest: live links over slots, one flow of bulk data.
     """
-    pairs: list[tuple[float, float]] = []
-    while len(pairs) < wanted:
+    found_: list[tuple[float, float, Estimate]] = []
+    while len(found_) < wanted:
         scenario = drawn(draw, ("newreno", "cubic", "hybla"))
         tree = dict(scenario.tree) | {"flows": 1}
         tree.pop("application", None)
@@ -98,8 +102,10 @@ def taken_away(draw: random.Random, wanted: int) -> list[tuple[float, float]]:
         removed = behind(bursts(scenario), cut)
         if removed:
             gained = replay(scenario, Edits(removed)).goodput_kbps - run.goodput_kbps
-            pairs.append((cut["cost_kbps"], gained))
-    return pairs
+            average = effect(scenario, Edits(removed), cut["at_s"], draws)
+            assert average is not None
+            found_.append((cut["cost_kbps"], gained, average))
+    return found_
 
 
 # What a run without any erasure does not pay for. Repairs that are sent in any case stay.
@@ -131,6 +137,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--causes", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # notes of runs
@@ -143,15 +150,26 @@ def main() -> int:
             faults += 1
             print(f"run {number}: the budget does not add up: {run.scenario!r}")
     print(f"{given.runs - faults} of {given.runs} budgets add up to the capacity")
-    pairs = taken_away(draw, given.causes)
-    rising = sum(gained > 0 for _, gained in pairs)
-    falling = sum(gained < 0 for _, gained in pairs)
-    print(f"{rising} of {len(pairs)} runs gain when a cause is taken away, {falling} lose")
-    charged, gained = (sum(column) for column in zip(*pairs, strict=True))
-    print(f"all of them: {charged:.1f} kbit/s charged, {gained:.1f} kbit/s gained")
-    largest = sorted(pairs, reverse=True)[:10]
-    charged, gained = (sum(column) for column in zip(*largest, strict=True))
-    print(f"the ten largest: {charged:.1f} kbit/s charged, {gained:.1f} kbit/s gained")
+    causes = taken_away(draw, given.causes, given.draws)
+    rising = sum(gained > 0 for _, gained, _ in causes)
+    falling = sum(gained < 0 for _, gained, _ in causes)
+    print(f"{rising} of {len(causes)} runs gain when a cause is taken away, {falling} lose")
+    # An interval that is left open is that of draws that hardly differ.
+    clear = [one for *_, one in causes if one.low is not None and one.low * (one.high or 0) > 0]
+    rising = sum(one.mean > 0 for one in clear)
+    print(
+        f"over {given.draws} draws of what follows {len(clear)} of {len(causes)} causes have a "
+        f"clear effect; {rising} of these runs gain without theirs"
+    )
+    for what, some in (
+        ("all of them", causes),
+        ("the ten largest", sorted(causes, key=lambda one: -one[0])[:10]),
+    ):
+        charged, gained = sum(one[0] for one in some), sum(one[1] for one in some)
+        mean = sum(one.mean for *_, one in some)
+        print(
+            f"{what}: {charged:.1f} kbit/s charged, {gained:.1f} gained, {mean:.1f} over the draws"
+        )
     pairs = all_taken_away(draw, given.causes)
     rising = sum(gained > 0 for _, gained in pairs)
     print(f"{rising} of {len(pairs)} runs gain without any erasure")

@@ -24,8 +24,9 @@ use crate::units::{Duration, Instant};
 /// "#;
 /// let scenario = Scenario::parse("arq.toml", text, &[])?;
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
-/// let loss = loss_after(&setup, Instant::from_millis(5_000))?.unwrap();
-/// assert!(loss.at >= Instant::from_millis(5_000) && loss.received.unwrap() > loss.at);
+/// let from = Instant::from_nanos(5_000_000_000);
+/// let loss = loss_after(&setup, from)?.unwrap();
+/// assert!(loss.at >= from && loss.received.unwrap() > loss.at);
 /// let again = |unit: &&clift::diagnosis::LossUnit| unit.sent.kind == TransmissionKind::Again;
 /// assert!(loss.units.iter().filter(again).any(|unit| unit.is_of_loss));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -37,6 +37,14 @@ from clift.scenario import Scenario
     metavar="N",
     help="Rank N bursts of erasures by the goodput that the run gains without each.",
 )
+@click.option(
+    "--draws",
+    type=click.IntRange(0, 1000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Average what --without and --from gain over N other draws of the channel.",
+)
 @changing
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.option("-o", "--output", type=Picture(), help="Draw the causes into this file.")
@@ -46,6 +54,7 @@ def why(
     without: tuple[str, ...],
     later: tuple[tuple[int, str], ...],
     rank: int | None,
+    draws: int,
     changes: dict[str, str],
     as_json: bool,
     output: Path | None,
@@ -71,7 +80,7 @@ def why(
                 (at, key, value, first_run(Scenario.read(path, {**changes, key: value})))
                 for at, key, value in changed
             ]
-            edits, found["replay"] = replayed(scenario, found, without, others)
+            edits, found["replay"] = replayed(scenario, found, without, others, draws)
         if rank is not None:
             found["bursts"] = tell.ranked(scenario, run, found, rank)
     if as_json:

@@ -107,11 +107,24 @@ def _replay(other: dict[str, Any], run: Run) -> list[str]:
         f"  goodput {other['goodput_kbps']:.1f} instead of {run.goodput_kbps:.1f} kbit/s "
         f"({gained:+.1f})"
     )
+    if "effect_kbps" in other:
+        lines.append(f"  {_effect(other['effect_kbps'])}")
     if run.completion_s is not None and other["completion_s"] is not None:
         lines.append(
             f"  completion {other['completion_s']:.3f} instead of {run.completion_s:.3f} s"
         )
     return lines
+
+
+def _effect(found: dict[str, Any]) -> str:
+    low, high = found["low"], found["high"]
+    where = f"over {counted(found['runs'], 'other draw')} of the losses after it"
+    if low is None:
+        return f"{where}: the draws differ too seldom to tell"
+    interval = f"95 % interval {low:+.1f} to {high:+.1f}"
+    if low <= 0 <= high:
+        return f"{where}: no clear effect ({interval})"
+    return f"{where}: {found['mean']:+.1f} kbit/s ({interval})"
 
 
 def _place(burst: dict[str, Any]) -> str:
