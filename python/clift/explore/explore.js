@@ -219,8 +219,9 @@ class Side {
     this.isBusy = false;
     // Whether the request that runs takes long, so that a change cancels it.
     this.isLong = false;
-    // Milliseconds for a second of simulated time at 1 bit/s; at first much of it is compilation.
-    this.cost = 4e-6;
+    // Milliseconds for a second of simulated time at 1 bit/s. The first run compiles what it calls, and
+    // code runs slowly before it is optimised, so it is a short one.
+    this.cost = 4e-5;
   }
 
   rate() { return amount(this.given["channel.rate"]) || 1e6; }
