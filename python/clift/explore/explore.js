@@ -137,39 +137,33 @@ function stopState(stop) {
 
 // --- runs ---
 
+// Files that were dropped.
 const files = new Map();
 const source = URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" }));
 
-/** What a packed text holds, unpacked while it is read. */
-function unpacked(text, type) {
-  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : numbers({ t: "u1", d: text });
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream, { headers: { "Content-Type": type } });
-}
-
-/** The module, which is compiled while it is unpacked, once the files of the study are there, too. */
-async function load() {
-  const compiled = WebAssembly.compileStreaming(unpacked(by("module").textContent.trim(), "application/wasm"));
-  for (const [name, text] of Object.entries(data.study?.files ?? {})) files.set(name, new Uint8Array(await unpacked(text, "").arrayBuffer()));
-  return compiled;
-}
-// While the page is built.
-const loaded = load();
+/** @type {(it: { module: WebAssembly.Module, files: [string, Uint8Array][] }) => void} */
+let give;
+/** @type {(reason: Error) => void} */
+let refuse;
+/** What later threads get from the first one, which unpacks and compiles while the page is built.
+ * @type {Promise<{ module: WebAssembly.Module, files: [string, Uint8Array][] }>} */
+const loaded = new Promise((resolve, reject) => { [give, refuse] = [resolve, reject]; });
 
 /** A thread that answers one request at a time; to cancel a request is to start another thread. */
 class Thread {
-  constructor() {
+  constructor(isFirst = false) {
     this.waiting = null;
-    this.start();
+    this.start(isFirst);
   }
 
-  start() {
+  start(isFirst = false) {
     this.worker?.terminate();
     const worker = this.worker = new Worker(source);
-    worker.onmessage = ({ data: said }) => this.finish(said);
+    worker.onmessage = ({ data: said }) => { if (said.module) give(said); else if (said.failed) refuse(Error(said.failed)); else this.finish(said); };
     worker.onerror = event => { event.preventDefault(); this.finish({ fault: `the simulator stopped: ${event.message}` }); };
+    if (isFirst) worker.postMessage({ packed: by("module").textContent, files: Object.entries(data.study?.files ?? {}) });
     // Without a module the page says so and asks nothing.
-    this.ready = loaded.then(module => worker.postMessage({ module, files: [...files] }), () => {});
+    this.ready = isFirst ? Promise.resolve() : loaded.then(it => worker.postMessage({ module: it.module, files: [...it.files, ...files] }), () => {});
   }
 
   /** Asks, and resolves to `{ answer, ms }`, or to null if the request is cancelled. */
@@ -202,7 +196,7 @@ class Side {
     this.number = number;
     /** @type {Given} */
     this.given = {};
-    this.thread = new Thread();
+    this.thread = new Thread(number === 0);
     /** @type {Answer | null} */
     this.answer = null;
     /** @type {Causes | null} */
@@ -685,6 +679,7 @@ function study(of, { cells, labels }, shownCells) {
 
 /** Uses a file: a scenario, one that a setting names, or a trace in place of the channel. */
 async function use(file) {
+  await loaded;
   const content = new Uint8Array(await file.arrayBuffer());
   if (file.name.endsWith(".toml")) return take({ name: file.name, text: new TextDecoder().decode(content) }, sides);
   const name = sides.flatMap(side => Object.values(side.given)).find(value => `/${value}`.endsWith(`/${file.name}`));
@@ -720,18 +715,13 @@ async function begin() {
   const told = ", Enter explains what is read";
   plots = Object.fromEntries([...PLOTS.map(([id]) => [id, figure(by("figures"), `figure-${id}`, told)]),
     ...SIDES.flatMap(side => LOSSES.map(([id]) => [`${id}-${side}`, figure(by("losses"), `figure-${id}-${side}`, told)]))]);
-  draw();
-  try {
-    await loaded;
-  } catch (error) {
-    by("told").textContent = `The simulator does not start in this browser: ${error.message}`;
-    return;
-  }
+  loaded.catch(error => { by("told").textContent = `The simulator does not start in this browser: ${error.message}`; });
   const asked = stateOf(location.hash), run = runOf(location.hash);
   if (asked) show(asked);
   else if (run) await takeRun(run);
   else if (data.study) await take(data.study, sides);
   else show(stopState(0));
+  draw();
   addEventListener("hashchange", () => {
     const asked = stateOf(location.hash), run = runOf(location.hash);
     if (asked) show(asked); else if (run) takeRun(run);

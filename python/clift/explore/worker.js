@@ -39,18 +39,37 @@ function fault(engine) {
   }
 }
 
-let engine = null;
-if (typeof onmessage !== "undefined") onmessage = ({ data }) => {
-  if (data.module) {
-    engine = new WebAssembly.Instance(data.module, {}).exports;
-    for (const [name, content] of data.files) addFile(engine, name, content);
-    return;
+/** The content of a packed text, unpacked while it is read. */
+function unpacked(text, type) {
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), one => one.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream, { headers: { "Content-Type": type } });
+}
+
+/** The functions of a module, with files to name; a first thread is given both packed, and passes them on. */
+async function begun({ module, packed, files }) {
+  if (packed) {
+    const compiled = WebAssembly.compileStreaming(unpacked(packed, "application/wasm"));
+    files = await Promise.all(files.map(async ([name, text]) => [name, new Uint8Array(await unpacked(text, "").arrayBuffer())]));
+    module = await compiled;
+    postMessage({ module, files });
   }
-  const begin = performance.now();
+  const engine = new WebAssembly.Instance(module, {}).exports;
+  for (const [name, content] of files) addFile(engine, name, content);
+  return engine;
+}
+
+let beginning = null;
+if (typeof onmessage !== "undefined") onmessage = async ({ data }) => {
+  if (data.files) {
+    beginning = begun(data);
+    return beginning.catch(error => postMessage({ failed: error.message }));
+  }
+  const engine = await beginning, begin = performance.now();
   try {
     const answer = ask(engine, data.name, data.request);
-    postMessage({ id: data.id, answer, ms: performance.now() - begin });
+    postMessage({ answer, ms: performance.now() - begin });
   } catch (error) {
-    postMessage({ id: data.id, fault: fault(engine) || `the simulator stopped: ${error.message}` });
+    postMessage({ fault: fault(engine) || `the simulator stopped: ${error.message}` });
   }
 };
