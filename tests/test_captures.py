@@ -258,3 +258,27 @@ def test_a_live_run_is_captured(tmp_path: Path) -> None:
     assert 2 < sum(map(int, comments)) / 3 < 40
     with pytest.raises(ScenarioError, match="captures are written as pcapng"):
         run_live(scenario, ["true"], capture=tmp_path / "x.pcap")
+
+
+def test_comments_tell_the_window_cuts_that_packets_led_to(tmp_path: Path) -> None:
+    channel = {"model": "gilbert-elliott", "erasures": 0.01, "burst": 3}
+    tree = {
+        "duration": "20 s",
+        "scheme": "ARQ",
+        "channel": channel | {"rate": "2 Mbit/s", "lldu": "250 B"},
+        "link": {"rtt": "500 ms", "live": True},
+        "transport": {"profile": "papers", "cwnd_max": "120 packets"},
+    }
+    run = clift.simulate(clift.Scenario(tree))
+    path = tmp_path / "x.pcapng"
+    run.capture(path)
+    pattern = rb"units sent again (\d+)[^;]*; repair units 0[^(]*?at ([\d.]+) s [^(]*\(cut:(\d+)\)"
+    rows = re.findall(pattern, path.read_bytes())
+    found = {int(number): (float(at), int(again)) for again, at, number in rows}
+    why = run.why()
+    assert len(found) == sum(why["cuts"].values()) > 5
+    for cut in why["costliest"]:
+        again = cut["packet"]["units_sent_again"]
+        assert found[cut["number"]] == (pytest.approx(cut["at_s"], abs=5e-4), again)
+    # At the sender, the link and the receiver.
+    assert len(rows) == 3 * len(found)

@@ -93,7 +93,7 @@ def test_erased_capacity_is_what_the_units_say(path: Path) -> None:
 
 def test_an_instant_is_explained_by_a_chain(path: Path) -> None:
     cut = why(path)["costliest"][0]
-    at = cut["at_s"] + 0.6
+    at = round(cut["at_s"] + 0.6, 3)
     found = why(path, "--at", f"{at} s")["moment"]
     assert found["from_s"] <= at <= found["until_s"]
     (sender,) = found["senders"]

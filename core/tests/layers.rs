@@ -24,7 +24,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("application", &["metrics", "transport"]),
     ("simulation", &["application", "link", "metrics", "queue", "scheme", "trace", "transport"]),
     ("diagnosis", &["link", "metrics", "simulation", "transport"]),
-    ("capture", &["link", "scheme", "simulation", "trace", "transport"]),
+    ("capture", &["diagnosis", "link", "scheme", "simulation", "trace", "transport"]),
     (
         "scenario",
         &["application", "channel", "link", "queue", "scheme", "simulation", "trace", "transport"],

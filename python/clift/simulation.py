@@ -285,13 +285,14 @@ class Run(Fixed):
         return at_ns
 
     def capture(self, path: str | os.PathLike[str], snap_bytes: int = 80) -> int:
-        """Write the packets at three capture points as pcapng. The run is repeated.
+        """Write the packets at three capture points as pcapng. The run is repeated, twice.
 
         Interfaces are `sender`, `link` (packets at the start of transmission on the first link or
         leg) and `receiver`, each with its own network so that Wireshark distinguishes them. A
-        comment gives each packet's fate, queueing time and units on the link. Times are simulated,
-        in nanoseconds; headers and checksums are complete, payloads are zeros. The file is replaced
-        as a whole or not at all. Memory grows with the packets in flight.
+        comment gives each packet's fate, queueing time, units on the link and the window cuts that
+        it led to, numbered as by `why`. Times are simulated, in nanoseconds; headers and checksums
+        are complete, payloads are zeros. The file is replaced as a whole or not at all. Memory
+        grows with the packets in flight.
 
         Args:
             path: The file, whose name ends in `.pcapng`.

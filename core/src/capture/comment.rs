@@ -25,7 +25,7 @@ pub enum Fate {
 
 /// The comment of a packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Comment {
+pub(super) struct Comment<'a> {
     /// How often its bytes were sent before.
     pub(super) retransmission: u16,
     pub(super) fate: Fate,
@@ -36,9 +36,11 @@ pub(super) struct Comment {
     pub(super) counts: Option<u32>,
     /// Delay of its delivery in real time, ns.
     pub(super) late: Option<u64>,
+    /// Window cuts that it led to, in words; empty: none.
+    pub(super) led_to: &'a str,
 }
 
-impl Display for Comment {
+impl Display for Comment<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self.fate {
             Fate::Open => out.write_str("on its way at the end")?,
@@ -79,7 +81,7 @@ impl Display for Comment {
         if let Some(late) = self.late {
             write!(out, "; handed over {} ms late", Millis(late))?;
         }
-        Ok(())
+        out.write_str(self.led_to)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Captures of simulated runs.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,6 +12,7 @@ use super::SNAP;
 use super::comment::Fate;
 use super::frame::{Flow, Frame};
 use super::timeline::{Seen, Ticket, Timeline};
+use crate::diagnosis::{Cut, diagnose};
 use crate::link::{Transit, Transmission};
 use crate::simulation::{
     Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Units, Wants, run,
@@ -76,8 +79,8 @@ pub struct Summary {
     pub outcome: Outcome,
 }
 
-/// Runs a setup and writes its capture to `path`; `go_on` is called regularly, and the run stops if
-/// it returns false.
+/// Runs a setup, first to find the causes of window cuts, then to write its capture to `path`;
+/// `go_on` is called regularly, and the run stops if it returns false.
 ///
 /// ```
 /// use clift::capture::{Options, record};
@@ -114,10 +117,13 @@ pub fn record(
     if !setup.routing.further.is_empty() {
         return Err(CaptureError::Paths);
     }
+    // A run that fails, fails again below; one without a capacity has comments without causes.
+    let cuts = diagnose(setup, &|| go_on()).map(|(_, found)| found.cuts).unwrap_or_default();
     let mut ran = None;
     let written = write_file(path, go_on, |out| {
         let timeline = Timeline::new(out, 0, options.snap)?;
-        let mut recorder = Recorder::new(setup, timeline, options.snap, go_on);
+        let recorder = Recorder::new(setup, timeline, options.snap, go_on);
+        let mut recorder = recorder.with_cuts(&cuts);
         let outcome = run(setup, &mut recorder);
         let packets = recorder.finish(outcome.is_ok())?;
         let failed = outcome.is_err();
@@ -159,6 +165,8 @@ pub struct Recorder<'a, W> {
     hops: Vec<Way>,
     /// The units of packets, by hop.
     counts: Vec<UnitCounts>,
+    /// What packets led to, by flow, first byte and time of sending.
+    led_to: BTreeMap<(u32, u64, Instant), String>,
 }
 
 /// A packet in flight.
@@ -174,6 +182,7 @@ struct Flight {
     units: Units,
     retransmission: u16,
     counts: Option<u32>,
+    led_to: String,
 }
 
 /// A hop, as needed for captures.
@@ -210,7 +219,22 @@ impl<'a, W: Write> Recorder<'a, W> {
             flights: Vec::new(),
             counts: setup.forward.iter().chain(&setup.backward).map(UnitCounts::of).collect(),
             hops,
+            led_to: BTreeMap::new(),
         }
+    }
+
+    /// Has the comment of each packet that led to one of these window cuts say so.
+    #[must_use]
+    pub fn with_cuts(mut self, cuts: &[Cut]) -> Self {
+        for (number, cut) in cuts.iter().enumerate() {
+            if let Some(packet) = &cut.packet {
+                let key = (cut.flow, packet.start, packet.sent);
+                let text = self.led_to.entry(key).or_default();
+                // Writing to a string does not fail.
+                let _ = write!(text, "; at {:.3} s {}", cut.at.as_secs_f64(), cut.words(number));
+            }
+        }
+        self
     }
 
     /// Writes the remaining packets; `whole`: the run reached its end. Returns the number of
@@ -275,6 +299,7 @@ impl Flight {
             counts: self.counts,
             late: None,
             marked: self.marked.map(Instant::as_nanos),
+            led_to: &self.led_to,
         };
         timeline.end(self.ticket, &seen);
     }
@@ -289,7 +314,13 @@ impl<W: Write> Observer for Recorder<'_, W> {
         match step {
             Step::Sent { from, packet, payload, .. } => {
                 let frame = self.flows[flow as usize].frame(from, packet, payload, self.snap);
+                let key = (flow, packet.start, now);
+                let led_to = match from {
+                    End::Sender => self.led_to.remove(&key),
+                    End::Receiver => None,
+                };
                 let flight = Flight {
+                    led_to: led_to.unwrap_or_default(),
                     ticket: self.timeline.begin(now.as_nanos()),
                     from,
                     sent: now,

@@ -3,8 +3,8 @@
 //!
 //! [`record`] runs a setup and writes such a file; a live emulator passes its packets to a
 //! [`Timeline`] itself. [`record_log`] writes the log of a transport, such as QUIC's qlog, which
-//! shows headers that are encrypted on the wire. Each packet has its fate and the link's units as a
-//! comment.
+//! shows headers that are encrypted on the wire. Each packet has its fate, the link's units and
+//! the window cut that it led to as a comment.
 //!
 //! Tools such as Wireshark identify a connection by its addresses; a connection captured at three
 //! places would look as if it sent everything three times. Each place therefore has its own network

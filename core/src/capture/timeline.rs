@@ -34,6 +34,7 @@ use crate::transport::End;
 ///     counts: None,
 ///     late: None,
 ///     marked: None,
+///     led_to: "",
 /// };
 /// timeline.end(ticket, &seen);
 /// timeline.write_until(3_000)?;
@@ -91,6 +92,8 @@ pub struct Seen<'a> {
     pub late: Option<u64>,
     /// Time at which a queue marked it (ECN).
     pub marked: Option<u64>,
+    /// What it led to, to end its comment; empty: nothing.
+    pub led_to: &'a str,
 }
 
 /// A block of the file, ordered by time, then by the order of events.
@@ -148,6 +151,7 @@ impl<W: Write> Timeline<W> {
             units: seen.units,
             counts: seen.counts,
             late: seen.late,
+            led_to: seen.led_to,
         };
         let comment = comment.to_string();
         let (source, target, heading) = match seen.from {

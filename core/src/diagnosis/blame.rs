@@ -147,6 +147,9 @@ pub(super) struct Share {
     pub(super) packets: f64,
     /// Share that would not be idle without this cut alone.
     pub(super) alone: f64,
+    /// Bytes per second that the sender would send more without this cut alone: a window goes once
+    /// in a round-trip time.
+    pub(super) rate: f64,
 }
 
 impl Blame {
@@ -176,6 +179,8 @@ struct Open {
 /// The history of a sender's window.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
+    /// Bytes of the largest packet sent.
+    pub(super) packet: u32,
     open: Vec<Open>,
     last: SenderState,
     start: StartUp,
@@ -224,6 +229,17 @@ impl Ledger {
         self.open.push(Open { cut, at, before, missing: (1.0 - left) * before });
     }
 
+    /// Bytes per second that packets of a window bring.
+    fn rate(&self, packets: f64) -> f64 {
+        let round = self.last.window.srtt.filter(|srtt| *srtt > Duration::ZERO);
+        round.map_or(f64::INFINITY, |srtt| packets * f64::from(self.packet) / srtt.as_secs_f64())
+    }
+
+    /// Bytes per second that the last window noted brings.
+    pub(super) fn last_rate(&self) -> f64 {
+        self.rate(self.last.window.cwnd)
+    }
+
     /// What each open cut explains of a window that has `cwnd` packets now: as one of all, the packets
     /// from the window before it down to the one before the next cut.
     fn shares(&self, cwnd: f64) -> Vec<Share> {
@@ -234,6 +250,7 @@ impl Ledger {
             cut: open.cut,
             packets: (open.before - to).max(0.0),
             alone: if whole > 0.0 { open.missing / whole } else { 0.0 },
+            rate: self.rate(open.missing),
         };
         self.open.iter().zip(below).map(share).collect()
     }

@@ -51,8 +51,8 @@ pub struct Cut {
     /// When the sender undid it.
     pub undone: Option<Instant>,
     /// Idle capacity that the run would have used without this cut alone, in bits: an estimate. The
-    /// window without it would be larger by the packets that it took, and each later cut shrinks that
-    /// difference as it shrinks the window.
+    /// window without it would be larger by the packets that it took, each later cut shrinks that
+    /// difference as it shrinks the window, and the difference goes once in a round-trip time.
     pub cost_bits: u64,
 }
 

@@ -151,6 +151,21 @@ impl From<Name> for Value {
     }
 }
 
+impl Cut {
+    /// What happened at its time, in words; `number` is its place among the cuts of the run.
+    pub fn words(&self, number: usize) -> String {
+        let (heard, what) = match (self.trigger, self.duplicate_acks) {
+            (Trigger::Mark, _) => (String::new(), "ECN mark"),
+            (Trigger::DuplicateAcks, 0) => (String::new(), "taken for lost"),
+            (Trigger::Timeout, 0) => (String::new(), "retransmission timeout"),
+            (Trigger::DuplicateAcks, acks) => (of_acks(acks), "taken for lost"),
+            (Trigger::Timeout, acks) => (of_acks(acks), "retransmission timeout"),
+        };
+        let (before, after) = (self.before, self.after);
+        format!("{heard}{what}: window cut from {before:.0} to {after:.0} packets (cut:{number})")
+    }
+}
+
 /// What led to a cut, and what followed, in words and in order of time.
 fn events(number: usize, cut: &Cut) -> Vec<Value> {
     let mut events = cut.packet.as_ref().map_or_else(Vec::new, of_packet);
@@ -158,17 +173,7 @@ fn events(number: usize, cut: &Cut) -> Vec<Value> {
         let late = counted(cut.overtaken_by, "packet", "packets");
         events.push((cut.at, format!("{late} sent after it had arrived")));
     }
-    let (heard, what) = match (cut.trigger, cut.duplicate_acks) {
-        (Trigger::Mark, _) => (String::new(), "ECN mark"),
-        (Trigger::DuplicateAcks, 0) => (String::new(), "taken for lost"),
-        (Trigger::Timeout, 0) => (String::new(), "retransmission timeout"),
-        (Trigger::DuplicateAcks, acks) => (of_acks(acks), "taken for lost"),
-        (Trigger::Timeout, acks) => (of_acks(acks), "retransmission timeout"),
-    };
-    let (before, after) = (cut.before, cut.after);
-    let what =
-        format!("{heard}{what}: window cut from {before:.0} to {after:.0} packets (cut:{number})");
-    events.push((cut.at, what));
+    events.push((cut.at, cut.words(number)));
     if let Some(at) = cut.undone {
         events.push((at, "the sender undid the cut".into()));
     }

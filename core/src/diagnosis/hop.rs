@@ -13,8 +13,9 @@ pub(super) struct Update {
     pub(super) blame: Blame,
     /// Whether the sender had heard from its peer: what was charged so far stays.
     pub(super) heard: bool,
-    /// A timeout, to which the wait for it is charged.
-    pub(super) timeout: Option<usize>,
+    /// A timeout, to which the wait for it is charged, and the bytes per second that the window before
+    /// it brought.
+    pub(super) timeout: Option<(usize, f64)>,
 }
 
 /// Capacity of a hop over time, in bytes from the start of the run.
@@ -32,6 +33,8 @@ pub(super) struct HopLedger {
     blames: Vec<Option<Blame>>,
     /// What was charged to each sender since it last heard from its peer.
     open: Vec<Vec<(Target, f64)>>,
+    /// When each sender last heard from its peer, or its timer ran out.
+    heard: Vec<Instant>,
     due: BTreeMap<(Instant, u64), Update>,
     number: u64,
     last: Point,
@@ -58,6 +61,7 @@ impl HopLedger {
         Self {
             blames: crosses.iter().map(start).collect(),
             open: vec![Vec::new(); crosses.len()],
+            heard: vec![Instant::ZERO; crosses.len()],
             due: BTreeMap::new(),
             number: 0,
             last: Point::default(),
@@ -104,6 +108,7 @@ impl HopLedger {
             idle: (usage.slots - usage.used.min(usage.slots)) * slot,
         };
         let idle = now.idle - self.last.idle;
+        let elapsed = now.at.saturating_since(self.last.at).as_secs_f64();
         if now.at.as_nanos() >= self.points[self.points.len() - 1].at.as_nanos() + self.every {
             self.points.push(now);
         }
@@ -129,7 +134,8 @@ impl HopLedger {
                             false => 1.0 / cuts.len() as f64,
                         };
                         add(open, Target::Cut(it.cut), share * part);
-                        *of_cut(&mut self.alone, it.cut) += share * it.alone;
+                        let alone = (share * it.alone).min(it.rate * elapsed);
+                        *of_cut(&mut self.alone, it.cut) += alone;
                     }
                 }
             }
@@ -138,13 +144,16 @@ impl HopLedger {
 
     fn update(&mut self, at: Instant, update: Update) {
         let Update { sender, blame, heard, timeout } = update;
-        if let Some(cut) = timeout {
-            for (_, amount) in std::mem::take(&mut self.open[sender]) {
-                self.settle(Target::Cut(cut), amount);
-                *of_cut(&mut self.alone, cut) += amount;
-            }
+        if let Some((cut, rate)) = timeout {
+            let waited: f64 = self.open[sender].drain(..).map(|(_, amount)| amount).sum();
+            self.settle(Target::Cut(cut), waited);
+            let wait = at.saturating_since(self.heard[sender]).as_secs_f64();
+            *of_cut(&mut self.alone, cut) += waited.min(rate * wait);
         } else if heard {
             self.close(sender);
+        }
+        if heard || timeout.is_some() {
+            self.heard[sender] = at;
         }
         let main = blame.main();
         if self.blames[sender].as_ref().map(Blame::main) != Some(main) {

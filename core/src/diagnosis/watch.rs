@@ -259,6 +259,8 @@ impl Observer for Watch<'_> {
                 if packet.len > 0 {
                     self.known[sender].flight.send(id, packet, now);
                 }
+                let largest = &mut self.known[sender].ledger.packet;
+                *largest = packet.size.0.max(*largest);
                 let history = PacketHistory::of(packet, now);
                 let size = u64::from(packet.size.0);
                 let (crossed, cuts) = (0, Vec::new());
@@ -301,13 +303,14 @@ impl Observer for Watch<'_> {
             known.duplicates_before = state.counters.duplicate_acks;
             known.flight.forget(state.acknowledged);
         }
+        let rate = known.ledger.last_rate();
         let blame = known.ledger.note(now, state);
         let duplicates = state.counters.duplicate_acks > before.counters.duplicate_acks;
         let update = Update {
             sender,
             heard: advanced || duplicates || blame == Blame::Cause(Cause::Application),
             blame,
-            timeout: cut.filter(|_| trigger == Some(Trigger::Timeout)),
+            timeout: cut.filter(|_| trigger == Some(Trigger::Timeout)).map(|cut| (cut, rate)),
         };
         for (hop, delay) in self.senders[sender].delays.iter().enumerate() {
             if let Some(delay) = *delay {

@@ -201,6 +201,7 @@ impl Capture {
 impl Entry {
     fn end<W: std::io::Write>(&self, timeline: &mut Timeline<W>, ticket: Ticket) {
         let seen = Seen {
+            led_to: "",
             from: self.from,
             frame: &self.frame,
             size: self.size,
