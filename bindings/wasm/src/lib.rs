@@ -77,8 +77,8 @@ pub extern "C" fn clift_why() -> usize {
     answered(answer::to(&std::mem::take(&mut *lock(&INPUT)), answer::why))
 }
 
-/// Runs one replication of one cell up to a loss on a live link, and what became of it. The request is
-/// JSON: [`answer::Request`].
+/// Runs one replication of one cell until a loss on a live link is repaired. The request is JSON:
+/// [`answer::Request`].
 #[unsafe(no_mangle)]
 pub extern "C" fn clift_loss() -> usize {
     answered(answer::to(&std::mem::take(&mut *lock(&INPUT)), answer::loss))

@@ -541,7 +541,7 @@ function moment(side, found) {
  * @type {[string, string, string, (columns: any) => any[]][]} */
 const LOSSES = [["units", "units on the link", "LLDU, by number", unitLines], ["segments", "segments of TCP", "sequence number (kB)", segmentLines]];
 let lost = null;
-/** What became of a lost unit in both runs. */
+/** Draws a loss in both runs: the units and the segments until its receipt. */
 function losses() {
   const key = sides.map(side => side.error ? null : side.loss);
   by("losses").classList.toggle("old", !sides.every(side => side.isDone));
