@@ -22,7 +22,7 @@ use crate::units::{Duration, Instant};
 ///     channel = { model = "bernoulli", erasures = 0.02, slot = "1 ms", lldu = "300 B" }
 ///     link = { rtt = "300 ms", live = true }
 /// "#;
-/// let scenario = Scenario::parse("arq.toml", text, &[])?;
+/// let scenario = Scenario::parse("arq.toml", text, &[], &clift::Registry::new())?;
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 /// let from = Instant::from_nanos(5_000_000_000);
 /// let loss = loss_after(&setup, from)?.unwrap();
