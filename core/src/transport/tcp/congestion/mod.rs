@@ -187,7 +187,7 @@ pub struct Pace {
 /// ```
 /// use clift::transport::tcp::{Ack, CongestionControl, Loss, Reduction, Window};
 ///
-/// Adds two segments per ACK, and removes a quarter of the window on a loss.
+/// /// Adds two segments per ACK, and removes a quarter of the window on a loss.
 /// #[derive(Debug)]
 /// struct Eager;
 ///

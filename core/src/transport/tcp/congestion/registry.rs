@@ -20,7 +20,7 @@ pub type BuildControl = dyn Fn(&TcpConfig, ChaCha8Rng) -> Box<dyn CongestionCont
 ///     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
 /// };
 ///
-/// A constant window.
+/// /// A constant window.
 /// #[derive(Debug)]
 /// struct Fixed;
 ///

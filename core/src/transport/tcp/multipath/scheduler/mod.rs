@@ -44,7 +44,7 @@ pub struct Waiting {
 /// ```
 /// use clift::transport::tcp::{PathScheduler, PathState, Waiting};
 ///
-/// The path with the largest free part of its window.
+/// /// The path with the largest free part of its window.
 /// #[derive(Debug)]
 /// struct Widest;
 ///
