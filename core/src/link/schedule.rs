@@ -91,6 +91,18 @@ impl<T: Timed> Schedule<T> {
             _ => self.overtaken.pop().map(|late| late.0),
         }
     }
+
+    /// Removes the first entry.
+    #[inline(always)] // as `push`
+    pub(crate) fn pop_first(&mut self) -> Option<T> {
+        let Some(Late(late)) = self.overtaken.peek() else {
+            return self.ring.pop_front();
+        };
+        match self.ring.front() {
+            Some(entry) if entry.key() < late.key() => self.ring.pop_front(),
+            _ => self.overtaken.pop().map(|late| late.0),
+        }
+    }
 }
 
 /// True if `entry` is due after `other`. Times nearly always differ: the ranks are compared only at

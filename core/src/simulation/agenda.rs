@@ -85,12 +85,9 @@ impl Agenda {
         let mut winner = event;
         let pairs = self.tree.as_chunks_mut::<2>().0;
         while node > 1 {
-            let [even, odd] = &mut pairs[node / 2];
-            let (own, other) = if node.is_multiple_of(2) { (even, odd) } else { (odd, even) };
-            *own = winner;
-            if *other < winner {
-                winner = *other;
-            }
+            let pair = &mut pairs[node / 2];
+            pair[node % 2] = winner;
+            winner = winner.min(pair[node % 2 ^ 1]);
             node /= 2;
         }
         self.tree[1] = winner;

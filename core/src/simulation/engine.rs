@@ -18,7 +18,7 @@ use crate::simulation::flow::FlowState;
 use crate::simulation::observer::{Observer, Wants};
 use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
-use crate::simulation::route::Route;
+use crate::simulation::route::Stop;
 use crate::simulation::setup::{Flow, Hop, Setup, SetupError};
 use crate::simulation::socket::{NO_TIMER, Socket, Ways, wire};
 use crate::transport::{End, Outbox, Purpose, Streams};
@@ -77,20 +77,38 @@ struct Engine<'a> {
     forward: usize,
     backward: usize,
     sockets: Vec<Socket>,
-    /// The nodes that packets cross, of each path from each socket.
-    ways: Vec<Vec<u32>>,
+    ways: WayTable,
     flows: Vec<FlowState>,
     conversations: Vec<Conversation>,
     /// Flows and sessions that are not done.
     unfinished: usize,
     packets: Outbox,
-    /// Where each packet is, by its number.
-    routes: Vec<Route>,
+    /// The stop at which each packet is that is not on a plain leg, by its number.
+    places: Vec<u32>,
     agenda: Agenda,
     sequence: u64,
     sample_interval: Option<Duration>,
     hop_names: Vec<Arc<str>>,
     setup: &'a Setup,
+}
+
+/// The ways that packets take.
+#[derive(Debug, Default)]
+struct WayTable {
+    /// The stops of all ways.
+    stops: Vec<Stop>,
+    /// Number of the first stop of each way.
+    starts: Vec<u32>,
+}
+
+impl WayTable {
+    /// Adds a way over `nodes` to a socket. Its flow is set once the flow has a number.
+    fn add(&mut self, nodes: &[u32], socket: u32) {
+        let node = |&number| Stop { number, flow: 0, is_end: false };
+        let end = Stop { number: socket, flow: 0, is_end: true };
+        self.starts.push(self.stops.len() as u32);
+        self.stops.extend(nodes.iter().map(node).chain([end]));
+    }
 }
 
 /// What an event source is. Sources are numbered: the nodes, the sockets, the flows' applications, the
@@ -111,7 +129,7 @@ impl<'a> Engine<'a> {
             .collect::<Result<_, _>>()?;
         let forward = setup.forward.len();
         let backward = setup.backward.len();
-        let (mut sockets, mut routes) = (Vec::new(), Vec::new());
+        let (mut sockets, mut table) = (Vec::new(), WayTable::default());
         let mut flows = Vec::with_capacity(setup.flows.len());
         let (mut conversations, mut starts) = (Vec::new(), Vec::new());
         let chain = chain(setup);
@@ -148,10 +166,10 @@ impl<'a> Engine<'a> {
                         nodes.len() as u32 - 1
                     }),
                 };
-                let begins = sockets.len();
+                let (begins, first_stop) = (sockets.len(), table.stops.len());
                 let splits = flow.transport.splits() && !setup.proxies.is_empty();
                 let ways = (way(splits), further);
-                connect(setup, flow, purpose, stream, ways, (&mut sockets, &mut routes))?;
+                connect(setup, flow, purpose, stream, ways, (&mut sockets, &mut table))?;
                 let draws = setup.seed.rng(Stream::OwnApplication(number));
                 let own_sockets = (&sockets[begins..], begins);
                 let name = setup.routing.flow_names.get(number as usize);
@@ -162,6 +180,7 @@ impl<'a> Engine<'a> {
                 flows.push(FlowState::new(flow, setup, own_sockets, draws, own, name));
                 let flow = flows.len() as u32 - 1;
                 sockets[begins..].iter_mut().for_each(|socket| socket.flow = flow);
+                table.stops[first_stop..].iter_mut().for_each(|stop| stop.flow = flow);
             }
             if let Some(session) = session {
                 conversations.push(Conversation::new(session, first, count));
@@ -179,11 +198,11 @@ impl<'a> Engine<'a> {
             backward,
             unfinished: setup.flows.len(),
             sockets,
-            ways: routes,
+            ways: table,
             flows,
             conversations,
             packets: Outbox::default(),
-            routes: Vec::new(),
+            places: Vec::new(),
             agenda: Agenda::new(sources + setup.changes.len()),
             sequence: 0,
             sample_interval,
@@ -308,7 +327,7 @@ fn connect(
     purpose: Purpose,
     stream: u32,
     (ways, further): (Vec<Ways>, &[Ways]),
-    (sockets, routes): (&mut Vec<Socket>, &mut Vec<Vec<u32>>),
+    (sockets, table): (&mut Vec<Socket>, &mut WayTable),
 ) -> Result<(), SetupError> {
     let last = ways.len() - 1;
     for (place, Ways { to_receiver, to_sender }) in ways.into_iter().enumerate() {
@@ -322,22 +341,21 @@ fn connect(
         let ends = flow.transport.connect(purpose, proxies, setup.seed.rng(draws));
         let [sender, receiver] = ends.ok_or(SetupError::NoDialogue)?;
         let first = sockets.len() as u32;
-        let (from_sender, from_receiver) = (to_receiver.first(), to_sender.first());
-        let (from_sender, from_receiver) = (from_sender.copied(), from_receiver.copied());
         let splits = last > 0;
-        let mut add = |way: Vec<u32>, others: &mut dyn Iterator<Item = &Vec<u32>>| {
-            routes.push(way);
-            let number = routes.len() as u32 - 1;
-            routes.extend(others.cloned());
-            number
+        let mut add = |way: &[u32], others: &mut dyn Iterator<Item = &Vec<u32>>, to: u32| {
+            let number = table.starts.len() as u32;
+            table.add(way, to);
+            others.for_each(|other| table.add(other, to));
+            (number, table.starts[number as usize])
         };
-        let to_sender = add(to_sender, &mut further.iter().map(|ways| &ways.to_sender));
-        let to_receiver = add(to_receiver, &mut further.iter().map(|ways| &ways.to_receiver));
+        let mut others = further.iter().map(|ways| &ways.to_sender);
+        let (to_sender, from_receiver) = add(&to_sender, &mut others, first);
+        let mut others = further.iter().map(|ways| &ways.to_receiver);
+        let (to_receiver, from_sender) = add(&to_receiver, &mut others, first + 1);
         sockets.push(Socket {
             endpoint: sender,
             flow: 0,
             end: End::Sender,
-            peer: first + 1,
             way: to_receiver,
             first: from_sender,
             splits,
@@ -348,7 +366,6 @@ fn connect(
             endpoint: receiver,
             flow: 0,
             end: End::Receiver,
-            peer: first,
             way: to_sender,
             first: from_receiver,
             splits,

@@ -222,8 +222,15 @@ impl FlowState {
     }
 
     /// A packet reached a sender of one of its connections.
-    #[inline]
+    #[inline(always)] // most flows of long runs do not wait for anything
     pub(super) fn acknowledgement_arrived(&mut self, now: Instant, sockets: &[Socket]) {
+        if self.size.is_some() || !self.proxies.is_empty() {
+            self.note_acknowledged(now, sockets);
+        }
+    }
+
+    #[inline(never)]
+    fn note_acknowledged(&mut self, now: Instant, sockets: &[Socket]) {
         if let (Some(size), None) = (self.size, self.acknowledged)
             && self.acknowledges
             && self.acknowledged_bytes(sockets) >= size

@@ -35,6 +35,8 @@ struct Passing {
     /// Of the engine: what was sent first arrives first at equal instants.
     sequence: u64,
     packet: u32,
+    /// Number of the leg's stop on the way of the packet.
+    place: u32,
 }
 
 impl Timed for Passing {
@@ -227,8 +229,8 @@ impl Node {
 impl LegNode {
     /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive.
     #[inline]
-    pub(super) fn push(&mut self, at: Instant, sequence: u64, packet: u32) -> bool {
-        self.on_the_way.push(Passing { at, sequence, packet })
+    pub(super) fn push(&mut self, at: Instant, sequence: u64, packet: u32, place: u32) -> bool {
+        self.on_the_way.push(Passing { at, sequence, packet, place })
     }
 
     /// Packets on their way.
@@ -242,10 +244,10 @@ impl LegNode {
         self.on_the_way.first().map(Timed::key)
     }
 
-    /// Takes out the packet that arrives next, if it does by `now`.
+    /// Takes out the packet that arrives next; its number and that of its stop.
     #[inline]
-    pub(super) fn pop(&mut self, now: Instant) -> Option<u32> {
-        self.on_the_way.pop(now).map(|passing| passing.packet)
+    pub(super) fn pop(&mut self) -> Option<(u32, u32)> {
+        self.on_the_way.pop_first().map(|passing| (passing.packet, passing.place))
     }
 }
 

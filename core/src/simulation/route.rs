@@ -1,18 +1,17 @@
-//! Where packets are on their way.
+//! The ways of packets.
 
 use crate::link;
 use crate::transport::Packet;
 
-/// Where a packet is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Route {
-    /// The socket that it travels to.
-    pub(super) to: u32,
-    /// Number of the way that it takes.
-    pub(super) way: u32,
-    /// Index of the hop it is on, within that way.
-    pub(super) hop: u16,
+/// A place on a way: a node that packets cross, or the socket at its end. The stops of a way follow one
+/// another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    /// Number of the node or socket.
+    pub(super) number: u32,
+    /// The flow whose way it is.
     pub(super) flow: u32,
+    pub(super) is_end: bool,
 }
 
 /// A packet as a link sees it.

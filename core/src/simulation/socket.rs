@@ -12,12 +12,10 @@ pub(super) struct Socket {
     pub(super) endpoint: Box<dyn Endpoint>,
     pub(super) flow: u32,
     pub(super) end: End,
-    /// The socket at the other end of the connection.
-    pub(super) peer: u32,
     /// Number of the way that packets take from here; the ways of further paths follow it.
     pub(super) way: u32,
-    /// The first node of that way.
-    pub(super) first: Option<u32>,
+    /// Number of the first stop of that way.
+    pub(super) first: u32,
     /// Whether proxies split its flow.
     pub(super) splits: bool,
     /// When the agenda has its timer.

@@ -19,12 +19,12 @@ impl Engine<'_> {
             return self.link_event(number, now);
         };
         // The agenda shows a leg only while something is on its way.
-        let Some(id) = node.pop(now) else { return Ok(()) };
+        let Some((id, place)) = node.pop() else { return Ok(()) };
         match node.next() {
             Some((at, sequence)) => self.agenda.set(source, at, sequence),
             None => self.agenda.clear(source),
         }
-        self.leave_hop(id, now);
+        self.enter(place + 1, id, now);
         Ok(())
     }
 
@@ -42,11 +42,11 @@ impl Engine<'_> {
                     match event {
                         LinkEvent::Delivered(transit) => {
                             self.tell_transit(number, transit, now);
-                            self.leave_hop(transit.packet.0 as u32, now);
+                            self.leave_node(transit.packet.0 as u32, now);
                         }
                         LinkEvent::Lost(transit) => {
                             let id = transit.packet.0 as u32;
-                            let flow = self.routes[id as usize].flow;
+                            let flow = self.flow_of(id);
                             self.tell_transit(number, transit, now);
                             if self.wants.packets {
                                 let step = Step::Lost { hop: number, begins: None };
@@ -61,7 +61,7 @@ impl Engine<'_> {
                             self.packets.mark(packet.0 as u32);
                             if self.wants.packets {
                                 let id = packet.0 as u32;
-                                let flow = self.routes[id as usize].flow;
+                                let flow = self.flow_of(id);
                                 self.observer.packet(now, flow, id, Step::Marked { hop: number });
                             }
                         }
@@ -91,15 +91,17 @@ impl Engine<'_> {
             match told {
                 Told::Arrived { packet: id, entered, departed: begins } => {
                     self.tell(id, entered, Step::OnLeg { hop: number, begins });
-                    self.leave_hop(id, now);
+                    self.leave_node(id, now);
                 }
                 Told::Lost { packet: id, entered, departed } => {
                     self.tell(id, entered, Step::Lost { hop: number, begins: Some(departed) });
-                    self.gone(self.routes[id as usize].flow, id, now);
+                    let flow = self.flow_of(id);
+                    self.gone(flow, id, now);
                 }
                 Told::Dropped { packet: id, at } => {
                     self.tell(id, at, Step::Lost { hop: number, begins: None });
-                    self.gone(self.routes[id as usize].flow, id, at);
+                    let flow = self.flow_of(id);
+                    self.gone(flow, id, at);
                 }
                 Told::Marked { packet: id } => {
                     self.packets.mark(id);
@@ -109,11 +111,17 @@ impl Engine<'_> {
         }
     }
 
+    /// The flow of a packet that is not on a plain leg.
+    fn flow_of(&self, id: u32) -> u32 {
+        self.ways.stops[self.places[id as usize] as usize].flow
+    }
+
     /// Tells the observer a packet's fate.
     #[inline]
     pub(super) fn tell(&mut self, id: u32, at: Instant, step: Step<'_>) {
         if self.wants.packets {
-            self.observer.packet(at, self.routes[id as usize].flow, id, step);
+            let flow = self.flow_of(id);
+            self.observer.packet(at, flow, id, step);
         }
     }
 
@@ -136,7 +144,7 @@ impl Engine<'_> {
         let Node::Link(node) = &mut self.nodes[number] else { return };
         let units = if self.wants.units { Vec::new() } else { node.link.take_units() };
         let id = transit.packet.0 as u32;
-        let flow = self.routes[id as usize].flow;
+        let flow = self.flow_of(id);
         self.observer.packet(now, flow, id, Step::OverLink { hop: number, transit, units });
     }
 

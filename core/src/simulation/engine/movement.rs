@@ -6,7 +6,7 @@ use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Discarded, Event, Observer, SenderState, Step};
 use crate::simulation::path::Node;
-use crate::simulation::route::{Route, offered};
+use crate::simulation::route::{Stop, offered};
 use crate::simulation::socket::{NO_TIMER, Socket};
 use crate::transport::{Contents, End, Packet, Received};
 use crate::units::Instant;
@@ -25,7 +25,7 @@ impl Engine<'_> {
         let first = self.packets.sent().len();
         let socket = &mut self.sockets[number as usize];
         let timeout = socket.endpoint.transmit(now, &mut self.packets);
-        let Socket { flow, end, peer: to, way, first: node, splits, .. } = *socket;
+        let Socket { flow, end, way, first: begins, splits, .. } = *socket;
         let mut index = first;
         while let Some(&id) = self.packets.sent().get(index) {
             index += 1;
@@ -35,20 +35,15 @@ impl Engine<'_> {
             if self.wants.events || self.wants.packets {
                 self.tell_sent(number, id, now);
             }
-            let (node, way) = match self.packets[id].path {
-                0 => (node, way),
-                path => self.further_path(way, path),
+            let place = match self.packets[id].path {
+                0 => begins,
+                path => self.ways.starts[way as usize + usize::from(path)],
             };
-            let Some(node) = node else {
-                self.arrive_at_once(to, id, now);
-                continue;
-            };
-            let route = Route { to, way, hop: 0, flow };
-            match self.routes.get_mut(id as usize) {
-                Some(place) => *place = route,
-                None => self.routes.resize(id as usize + 1, route),
+            let stop = self.ways.stops[place as usize];
+            match stop.is_end {
+                false => self.enter_node(stop, place, id, now),
+                true => self.arrive_at_once(stop.number, id, now),
             }
-            self.enter_node(node, id, flow, now);
         }
         self.packets.forget_sent(first);
         match end {
@@ -72,13 +67,6 @@ impl Engine<'_> {
                 }
             }
         }
-    }
-
-    /// The first node and the number of the way of a further path.
-    #[cold]
-    fn further_path(&self, way: u32, path: u8) -> (Option<u32>, u32) {
-        let way = way + u32::from(path);
-        (self.ways[way as usize].first().copied(), way)
     }
 
     /// Tells the observer that a socket sends a packet.
@@ -132,19 +120,34 @@ impl Engine<'_> {
         }
     }
 
+    /// A packet has crossed a node that is no plain leg.
+    #[inline(always)]
+    pub(super) fn leave_node(&mut self, id: u32, now: Instant) {
+        self.enter(self.places[id as usize] + 1, id, now);
+    }
+
+    /// A packet comes to a stop of its way.
     #[inline(always)] // so is `deliver`
-    pub(super) fn leave_hop(&mut self, id: u32, now: Instant) {
-        let route = &mut self.routes[id as usize];
-        route.hop += 1;
-        let Route { to, way, hop, flow } = *route;
-        match self.ways[way as usize].get(usize::from(hop)) {
-            Some(&node) => self.enter_node(node, id, flow, now),
-            None => self.deliver(to, id, now),
+    pub(super) fn enter(&mut self, place: u32, id: u32, now: Instant) {
+        let stop = self.ways.stops[place as usize];
+        match stop.is_end {
+            true => self.deliver(stop.number, id, now),
+            false => self.enter_node(stop, place, id, now),
+        }
+    }
+
+    /// Notes the stop of a packet that enters a node that is no plain leg.
+    #[inline]
+    fn note_place(&mut self, id: u32, place: u32) {
+        match self.places.get_mut(id as usize) {
+            Some(known) => *known = place,
+            None => self.places.resize(id as usize + 1, place),
         }
     }
 
     #[inline(always)] // called for every packet on every hop
-    fn enter_node(&mut self, number: u32, id: u32, flow: u32, now: Instant) {
+    fn enter_node(&mut self, stop: Stop, place: u32, id: u32, now: Instant) {
+        let Stop { number, flow, .. } = stop;
         let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {
             Node::Leg(node) => match node.leg.offer(now, packet.size, packet.len > 0) {
@@ -153,7 +156,7 @@ impl Engine<'_> {
                         let begins = node.leg.last_start();
                         tell_on_leg(self.observer, now, (flow, id), number, begins);
                     }
-                    if node.push(at, self.sequence, id) {
+                    if node.push(at, self.sequence, id, place) {
                         self.agenda.set(SourceId(number), at, self.sequence);
                     }
                     self.sequence += 1;
@@ -172,7 +175,9 @@ impl Engine<'_> {
             },
             Node::Managed(node) => {
                 let is_taken = node.offer(now, &offered(id, flow, packet));
-                if let Some(at) = node.news() {
+                let news = node.news();
+                self.note_place(id, place);
+                if let Some(at) = news {
                     self.schedule(SourceId(number), at);
                 }
                 if !is_taken {
@@ -183,7 +188,7 @@ impl Engine<'_> {
             }
             Node::Link(node) => {
                 match node.link.enqueue(now, offered(id, flow, packet)) {
-                    Admission::Queued => {}
+                    Admission::Queued => self.note_place(id, place),
                     Admission::Dropped(why) => {
                         if self.wants.packets {
                             let too_large = why == DropReason::TooLarge;
