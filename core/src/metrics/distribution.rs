@@ -91,45 +91,55 @@ impl Distribution {
 
     /// Number of samples.
     pub fn count(&self) -> u64 {
-        self.totals().count
+        self.folded.as_ref().map_or(0, |folded| folded.totals.count) + self.recent.len() as u64
     }
 
     /// The `q`-quantiles by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
     /// samples, else within 0.1 %.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
-        self.quantiles_of(&self.totals(), qs)
+        self.clone().into_quantiles(self.count(), qs)
     }
 
     /// Summary of the samples; `None` without samples.
     pub fn summary(&self) -> Option<DelaySummary> {
-        let totals = self.totals();
-        let [p50, p85, p95, p99] = self.quantiles_of(&totals, [0.50, 0.85, 0.95, 0.99])?;
+        self.clone().into_summary()
+    }
+
+    /// As [`Distribution::summary`], without a copy of the samples.
+    pub(crate) fn into_summary(self) -> Option<DelaySummary> {
+        let Totals { count, sum, min, max } = self.totals();
+        let [p50, p85, p95, p99] = self.into_quantiles(count, [0.50, 0.85, 0.95, 0.99])?;
         Some(DelaySummary {
-            count: totals.count,
-            min: Duration::from_nanos(totals.min),
-            mean_ns: totals.sum as f64 / totals.count as f64,
+            count,
+            min: Duration::from_nanos(min),
+            mean_ns: sum as f64 / count as f64,
             p50,
             p85,
             p95,
             p99,
-            max: Duration::from_nanos(totals.max),
+            max: Duration::from_nanos(max),
         })
     }
 
-    fn quantiles_of<const N: usize>(&self, totals: &Totals, qs: [f64; N]) -> Option<[Duration; N]> {
-        let found = match totals.count as usize {
+    fn into_quantiles<const N: usize>(mut self, count: u64, qs: [f64; N]) -> Option<[Duration; N]> {
+        let found = match count as usize {
             0 => return None,
             count if count < EXACT => {
-                let mut sorted = self.recent.clone();
-                sorted.sort_unstable();
+                // Cheaper than sorting: only the parts that hold the ranks are partitioned.
+                let mut below = 0;
                 qs.map(|q| {
                     let rank = libm::ceil(q * count as f64) as usize;
-                    sorted[rank.clamp(1, count) - 1]
+                    let place = rank.clamp(1, count) - 1;
+                    if place < below {
+                        return *self.recent[..below].select_nth_unstable(place).1;
+                    }
+                    let found = *self.recent[below..].select_nth_unstable(place - below).1;
+                    below = place;
+                    found
                 })
             }
             _ => {
-                let mut all = self.clone();
-                let folded = all.fold();
+                let folded = self.fold();
                 qs.map(|q| folded.quantile(q))
             }
         };
@@ -138,9 +148,8 @@ impl Distribution {
 
     fn totals(&self) -> Totals {
         let mut totals = self.folded.as_ref().map_or(Totals::NONE, |folded| folded.totals);
-        for &nanos in &self.recent {
-            totals.record(nanos);
-        }
+        totals.count += self.recent.len() as u64;
+        self.recent.iter().for_each(|&nanos| totals.record(nanos));
         totals
     }
 
@@ -160,6 +169,7 @@ impl Distribution {
         let folded = self.folded.get_or_insert_with(empty);
         // In a local variable, which the counts cannot overlap.
         let mut totals = folded.totals;
+        totals.count += self.recent.len() as u64;
         for &nanos in &self.recent {
             let cell = cell(nanos);
             if cell >= folded.counts.len() {
@@ -208,7 +218,7 @@ impl Folded {
 /// 2048, below one for each value.
 #[inline]
 fn cell(nanos: u64) -> usize {
-    let shift = (u64::BITS - BITS).saturating_sub(nanos.leading_zeros());
+    let shift = (u64::BITS - BITS).saturating_sub((nanos | 1).leading_zeros());
     ((shift as usize) << (BITS - 1)) + (nanos >> shift) as usize
 }
 
@@ -222,9 +232,9 @@ fn highest(cell: usize) -> u64 {
 impl Totals {
     const NONE: Self = Self { count: 0, sum: 0, min: u64::MAX, max: 0 };
 
+    /// Takes in a sample, but for the count.
     #[inline]
     fn record(&mut self, nanos: u64) {
-        self.count += 1;
         self.sum += u128::from(nanos);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);

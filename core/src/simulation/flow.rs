@@ -318,10 +318,10 @@ impl FlowState {
         session: Option<(&dyn Session, usize)>,
     ) -> FlowMetrics {
         let Report { sender, receiver, ecn, broken_off } = self.report(sockets);
-        let segment_delay = self.prompt_delay.merged(&self.early_delay).summary();
+        let segment_delay = self.prompt_delay.merged(&self.early_delay).into_summary();
         let in_order_delay = match self.early_delay.count() {
             0 => segment_delay,
-            _ => self.prompt_delay.merged(&self.early_in_order_delay).summary(),
+            _ => self.prompt_delay.merged(&self.early_in_order_delay).into_summary(),
         };
         let end = self.completed.unwrap_or(ended);
         let waits = self.waits.until(end, Limit::default());
