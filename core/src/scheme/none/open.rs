@@ -9,10 +9,12 @@ pub(crate) fn apply(phy: &PhyTrace, timing: Timing) -> LinkTrace {
     parts.slots_used = parts.slots;
     let nominal = nominal_ns(phy);
     // Counted first, so that a trace full of erasures takes no more than it needs.
-    parts.lost = Vec::with_capacity(phy.erased());
-    parts.lost.extend(
-        phy.d().iter().zip(0u32..).filter(|&(&d, _)| d == 0).map(|(_, index)| (index, nominal)),
-    );
+    let erased = phy.erased();
+    parts.lost = Vec::with_capacity(erased);
+    if erased > 0 {
+        let lost = phy.d().iter().zip(0u32..).filter(|&(&d, _)| d == 0);
+        parts.lost.extend(lost.map(|(_, index)| (index, nominal)));
+    }
     LinkTrace::from_parts(Parts { t: phy.t().clone(), d: phy.d().clone(), ..parts })
 }
 
