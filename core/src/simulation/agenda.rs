@@ -81,16 +81,15 @@ impl Agenda {
 
     #[inline]
     fn replace(&mut self, source: SourceId, event: u128) {
-        let mut node = self.leaf(source);
-        let mut winner = event;
-        let pairs = self.tree.as_chunks_mut::<2>().0;
-        while node > 1 {
-            let pair = &mut pairs[node / 2];
-            pair[node % 2] = winner;
-            winner = winner.min(pair[node % 2 ^ 1]);
+        let (mut node, mut winner) = (self.leaf(source), event);
+        while let Some(own) = self.tree.get_mut(node) {
+            *own = winner;
+            if node == 1 {
+                return;
+            }
+            winner = winner.min(self.tree[node ^ 1]);
             node /= 2;
         }
-        self.tree[1] = winner;
     }
 }
 

@@ -209,6 +209,12 @@ impl<'a> Engine<'a> {
             hop_names: setup.routing.hop_names.clone(),
             setup,
         };
+        let wants = engine.wants;
+        for socket in &mut engine.sockets {
+            let session = engine.flows[socket.flow as usize].session;
+            socket.is_plain =
+                !(socket.splits || session.is_some() || wants.events || wants.packets);
+        }
         // First, so that a change precedes the other events of its instant.
         for (change, source) in setup.changes.iter().zip(sources as u32..) {
             engine.schedule(SourceId(source), change.at);
@@ -238,7 +244,11 @@ impl<'a> Engine<'a> {
             now = at;
             match self.role(source) {
                 Role::Node(node) => self.node_event(node, now)?,
-                Role::Timer(socket) => self.timer(socket, now),
+                Role::Timer(socket) => {
+                    if !self.timer(socket, now) {
+                        continue;
+                    }
+                }
                 Role::Application(flow) => self.application_event(flow, now),
                 Role::Sampler => self.sample(now),
                 Role::Change(number) => {
@@ -359,7 +369,10 @@ fn connect(
             way: to_receiver,
             first: from_sender,
             splits,
+            is_plain: false,
             timer: NO_TIMER,
+            deadline: NO_TIMER,
+            order: 0,
             proxy: before.map(|proxy| proxy as u32),
         });
         sockets.push(Socket {
@@ -369,7 +382,10 @@ fn connect(
             way: to_sender,
             first: from_receiver,
             splits,
+            is_plain: false,
             timer: NO_TIMER,
+            deadline: NO_TIMER,
+            order: 0,
             proxy: behind.map(|proxy| proxy as u32),
         });
     }

@@ -124,13 +124,13 @@ impl FlowState {
         }
     }
 
-    /// A `sender` has sent all that it can at `now`. What it waits for once everything has arrived
-    /// is not counted.
+    /// A sender has sent all that it can at `now`, and `own` keeps it from sending more. What it waits
+    /// for once everything has arrived is not counted.
     #[inline]
-    pub(super) fn note_limit(&mut self, now: Instant, sender: u32, sockets: &[Socket]) {
+    pub(super) fn note_limit(&mut self, now: Instant, own: Limit, sockets: &[Socket]) {
         if self.completed.is_none() {
             let limit = match self.proxies.is_empty() {
-                true => sockets[sender as usize].endpoint.limit(),
+                true => own,
                 false => self.limit_of_main(sockets),
             };
             if limit != self.waits.limit {

@@ -18,8 +18,14 @@ pub(super) struct Socket {
     pub(super) first: u32,
     /// Whether proxies split its flow.
     pub(super) splits: bool,
-    /// When the agenda has its timer.
+    /// Whether nothing happens between the arrival of a packet and the answer: it stands at no proxy
+    /// and belongs to no session, and nobody watches.
+    pub(super) is_plain: bool,
+    /// When the agenda has its timer: not later than its timer expires.
     pub(super) timer: Instant,
+    /// When the timer of a receiver expires, and the sequence number of that event.
+    pub(super) deadline: Instant,
+    pub(super) order: u64,
     /// The proxy whose socket it is, of those of its flow; `None`: it is the application's.
     pub(super) proxy: Option<u32>,
 }

@@ -100,6 +100,16 @@ pub trait Endpoint: Send {
     /// [`Endpoint::handle_timeout`] must be called, unless `transmit` is called again earlier.
     fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant>;
 
+    /// Handles the packet with this number in the outbox, and sends what it lets this endpoint send:
+    /// [`Endpoint::handle`] and [`Endpoint::transmit`] in one call, for a host that does nothing between
+    /// them. The packet stays in the outbox.
+    fn answer(&mut self, now: Instant, number: u32, outbox: &mut Outbox) -> Answer {
+        let contents = outbox.take_contents(number);
+        let received = self.handle(now, &outbox[number], contents);
+        let timeout = self.transmit(now, outbox);
+        Answer { received, timeout, limit: self.limit() }
+    }
+
     /// Handles the timeout that [`Endpoint::transmit`] returned. An early call has no effect.
     fn handle_timeout(&mut self, now: Instant);
 
@@ -223,6 +233,17 @@ pub enum Received {
     },
     /// An acknowledgement of all bytes below this one.
     Ack(u64),
+}
+
+/// Result of [`Endpoint::answer`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Answer {
+    /// Result of [`Endpoint::handle`].
+    pub received: Received,
+    /// Result of [`Endpoint::transmit`].
+    pub timeout: Option<Instant>,
+    /// What keeps the endpoint from sending more.
+    pub limit: Limit,
 }
 
 /// What keeps a sender from sending more. Of several, the first that Linux's `tcp_write_xmit` meets.

@@ -15,8 +15,8 @@ pub mod segment;
 pub mod tcp;
 
 pub use endpoint::{
-    BrokenOff, Chunk, Contents, End, Endpoint, EndpointChange, Limit, Packet, PathReport, Received,
-    Report, Window,
+    Answer, BrokenOff, Chunk, Contents, End, Endpoint, EndpointChange, Limit, Packet, PathReport,
+    Received, Report, Window,
 };
 pub use log::Log;
 pub use outbox::Outbox;

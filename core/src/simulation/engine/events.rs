@@ -5,7 +5,7 @@ use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::observer::{HopSample, Sample, Step};
 use crate::simulation::path::{Node, Told};
-use crate::simulation::socket::{NO_TIMER, Socket};
+use crate::simulation::socket::NO_TIMER;
 use crate::transport::End;
 use crate::units::Instant;
 
@@ -136,11 +136,15 @@ impl Engine<'_> {
     }
 
     /// Tells the observer how a packet came through a link, and what the link sent until then.
-    #[inline]
+    #[inline(always)]
     fn tell_transit(&mut self, number: usize, transit: Transit, now: Instant) {
-        if !self.wants.packets {
-            return;
+        if self.wants.packets {
+            self.tell_wanted_transit(number, transit, now);
         }
+    }
+
+    #[cold]
+    fn tell_wanted_transit(&mut self, number: usize, transit: Transit, now: Instant) {
         let Node::Link(node) = &mut self.nodes[number] else { return };
         let units = if self.wants.units { Vec::new() } else { node.link.take_units() };
         let id = transit.packet.0 as u32;
@@ -156,7 +160,7 @@ impl Engine<'_> {
     }
 
     /// When a node has its next event.
-    #[inline]
+    #[inline(always)]
     fn next_of(&self, number: usize) -> Option<Instant> {
         match &self.nodes[number] {
             Node::Leg(node) => node.next().map(|(at, _)| at),
@@ -165,7 +169,7 @@ impl Engine<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // mostly nothing changes
     fn show(&mut self, number: usize, next: Option<Instant>) {
         let source = SourceId(number as u32);
         if next == self.agenda.time_of(source) {
@@ -177,14 +181,26 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn timer(&mut self, socket: u32, now: Instant) {
-        self.agenda.clear(self.timer_source(socket));
-        let Socket { endpoint, flow, timer, .. } = &mut self.sockets[socket as usize];
-        *timer = NO_TIMER;
-        let flow = *flow;
-        endpoint.handle_timeout(now);
-        self.pump(socket, now);
+    /// The agenda's time for a socket has come. False if its timer does not expire now.
+    pub(super) fn timer(&mut self, number: u32, now: Instant) -> bool {
+        let source = self.timer_source(number);
+        let socket = &mut self.sockets[number as usize];
+        if socket.end == End::Receiver && socket.deadline > now {
+            socket.timer = socket.deadline;
+            match socket.deadline {
+                NO_TIMER => self.agenda.clear(source),
+                at => self.agenda.set(source, at, socket.order),
+            }
+            return false;
+        }
+        self.agenda.clear(source);
+        socket.timer = NO_TIMER;
+        socket.deadline = NO_TIMER;
+        let flow = socket.flow;
+        socket.endpoint.handle_timeout(now);
+        self.pump(number, now);
         self.refill(flow, now);
+        true
     }
 
     pub(super) fn application_event(&mut self, number: u32, now: Instant) {

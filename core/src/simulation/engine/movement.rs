@@ -8,7 +8,7 @@ use crate::simulation::observer::{Discarded, Event, Observer, SenderState, Step}
 use crate::simulation::path::Node;
 use crate::simulation::route::{Stop, offered};
 use crate::simulation::socket::{NO_TIMER, Socket};
-use crate::transport::{Contents, End, Packet, Received};
+use crate::transport::{Answer, Contents, End, Limit, Packet, Received};
 use crate::units::Instant;
 
 impl Engine<'_> {
@@ -16,16 +16,25 @@ impl Engine<'_> {
 
     /// Has an endpoint send what it has to send, and sets its timer.
     pub(super) fn pump(&mut self, number: u32, now: Instant) {
-        self.pump_here(number, now);
-    }
-
-    #[inline(always)] // called for every packet: a call costs as much as what it does
-    fn pump_here(&mut self, number: u32, now: Instant) {
         // Something stands before it if this end answers a packet that crossed no hop.
         let first = self.packets.sent().len();
-        let socket = &mut self.sockets[number as usize];
-        let timeout = socket.endpoint.transmit(now, &mut self.packets);
-        let Socket { flow, end, way, first: begins, splits, .. } = *socket;
+        let endpoint = &mut self.sockets[number as usize].endpoint;
+        let timeout = endpoint.transmit(now, &mut self.packets);
+        let limit = endpoint.limit();
+        self.send_off(number, first, timeout, limit, now);
+    }
+
+    /// What a socket sends, from index `first` on, sets off; its timer is set.
+    #[inline(always)] // called for every packet: a call costs as much as what it does
+    fn send_off(
+        &mut self,
+        number: u32,
+        first: usize,
+        timeout: Option<Instant>,
+        mut limit: Limit,
+        now: Instant,
+    ) {
+        let Socket { flow, end, way, first: begins, splits, .. } = self.sockets[number as usize];
         let mut index = first;
         while let Some(&id) = self.packets.sent().get(index) {
             index += 1;
@@ -42,13 +51,16 @@ impl Engine<'_> {
             let stop = self.ways.stops[place as usize];
             match stop.is_end {
                 false => self.enter_node(stop, place, id, now),
-                true => self.arrive_at_once(stop.number, id, now),
+                true => {
+                    self.arrive_at_once(stop.number, id, now);
+                    limit = self.sockets[number as usize].endpoint.limit();
+                }
             }
         }
         self.packets.forget_sent(first);
         match end {
             End::Sender => {
-                self.flows[flow as usize].note_limit(now, number, &self.sockets);
+                self.flows[flow as usize].note_limit(now, limit, &self.sockets);
                 if self.wants.senders {
                     self.tell_sender(number, now);
                 }
@@ -57,15 +69,33 @@ impl Engine<'_> {
                 if let Some(at) = timeout
                     && at < self.sockets[number as usize].timer
                 {
-                    self.set_timer(number, at);
+                    self.sockets[number as usize].timer = at;
+                    self.schedule(self.timer_source(number), at);
                 }
             }
             End::Receiver => {
                 let at = timeout.unwrap_or(NO_TIMER);
-                if at != self.sockets[number as usize].timer {
-                    self.set_timer(number, at);
+                if at != self.sockets[number as usize].deadline {
+                    self.move_deadline(number, at);
                 }
             }
+        }
+    }
+
+    /// The timer of a receiver expires at `at`. The agenda hears of it only if that is sooner than what
+    /// it has: every second segment ends the delay of an ACK.
+    fn move_deadline(&mut self, number: u32, at: Instant) {
+        let source = self.timer_source(number);
+        let socket = &mut self.sockets[number as usize];
+        socket.deadline = at;
+        if at == NO_TIMER {
+            return;
+        }
+        socket.order = self.sequence;
+        self.sequence += 1;
+        if at <= socket.timer {
+            socket.timer = at;
+            self.agenda.set(source, at, socket.order);
         }
     }
 
@@ -110,16 +140,6 @@ impl Engine<'_> {
         self.deliver(to, id, now);
     }
 
-    /// Shows the agenda when the timer of a socket expires.
-    fn set_timer(&mut self, number: u32, at: Instant) {
-        self.sockets[number as usize].timer = at;
-        let source = self.timer_source(number);
-        match at {
-            NO_TIMER => self.agenda.clear(source),
-            at => self.schedule(source, at),
-        }
-    }
-
     /// A packet has crossed a node that is no plain leg.
     #[inline(always)]
     pub(super) fn leave_node(&mut self, id: u32, now: Instant) {
@@ -150,6 +170,7 @@ impl Engine<'_> {
         let Stop { number, flow, .. } = stop;
         let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {
+            Node::Managed(_) | Node::Link(_) => self.enter_link(stop, place, id, now),
             Node::Leg(node) => match node.leg.offer(now, packet.size, packet.len > 0) {
                 Passage::Arrives(at) => {
                     if self.wants.packets {
@@ -173,6 +194,16 @@ impl Engine<'_> {
                     self.gone(flow, id, now);
                 }
             },
+        }
+    }
+
+    /// A packet enters a node that is no plain leg.
+    #[inline(never)] // so that a leg does not pay for its registers
+    fn enter_link(&mut self, stop: Stop, place: u32, id: u32, now: Instant) {
+        let Stop { number, flow, .. } = stop;
+        let packet = &self.packets[id];
+        match &mut self.nodes[number as usize] {
+            Node::Leg(_) => {}
             Node::Managed(node) => {
                 let is_taken = node.offer(now, &offered(id, flow, packet));
                 let news = node.news();
@@ -213,6 +244,22 @@ impl Engine<'_> {
 
     #[inline(always)]
     fn deliver(&mut self, to: u32, id: u32, now: Instant) {
+        let socket = &mut self.sockets[to as usize];
+        if !socket.is_plain {
+            return self.deliver_in_steps(to, id, now);
+        }
+        let first = self.packets.sent().len();
+        let Answer { received, timeout, limit } =
+            socket.endpoint.answer(now, id, &mut self.packets);
+        let (flow, end) = (socket.flow, socket.end);
+        self.note_arrival(flow, end, id, received, now);
+        self.packets.free(id);
+        self.send_off(to, first, timeout, limit, now);
+    }
+
+    /// As [`Engine::deliver`], where something happens between arrival and answer.
+    #[inline(never)] // what some packets need would take the registers of all
+    fn deliver_in_steps(&mut self, to: u32, id: u32, now: Instant) {
         let contents = self.packets.take_contents(id);
         let packet = &self.packets[id];
         let Socket { endpoint, flow: number, end, proxy, .. } = &mut self.sockets[to as usize];
@@ -221,28 +268,36 @@ impl Engine<'_> {
             false => endpoint.handle(now, packet, contents),
             true => self.handle_watched(to, id, now, contents),
         };
-        let packet = &self.packets[id];
-        let flow = &mut self.flows[number as usize];
-        let was_done = flow.done;
-        match (end, received) {
-            (End::Sender, _) => flow.acknowledgement_arrived(now, &self.sockets),
-            (End::Receiver, Received::Data { in_vain, delivered }) if proxy.is_none() => {
-                flow.data_arrived(now, packet, in_vain, delivered);
-            }
-            (End::Receiver, _) => {}
+        match proxy {
+            // The application stands elsewhere.
+            Some(_) if end == End::Receiver => {}
+            _ => self.note_arrival(number, end, id, received, now),
         }
-        if flow.done && !was_done {
-            self.unfinished -= 1;
-        }
-        let session = flow.session;
         if let Some(proxy) = proxy {
             return self.relay(to, id, proxy as usize, now);
         }
         self.packets.free(id);
-        if let Some(session) = session {
+        if let Some(session) = self.flows[number as usize].session {
             self.attend(session, Some((number, end)), now);
         }
-        self.pump_here(to, now);
+        self.pump(to, now);
+    }
+
+    /// A flow notes that a packet reached an end of it.
+    #[inline(always)] // as above
+    fn note_arrival(&mut self, flow: u32, end: End, id: u32, received: Received, now: Instant) {
+        let flow = &mut self.flows[flow as usize];
+        let was_done = flow.done;
+        match (end, received) {
+            (End::Sender, _) => flow.acknowledgement_arrived(now, &self.sockets),
+            (End::Receiver, Received::Data { in_vain, delivered }) => {
+                flow.data_arrived(now, &self.packets[id], in_vain, delivered);
+            }
+            (End::Receiver, Received::Ack(_)) => {}
+        }
+        if flow.done && !was_done {
+            self.unfinished -= 1;
+        }
     }
 
     /// A packet reaches a socket, and the observer hears of it.

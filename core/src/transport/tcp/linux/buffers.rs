@@ -6,7 +6,6 @@
 //! (`tcp_bound_to_half_wnd`). A full buffer carries PSH if more than half a window was written
 //! since the last end of a write or the last buffer with PSH (`forced_push`, `tcp_mark_push` in
 //! `tcp.c`).
-//! write ended or a buffer with PSH did (`forced_push`, `tcp_mark_push` in `tcp.c`).
 
 use crate::transport::tcp::config::TcpConfig;
 

@@ -163,7 +163,7 @@ impl PapersSender {
     }
 
     /// Takes acknowledged segments out of the flight.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, ack: u64) -> Advance {
         let una = self.flight.una();
         let (mut segments, mut last_sent, mut ambiguous) = (0, None, false);
@@ -178,7 +178,7 @@ impl PapersSender {
         Advance { segments, last_sent: last_sent.filter(|_| !ambiguous) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn update_scoreboard(&mut self, segment: &Segment) -> Findings {
         if segment.sack.is_empty() && self.scoreboard.is_empty() {
             return Findings::default();
@@ -204,7 +204,7 @@ impl PapersSender {
     }
 
     /// Every ACK in the window gives a sample and restarts the timer (ns-2 TCP/Linux).
-    #[inline]
+    #[inline(always)]
     fn update_timer(&mut self, now: Instant, segment: &Segment) {
         if self.timestamps {
             self.rtt.sample(now.saturating_since(segment.ts_ecr));
@@ -234,7 +234,7 @@ impl PapersSender {
         self.write(now, first_sent, start, (end - start) as u32, sends, segment);
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_new(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let start = self.flight.nxt();
         let Some(len) = self.supply.segment_at(start) else { return false };
