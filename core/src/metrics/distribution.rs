@@ -269,6 +269,22 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn quantiles_of_few_samples_are_those_of_a_sorted_list_in_any_order(
+            samples in prop::collection::vec(0u64..40, 1..60),
+            qs in prop::array::uniform4(0.0f64..=1.0),
+        ) {
+            let mut d = Distribution::default();
+            samples.iter().for_each(|&nanos| d.record(Duration::from_nanos(nanos)));
+            let mut sorted = samples;
+            sorted.sort_unstable();
+            let rank = |q: f64| (libm::ceil(q * sorted.len() as f64) as usize).max(1);
+            let expected = qs.map(|q| Duration::from_nanos(sorted[rank(q) - 1]));
+            prop_assert_eq!(d.quantiles(qs), Some(expected));
+        }
+    }
+
     #[test]
     fn few_samples_give_exact_quantiles() {
         let mut d = Distribution::default();

@@ -394,10 +394,30 @@ fn first_fault(t: &[i64], d: &[i64]) -> TraceError {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn trace(t: Vec<i64>, d: Vec<i64>) -> Result<PhyTrace, TraceError> {
         PhyTrace::new(t.into(), d.into(), Bytes(33))
+    }
+
+    fn time() -> impl Strategy<Value = i64> {
+        let limits = [i64::MIN, -1, 0, 1, LATEST - 1, LATEST, i64::MAX];
+        prop_oneof![3 => 0..8i64, 1 => prop::sample::select(limits.to_vec())]
+    }
+
+    proptest! {
+        #[test]
+        fn a_trace_is_valid_if_each_slot_is(slots in prop::collection::vec((time(), time()), 1..4)) {
+            let (t, d): (Vec<i64>, Vec<i64>) = slots.iter().copied().unzip();
+            let is_sorted = t.is_sorted_by(|before, after| before < after);
+            let is_valid = |&(t, d): &(i64, i64)| {
+                (0..LATEST).contains(&t) && d >= 0 && t.checked_add(d).is_some_and(|sum| sum < LATEST)
+            };
+            let expected = is_sorted && slots.iter().all(is_valid);
+            prop_assert_eq!(trace(t, d).is_ok(), expected);
+        }
     }
 
     #[test]
