@@ -253,3 +253,20 @@ def test_a_message_goes_in_a_datagram_or_is_refused() -> None:
     assert 0.8 < flow["messages"]["received"] / flow["messages"]["sent"] < 0.97
     with pytest.raises(clift.ScenarioError, match=r"message: 1163 bytes do not fit into a datag"):
         clift.Scenario.parse(text + 'message = "1163 B"\n')
+
+
+def test_a_connection_that_quinn_breaks_off_is_told() -> None:
+    # Slow start overshoots a queue of a bandwidth-delay product: every second packet is lost, and
+    # the receiver holds more pieces of the stream than quinn allows.
+    leg = {"rate": "50 Mbit/s", "delay": "325 ms"}
+    scenario = {
+        "duration": "20 s",
+        "path": [{"leg": leg | {"queue": "4 MB"}}],
+        "transport": {"protocol": "quic", "receive_window": "64 MB"},
+    }
+    with pytest.warns(ClifWarning, match="at most 1,024 separate pieces"):
+        run = clift.simulate(scenario)
+    [flow] = run.summary()["flows"]
+    at = float(re.match(r"at ([0-9.]+) s: ", flow["broken_off"])[1])
+    series = run.series().to_pydict()
+    assert [x for t, x in zip(series["time_s"], series["goodput_kbps"]) if t > at + 1] == []
