@@ -1,6 +1,7 @@
 """QUIC from Python, in files and in campaigns."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -264,7 +265,7 @@ def test_a_connection_that_quinn_breaks_off_is_told() -> None:
         "path": [{"leg": leg | {"queue": "4 MB"}}],
         "transport": {"protocol": "quic", "receive_window": "64 MB"},
     }
-    with pytest.warns(ClifWarning, match="at most 1,024 separate pieces"):
+    with pytest.warns(UserWarning, match="at most 1,024 separate pieces"):
         run = clift.simulate(scenario)
     [flow] = run.summary()["flows"]
     at = float(re.match(r"at ([0-9.]+) s: ", flow["broken_off"])[1])
