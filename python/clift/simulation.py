@@ -141,11 +141,12 @@ class Run(Fixed):
     def notes(self) -> list[str]:
         """Effects in the run that come from its settings rather than from the link, one line each.
 
-        Values that links took from their traces as defaults. QUIC connections that an end broke off. For profile papers: a flow that was
-        stuck in one recovery, as ns-2's TCP is if its window overshoots a deep queue
-        (docs/concepts/tcp.md); losses that TCP itself caused, if full queues dropped at least a
-        tenth of all segments and more than the links lost. `clift.simulate` issues them as
-        warnings, except for values that were given explicitly instead of measured ones.
+        Values that links took from their traces as defaults. QUIC connections that an end broke
+        off. For profile papers: a flow that was stuck in one recovery, as ns-2's TCP is if its
+        window overshoots a deep queue (docs/concepts/tcp.md); losses that TCP itself caused, if
+        full queues dropped at least a tenth of all segments and more than the links lost.
+        `clift.simulate` issues them as warnings, except for values that were given explicitly
+        instead of measured ones.
         """
         taken, summary = self.scenario.taken(), self.summary()
         found = [

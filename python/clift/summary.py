@@ -288,6 +288,8 @@ class Flow(TypedDict):
     """How their data were put in order."""
     ecn: NotRequired[Ecn]
     """Its marks, if it uses them."""
+    broken_off: NotRequired[str]
+    """When and why an end broke the connection off."""
     name: NotRequired[str]
     """Its name, if it has one."""
 
