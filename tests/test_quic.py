@@ -256,7 +256,7 @@ def test_a_message_goes_in_a_datagram_or_is_refused() -> None:
         clift.Scenario.parse(text + 'message = "1163 B"\n')
 
 
-def test_a_connection_that_quinn_breaks_off_is_told() -> None:
+def test_a_note_says_when_and_why_quinn_breaks_a_connection_off() -> None:
     # Slow start overshoots a queue of a bandwidth-delay product: every second packet is lost, and
     # the receiver holds more pieces of the stream than quinn allows.
     leg = {"rate": "50 Mbit/s", "delay": "325 ms"}
@@ -273,4 +273,4 @@ def test_a_connection_that_quinn_breaks_off_is_told() -> None:
     series = run.series(interval_ms=1000).to_pydict()
     late = [at + 1 < time for time in series["time_s"]]
     assert any(late)
-    assert not any(rate for rate, after in zip(series["rate_kbps"], late, strict=True) if after)
+    assert not any(rate for rate, after in zip(series["goodput_kbps"], late, strict=True) if after)
