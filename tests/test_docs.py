@@ -16,11 +16,11 @@ import build  # noqa: E402
 README = (ROOT / "README.md").read_text()
 
 
-def test_links_lead_somewhere_and_generated_parts_are_up_to_date(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["build.py", "--check"])
-    assert build.main() == 0, "".join(capfd.readouterr())
+def test_links_lead_somewhere_and_generated_parts_are_up_to_date() -> None:
+    # In a process apart: the schema has the kinds that other tests add to this one.
+    command = [sys.executable, str(ROOT / "docs" / "build.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_make_targets_of_the_readme_exist() -> None:
