@@ -86,6 +86,12 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
         # Their mean difference is less than 5 %, and so is all of its interval.
         ({"A": [10, 11, 12, 13], "B": [10.1, 11, 12.2, 12.9]}, 4,
          "A and B are equal within 5 % (0 % apart)."),
+        # The same in each run, and the same mean of other runs.
+        ({"A": [10, 11, 12], "B": [10, 11, 12]}, 3,
+         "A and B came out the same in every run (3 runs)."),
+        ({"A": [10, 12, 11], "B": [12, 10, 11]}, 3,
+         "Too few independent runs to tell A and B apart "
+         "(0 % apart in 3 runs; about 463 would tell)."),
         # What an interrupt left of one run each says nothing.
         ({"A": [10], "B": [20]}, 3, ""),
         ({"A": [10], "B": [20]}, 1,

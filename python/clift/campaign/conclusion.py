@@ -84,6 +84,7 @@ class Verdict:
         why: Why none is called best, if that is not for lack of a difference.
         is_equal: Whether those of `among` are equal: the 95 % interval of each difference from the
             first is within the margin.
+        is_same: Whether those of `among` had the same values in every run, though draws differ.
         is_exact: Whether nothing is drawn, so that the difference is exact for the trace given.
         runs: How many independent runs there are of each.
         needed: About how many would tell those of `among` apart, or equal;
@@ -102,6 +103,7 @@ class Verdict:
     costs: tuple[tuple[str, str, Range], ...] = ()
     why: str = ""
     is_equal: bool = False
+    is_same: bool = False
     is_exact: bool = False
     runs: float = 0.0
     needed: int | None = None
@@ -270,13 +272,15 @@ class _Case:
             ]
             gaps = [abs(found.share) for _, found in level]
             equal = all(found.is_within(margin) for _, found in level)
-            worth = None if exact or equal else self.independent
+            same = not exact and all(found.mean == found.spread == 0 for _, found in level)
+            worth = None if exact or equal or same else self.independent
             return Verdict(
                 self.condition,
                 None,
                 (names[0], *(name for name, _ in level)),
                 gain=Range(min(gaps), max(gaps)),
                 is_equal=equal,
+                is_same=same,
                 is_exact=exact,
                 runs=self.independent,
                 needed=None
@@ -423,7 +427,7 @@ def _merged(found: list[Verdict], labels: list[list[str]]) -> list[Verdict]:
             rest = (*verdict.condition[:place], None, *verdict.condition[place + 1 :])
             said = (
                 *(verdict.best, verdict.among, verdict.word, verdict.why, _signs(verdict)),
-                *(verdict.is_equal, verdict.is_exact, verdict.needed is None),
+                *(verdict.is_equal, verdict.is_same, verdict.is_exact, verdict.needed is None),
             )
             groups.setdefault((rest, said), []).append(verdict)
         merged: list[Verdict] = []
@@ -467,6 +471,8 @@ def _head(verdict: Verdict) -> str:
     together = f"{', '.join(names[:-1])} and {names[-1]}"
     if verdict.is_exact:
         return f"over this one trace {together} do the same"
+    if verdict.is_same:
+        return f"{together} came out the same in every run"
     if verdict.is_equal:
         return f"{together} are equal within {verdict.margin * 100:g} %"
     return f"too few independent runs to tell {together} apart"
@@ -483,6 +489,8 @@ def _where(verdict: Verdict) -> str:
         much = f"({gain} {verdict.word} than {verdict.among[0]}{interval}{costs})"
     elif verdict.why:
         much = ""
+    elif verdict.is_same:
+        much = f"({_count(verdict.runs)})"
     elif verdict.is_exact or verdict.is_equal:
         much = f"({gain} apart)"
     else:
