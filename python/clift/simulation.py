@@ -148,15 +148,22 @@ class Run(Fixed):
         `clift.simulate` issues them as warnings, except for values that were given explicitly
         instead of measured ones.
         """
-        taken, summary = self.scenario.taken(), self.summary()
-        found = [
+        taken = self.scenario.taken()
+        config = self.scenario.config
+        flows = [config["transport"], *(flow["transport"] for flow in config["flow"])]
+        is_of_papers = any(map(_is_as_in_the_papers, flows))
+        # The summary of many flows takes long, and other transports are never broken off.
+        if not is_of_papers and all(flow["protocol"] != "quic" for flow in flows):
+            return taken
+        summary = self.summary()
+        taken += [
             f"{flow.get('name') or f'flow {number}'}: broken off {flow['broken_off']}"
             for number, flow in enumerate(summary["flows"])
             if "broken_off" in flow
         ]
-        if not self._is_as_in_the_papers():
-            return taken + found
-        found += _losses_of_its_own(summary)
+        if not is_of_papers:
+            return taken
+        found = _losses_of_its_own(summary)
         for number, flow in enumerate(summary["flows"]):
             arrived, in_order = flow["segment_delay_ms"], flow["in_order_delay_ms"]
             if not arrived or arrived["count"] < 1000:
@@ -170,15 +177,6 @@ class Run(Fixed):
                     "profile linux"
                 )
         return taken + found
-
-    def _is_as_in_the_papers(self) -> bool:
-        config = self.scenario.config
-        flows = [config["transport"], *(flow["transport"] for flow in config["flow"])]
-        return any(
-            flow["profile"] == "papers" or (flow["profile"] is None and not flow["sack"])
-            for flow in flows
-            if flow["protocol"] == "tcp"
-        )
 
     def series(self, interval_ms: float = 100, flows: int | None = None) -> pa.Table:
         """Time series. The run is repeated and sampled.
@@ -473,6 +471,13 @@ def data_frame(table: pa.Table) -> pd.DataFrame:
         raise ScenarioError(
             "to_pandas: pandas is not installed; pip install 'clift[pandas]'"
         ) from None
+
+
+def _is_as_in_the_papers(transport: Mapping[str, Any]) -> bool:
+    """Whether the TCP of a flow is that of profile papers."""
+    profile = transport["profile"]
+    is_of_papers = profile == "papers" or (profile is None and not transport["sack"])
+    return is_of_papers and transport["protocol"] == "tcp"
 
 
 def _losses_of_its_own(summary: Summary) -> list[str]:
