@@ -249,14 +249,20 @@ def test_schema_is_json() -> None:
     assert json.loads(clift("schema").stdout)["title"] == "CLIFT scenario"
 
 
-# tests/test_without_python.py runs those without QUIC, tests/test_docs.py runs these two in a
-# reduced form.
+# tests/test_docs.py runs these two in a reduced form.
 LARGE = ("map", "which_transport")
+# As large, and reduced here.
+REDUCED = {
+    "coding_above": "duration=5 s",
+    "how_many_terminals": "terminals=20",
+    "quic_4_sat": "duration=10 s",
+}
 
 
 def marks(example: Path) -> list[pytest.MarkDecorator]:
-    runs_elsewhere = example.stem in LARGE or '"quic"' not in example.read_text()
-    return [pytest.mark.long] if runs_elsewhere else []
+    """What takes long, or runs in tests/test_without_python.py, which runs those without QUIC."""
+    with_quic = '"quic"' in example.read_text() and example.stem not in LARGE
+    return [] if with_quic or example.stem in REDUCED else [pytest.mark.long]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +273,8 @@ def marks(example: Path) -> list[pytest.MarkDecorator]:
     ],
 )
 def test_the_scenario_examples_run(example: Path) -> None:
-    done = clift("run", example, "--runs", 1, "--json")
+    reduced = ["--set", REDUCED[example.stem]] if example.stem in REDUCED else []
+    done = clift("run", example, "--runs", 1, "--json", *reduced)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["complete"]

@@ -12,8 +12,8 @@ import clift
 
 ROOT = Path(__file__).parents[1]
 # QUIC is no part of the core: programs add it by name.
-# Those whose channels take long have a test of their own that runs them.
-LONG = ("design_geo", "leo", "leo_handover")
+# Those that take long have a test of their own that runs them.
+LONG = ("design_geo", "how_many_terminals", "leo", "leo_handover")
 FILES = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in LONG else [])
     for path in sorted((ROOT / "examples").glob("*.toml"))

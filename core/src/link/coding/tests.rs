@@ -157,9 +157,21 @@ proptest! {
 /// coefficients. Of packets that a repair packet does not cover, nothing is asked.
 #[test]
 fn random_repair_packets_decode_with_the_probability_of_random_matrices() {
+    random_repair_packets_decode_in(8_000, 25_000);
+}
+
+#[test]
+#[ignore = "long"]
+fn many_random_repair_packets_decode_with_that_probability() {
+    random_repair_packets_decode_in(60_000, 400_000);
+}
+
+/// Blocks with as many repair packets as lost ones are tried `just_enough` times, those
+/// with one more `with_another` times.
+fn random_repair_packets_decode_in(just_enough: u32, with_another: u32) {
     let random = |seed| KeyedRandom::of(Seed(seed).rng(Stream::Coding(0)));
     for (missing, more) in [(1u64, 0u64), (3, 0), (8, 0), (2, 1)] {
-        let tries = if more == 0 { 60_000 } else { 400_000 };
+        let tries = if more == 0 { just_enough } else { with_another };
         let mut encoder = Encoder::new(&Coding { window: 20, ..Coding::default() });
         for _ in 0..20 {
             encoder.take(Instant::ZERO, Bytes(1));
