@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from clift._clift import __version__
 from clift._words import counted
@@ -192,7 +191,7 @@ class Store:
             if any(first <= place < end for first, end in spans):
                 table = self.read(self._runs / name)
                 run, cell = divmod(place, len(self.keys))
-                own = pc.and_(pc.equal(table["run"], run), pc.equal(table["cell"], cell))
+                own = (table["run"].to_numpy() == run) & (table["cell"].to_numpy() == cell)
                 [row] = table.filter(own).to_pylist()
                 plain = {*parts.PLAIN, "cell_key"}
                 return {
@@ -457,14 +456,10 @@ def _carried(table: pa.Table, cells: dict[str, list[int]], count: int) -> Iterat
     keys = table.column("cell_key").to_pylist()
     plain = table.drop_columns(["cell_key"])
     for copy in range(max((len(cells.get(key, ())) for key in keys), default=0)):
-        numbers = pa.array(
-            [cells[key][copy] if len(cells.get(key, ())) > copy else None for key in keys],
-            pa.int64(),
-        )
-        there = pc.is_valid(numbers)
-        moved = plain.set_column(0, "cell", numbers).filter(there)
-        order = pc.sort_indices(moved, sort_keys=[("run", "ascending"), ("cell", "ascending")])
-        moved = moved.take(order)
+        kept = [row for row, key in enumerate(keys) if len(cells.get(key, ())) > copy]
+        numbers = pa.array([cells[keys[row]][copy] for row in kept], pa.int64())
+        moved = plain.take(kept).set_column(0, "cell", numbers)
+        moved = moved.sort_by([("run", "ascending"), ("cell", "ascending")])
         places = moved.column("run").to_numpy() * count + moved.column("cell").to_numpy()
         first = 0
         for group in parts.cut(places.tolist(), len(places)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,26 @@ OFFSET = click.option(
 LLDU = click.IntRange(1, 2**32 - 1)
 
 
+class _Key(click.Option):
+    """An option for a key of `[trace]`, with the schema's words, read when help is shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        key = "lldu" if self.name == "lldu_bytes" else str(self.name)
+        self.help = " ".join(_described()[key]["description"].split())
+        return super().get_help_record(ctx)
+
+
+@cache
+def _described() -> dict[str, Any]:
+    described: dict[str, Any] = json.loads(_clift.scenario_schema())["$defs"]["Trace"]["properties"]
+    return described
+
+
 def _columns() -> list[Callable[..., Any]]:
-    """Options for the keys of `[trace]` that say how a log is read, with the schema's words."""
-    described = json.loads(_clift.scenario_schema())["$defs"]["Trace"]["properties"]
+    """Options for the keys of `[trace]` that say how a log is read."""
 
     def option(key: str, *more: str, **settings: Any) -> Callable[..., Any]:
-        text = " ".join(described[key]["description"].split())
-        return click.option(f"--{key.replace('_', '-')}", *more, help=text, **settings)
+        return click.option(f"--{key.replace('_', '-')}", *more, cls=_Key, **settings)
 
     column, time = {"metavar": "COLUMN"}, {"metavar": "TIME"}
     return [
