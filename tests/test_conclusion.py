@@ -88,7 +88,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
          "A and B are equal within 5 % (0 % apart)."),
         # The same in each run, and the same mean of other runs.
         ({"A": [10, 11, 12], "B": [10, 11, 12]}, 3,
-         "A and B came out the same in every run (3 runs)."),
+         "A and B have the same completion in every run (3 runs)."),
         ({"A": [10, 12, 11], "B": [12, 10, 11]}, 3,
          "Too few independent runs to tell A and B apart "
          "(0 % apart in 3 runs; about 463 would tell)."),

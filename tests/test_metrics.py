@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -569,3 +570,17 @@ def test_a_log_is_in_order_of_time_though_a_queue_tells_its_drops_later(aqm: str
     dropped = run.summary()["links"][0]["packets_dropped"]
     assert dropped > 5
     assert np.count_nonzero(kinds == GONE) == dropped
+
+
+def test_the_capacity_of_a_stretch_is_that_of_its_slots_with_any_scheme(tmp_path: Path) -> None:
+    log = "time,rate,loss\n" + "".join(f"{10 * at},{1 + at % 3},{at % 4}\n" for at in range(30))
+    (tmp_path / "log.csv").write_text(log)
+    columns = {"time": "time:s", "rate": "rate:Mbit/s", "loss": "loss:%"}
+    trace = {"file": str(tmp_path / "log.csv"), **columns}
+    # 20 s of 10 s each at 1, 2, 3, 1, ... Mbit/s.
+    for start, expected in ((0, 1500), (55, 1750), (122, 1700)):
+        for scheme in ("none", "ARQ", "FEC(10/12)", "HARQ(10/12)"):
+            link = {"rtt": "100 ms", "start": f"{start} s"}
+            made = clift.Scenario({"trace": trace, "link": link, "scheme": scheme}, duration_s=20)
+            [measured] = clift.simulate(made).summary()["links"]
+            assert measured["capacity_kbps"] == pytest.approx(expected, rel=4e-3)

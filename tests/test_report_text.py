@@ -57,7 +57,7 @@ def test_runs_that_came_out_the_same_are_said_once() -> None:
     said = "All runs of a cell gave identical results"
     text = "\n\n".join(told(clear))
     assert text.count(said) == 1
-    assert "too few runs differ" not in text
+    assert "too few runs to tell" not in text
     assert "±" not in text
     assert said not in "\n\n".join(told(TEXT))
     assert said not in "\n\n".join(told(clear.replace("runs = 4", "runs = 1")))

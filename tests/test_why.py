@@ -91,6 +91,20 @@ def test_erased_capacity_is_what_the_units_say(path: Path) -> None:
     assert parts["erased"] == pytest.approx(erased, rel=1e-9)
 
 
+@pytest.mark.parametrize(("erasures", "live"), [("0 %", False), ("3 %", False), ("3 %", True)])
+def test_nothing_repairs_without_a_scheme(erasures: str, live: bool) -> None:
+    channel = {"model": "bernoulli", "erasures": erasures, "lldu": "1500 B", "rate": "2 Mbit/s"}
+    link = {"rtt": "500 ms", "live": live}
+    scenario = clift.Scenario({"channel": channel, "link": link}, duration_s=20)
+    budget = clift.simulate(scenario).why()["budget"]
+    causes = {part["cause"] for part in budget}
+    assert "repair" not in causes
+    assert ("erased" in causes) == (erasures != "0 %")
+    # Half a round trip of the link, full or not.
+    [under_way] = [part["kbps"] for part in budget if part["cause"] == "unfinished"]
+    assert 0 < under_way <= 2000 * 0.25 / 20 + 12
+
+
 def test_an_instant_is_explained_by_a_chain(path: Path) -> None:
     cut = why(path)["costliest"][0]
     at = round(cut["at_s"] + 0.6, 3)

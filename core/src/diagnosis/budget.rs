@@ -121,14 +121,18 @@ pub(super) fn budget(
         }
         HopMetrics::Link(link) => {
             let (slot, pads) = hop.slot();
+            let (data, repairs) = hop.data_units();
             let counters = &link.counters;
             let missing = detail(link, "units_given_up").unwrap_or(carried.lost_packets);
             shares.charge(Cause::GivenUp, carried.lost_units.saturating_sub(missing) as f64 * slot);
             if pads {
                 let units = counters.lldus_delivered as f64 * slot;
                 shares.charge(Cause::Padding, units - counters.bytes_delivered as f64);
+                let ended = counters.lldus_delivered + carried.lost_units;
+                shares.charge(Cause::Unfinished, (data - ended as f64) * slot);
             }
-            shares.charge_rest(Cause::Repair);
+            // How many erased units a window of a link trace holds is known on average only.
+            shares.charge_rest(if repairs { Cause::Repair } else { Cause::Erased });
         }
     }
     Budget { hop: number, capacity_bits, goodput_bits, parts: shares.parts() }

@@ -206,6 +206,12 @@ impl HopLedger {
         self.usage.map_or((0.0, false), |usage| (f64::from(usage.slot.0), usage.pads))
     }
 
+    /// Data units on the air, and whether the link sent others too.
+    pub(super) fn data_units(&self) -> (f64, bool) {
+        let used = self.usage.filter(|usage| usage.per_lldu > 0.0);
+        used.map_or((0.0, true), |usage| (usage.used / usage.per_lldu, usage.per_lldu > 1.0))
+    }
+
     /// Bytes of the slots that carried something and were erased.
     pub(super) fn erased(&self) -> f64 {
         self.usage.map_or(0.0, |usage| usage.erased.min(usage.used) * f64::from(usage.slot.0))

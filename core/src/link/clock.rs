@@ -1,5 +1,7 @@
 //! Position of the slots of a trace in run time: an offset, and cycles if the trace repeats.
 
+use std::ops::Range;
+
 use crate::link::{HORIZON, LinkError};
 use crate::units::Duration;
 
@@ -150,9 +152,15 @@ impl SlotClock {
         cycle as u64 * len as u64 + place.slot as u64
     }
 
-    /// Number of slots of `t` that start from run time 0 up to `until`.
+    /// The [`SlotClock::number`]s of the slots of `t` that start from run time 0 up to `until`.
+    pub(crate) fn passing(&self, t: &[i64], until: i64) -> Range<u64> {
+        self.before(t, self.offset)..self.before(t, self.offset + until + 1)
+    }
+
+    /// How many slots of `t` start from run time 0 up to `until`.
     pub(crate) fn passed(&self, t: &[i64], until: i64) -> u64 {
-        self.before(t, self.offset + until + 1) - self.before(t, self.offset)
+        let Range { start, end } = self.passing(t, until);
+        end - start
     }
 
     /// Number of slots that start up to run time `until`, including those before run time 0 and in

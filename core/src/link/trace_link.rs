@@ -1,6 +1,7 @@
 //! The open-loop link: packets over a link trace.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::link::allocator::{Fate, LlduAllocator, Taken};
@@ -333,27 +334,23 @@ impl Instrument for TraceLink {
     }
 
     /// Data LLDUs are counted one by one, those that passed and those used by packets; each stands
-    /// for its share of the trace's slots. If LLDUs differ in size, bytes are counted, as slots of
+    /// for its share of the slots that passed. If LLDUs differ in size, bytes are counted, as slots of
     /// the largest size.
     fn usage(&self, until: Instant) -> Usage {
         let parts = self.trace.parts();
         if let Some(sizes) = &parts.sizes {
             return self.usage_in_bytes(sizes, nanos(until).min(self.end));
         }
-        let per_lldu = match self.trace.len() {
-            0 => 0.0,
-            lldus => parts.slots_used as f64 / lldus as f64,
-        };
-        let t = &parts.t[..];
         let until = nanos(until).min(self.end);
-        let passed = self.clock.passed(t, until);
+        let Range { start, end } = self.clock.passing(&parts.t, until);
+        let passed = end - start;
+        let slots = self.trace.slots_before(end) - self.trace.slots_before(start);
+        let share_used = parts.slots_used as f64 / parts.slots as f64;
+        let per_lldu = if passed > 0 { slots / passed as f64 * share_used } else { 0.0 };
         let ahead = self.cursor.taken_after(until);
         let on_air = self.counters.lldus_taken.saturating_sub(ahead).min(passed);
         Usage {
-            slots: match self.trace.len() {
-                0 => 0.0,
-                lldus => passed as f64 * (parts.slots as f64 / lldus as f64),
-            },
+            slots,
             used: on_air as f64 * per_lldu,
             erased: on_air as f64 * per_lldu * self.trace.share_erased(),
             beside: 0.0,

@@ -99,7 +99,7 @@ impl Scheme {
     /// assert_eq!(link.stats().efficiency, 5.0 / 6.0);
     /// ```
     pub fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
-        self.forms().apply(phy, timing).sized_by(phy)
+        self.forms().apply(phy, timing).over_slots_of(phy)
     }
 
     /// The same within a budget: a data LLDU has two columns of 8 bytes, a third where sizes
@@ -119,7 +119,7 @@ impl Scheme {
         budget.take(bytes, format_args!("{slots} slots and what {self} makes of them"))?;
         budget.ask()?;
         let made = self.forms().try_apply(phy, timing).map_err(Refusal::Failed)?;
-        Ok(made.sized_by(phy))
+        Ok(made.over_slots_of(phy))
     }
 
     /// Long-run values of this scheme over `chain`: exact, from the Markov chain.

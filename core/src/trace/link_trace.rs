@@ -16,9 +16,15 @@ use crate::units::{Bytes, Duration};
 #[derive(Clone, Debug)]
 pub struct LinkTrace {
     parts: Parts,
+    /// Slots of the PHY trace before data LLDU 0, [`EVERY`], 2 [`EVERY`], ...; empty if the PHY trace
+    /// is unknown.
+    slots_before: Vec<u32>,
     /// Cached, because many runs over one trace need it.
     retransmissions: OnceLock<Vec<(u32, u64)>>,
 }
+
+/// Between so many data LLDUs the slots of the PHY trace are taken to be spread evenly.
+const EVERY: usize = 256;
 
 impl PartialEq for LinkTrace {
     fn eq(&self, other: &Self) -> bool {
@@ -135,12 +141,20 @@ impl LinkTrace {
         assert_eq!(parts.t.len(), parts.d.len());
         assert!(parts.lost.is_sorted_by_key(|&(index, _)| index));
         assert!(parts.transmissions.is_sorted_by_key(|&(index, _)| index));
-        Self { parts, retransmissions: OnceLock::new() }
+        Self { parts, slots_before: Vec::new(), retransmissions: OnceLock::new() }
     }
 
-    /// The same link trace with the sizes of the slots of `phy`, from which a scheme computed it.
-    /// Unused slots are the last ones.
-    pub(crate) fn sized_by(self, phy: &PhyTrace) -> Self {
+    /// The same link trace with the places and sizes of the slots of `phy`, from which a scheme
+    /// computed it. Unused slots are the last ones.
+    pub(crate) fn over_slots_of(mut self, phy: &PhyTrace) -> Self {
+        let mut slot = 0;
+        let every = self.parts.t.iter().step_by(EVERY);
+        self.slots_before = every
+            .map(|&t| {
+                slot += phy.t()[slot..].partition_point(|&start| start < t);
+                slot as u32
+            })
+            .collect();
         if phy.sizes().column().is_none() || self.is_empty() {
             return self;
         }
@@ -170,6 +184,19 @@ impl LinkTrace {
         let all = (mean * self.parts.slots as f64).round() as u64;
         let sizes = LinkSizes { lldus: phy.sizes().clone(), all, used: all };
         Self { parts: Parts { sizes: Some(sizes), ..self.parts }, ..self }
+    }
+
+    /// Slots of the PHY trace before data LLDU number `lldu`, counted on over repetitions of the
+    /// trace.
+    pub(crate) fn slots_before(&self, lldu: u64) -> f64 {
+        let (all, len) = (self.parts.slots as f64, self.len().max(1));
+        let (cycles, place) = (lldu / len as u64, (lldu % len as u64) as usize);
+        let known = place / EVERY;
+        let slots = |known: usize| self.slots_before.get(known).map(|&slots| f64::from(slots));
+        let (first, from) = slots(known).map_or((0.0, 0), |slots| (slots, known * EVERY));
+        let (next, to) = slots(known + 1).map_or((all, len), |slots| (slots, (known + 1) * EVERY));
+        let (part, whole) = ((place - from) as f64, (to - from) as f64);
+        cycles as f64 * all + first + (next - first) * (part / whole)
     }
 
     /// Payload of the LLDU `index`; panics if it does not exist.

@@ -236,7 +236,8 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
     costs = [race.cost(one, first.candidate) for one in race.last if one != first.candidate]
     least = min((-1.0 if cost is None else cost[0] for cost in costs), default=0.0)
     if least > -1:
-        text += f" Taking {first.label} costs {max(0.0, -least):.0%} at most."
+        text += f" Against the other pairs of the last round, {first.label} costs"
+        text += f" {max(0.0, -least):.0%} at most."
     return text
 
 

@@ -175,6 +175,7 @@ def advise(
                 list(variants(scenario, phy, link, queue, Path(place))),
                 _contenders(found, listed),
                 *(found.objective, tolerance, _VARIED_RUNS, threads, progress),
+                is_taken=pair is not None,
             )
     return Advice(*known, answer, pair, listed, changed, phy, found)
 

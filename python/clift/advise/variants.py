@@ -124,8 +124,10 @@ def changes(
     runs: int,
     threads: int | None,
     progress: bool,
+    *,
+    is_taken: bool,
 ) -> dict[str, str]:
-    """What the answer is under each condition, among the pairs, of which the first was taken."""
+    """What the answer is under each condition, among the pairs, of which the first leads."""
     found = {}
     with bar("what would change the answer", len(conditions) if progress else 0) as watch:
         for done, (what, scenario) in enumerate(conditions):
@@ -133,13 +135,17 @@ def changes(
                 gaps = compare(scenario, pairs, goal, runs, threads)
             except Interrupted:
                 break
-            found[what] = _verdict(gaps, pairs, goal, margin)
+            found[what] = _verdict(gaps, pairs, goal, margin, is_taken)
             watch(done + 1, len(conditions))
     return found
 
 
 def _verdict(
-    gaps: Sequence[Difference | None], pairs: Sequence[Candidate], goal: Objective, margin: float
+    gaps: Sequence[Difference | None],
+    pairs: Sequence[Candidate],
+    goal: Objective,
+    margin: float,
+    is_taken: bool,
 ) -> str:
     """The pair to take, from the differences of all from the first."""
     # Less is better in all differences.
@@ -148,7 +154,7 @@ def _verdict(
         return "can't be told"
     gap, best = min(rest, key=lambda pair: pair[0].mean)
     if gap.mean >= 0 or abs(gap.share) <= margin:
-        return f"still {pairs[0].label}"
+        return f"still {pairs[0].label}" if is_taken else f"{pairs[0].label} stays first"
     by = percent(gap.share)
     if gap.low is not None and gap.high is not None:
         by = f"{percent(gap.low)} to {percent(gap.high)}"

@@ -278,7 +278,8 @@ class _Case:
                 self.condition,
                 None,
                 (names[0], *(name for name, _ in level)),
-                gain=Range(min(gaps), max(gaps)),
+                metric(first.primary).title,
+                Range(min(gaps), max(gaps)),
                 is_equal=equal,
                 is_same=same,
                 is_exact=exact,
@@ -472,7 +473,7 @@ def _head(verdict: Verdict) -> str:
     if verdict.is_exact:
         return f"over this one trace {together} do the same"
     if verdict.is_same:
-        return f"{together} came out the same in every run"
+        return f"{together} have the same {verdict.word} in every run"
     if verdict.is_equal:
         return f"{together} are equal within {verdict.margin * 100:g} %"
     return f"too few independent runs to tell {together} apart"

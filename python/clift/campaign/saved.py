@@ -191,7 +191,7 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
 
 def _where(table: pa.Table, column: str, values: Sequence[str]) -> pa.Table:
     """The rows whose column has one of the values."""
-    # It takes a fifth of a command's start to import, and most commands need none of it.
+    # It takes a fifth of a command's start to import, and most commands do without it.
     import pyarrow.compute as pc
 
     return table.filter(pc.is_in(table.column(column), pa.array(values, pa.string())))

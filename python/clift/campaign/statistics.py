@@ -55,7 +55,7 @@ class Estimate:
     Args:
         mean: The mean.
         half_width: Half the width of its 95 % interval; None where there is none: of a single run,
-            or if too few runs differ from the others to tell how often that happens.
+            or if too few runs lie away from the median to tell how often that happens.
         runs: How many runs it is of.
         low: Where the interval begins; it need not be symmetric.
         high: Where it ends.

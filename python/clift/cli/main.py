@@ -9,9 +9,11 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 import click
 
@@ -122,7 +124,7 @@ def run(arguments: Sequence[str]) -> int:
         2
     """
     try:
-        with cli.make_context("clift", list(arguments)) as context:
+        with _notes(), cli.make_context("clift", list(arguments)) as context:
             cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as done:
@@ -156,6 +158,22 @@ class _Note(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return f"note: {printable(record.getMessage())}"
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Turns the warnings of the Python package into notes, each once."""
+    seen: set[str] = set()
+
+    def note(message: Warning | str, *_place: Any, **_more: Any) -> None:
+        if str(message) not in seen:
+            seen.add(str(message))
+            logging.getLogger("clift").warning("%s", message)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = note
+        yield
 
 
 def _unexpected(error: BaseException) -> int:

@@ -31,7 +31,8 @@ def what_changed_text(change: StackComparison) -> str:
     legend = (
         f"({counted(runs['bulk'], 'run')} of bulk data, {runs['page']} of a page, seed "
         f"{change.results.seed}; "
-        "± and +/-: 95 % interval of the mean; no interval: too few runs differ from the others)"
+        "± and +/-: 95 % interval of the mean; no interval: too few runs to tell how far they "
+        "spread)"
     )
     parts = [change.results.title, *tables, fill(legend, 98), _sentences(change)]
     return "\n\n".join(parts)

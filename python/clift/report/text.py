@@ -409,7 +409,7 @@ def _explained(
         and not any(cell.shared for cell in results.cells)
         and not _are_alike(results)
     ):
-        parts.append("no interval: too few runs differ from the others")
+        parts.append("no interval: too few runs to tell how far they spread")
     if any(len(cell.column(cell.primary)) < len(cell.values) for cell in cells):
         parts.append("n of m runs: the other runs did not finish in time; the mean excludes them")
     new = [part for part in parts if part not in said]
