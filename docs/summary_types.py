@@ -42,6 +42,9 @@ KINDS = {
     "video_quality_kbps": "float | None",
     "video_rate_kbps": "float | None",
     "share_stalled": "float | None",
+    "conference_rate_kbps": "float | None",
+    "share_frozen": "float | None",
+    "share_packets_lost": "float | None",
     "startup_s": "float | None",
     "mouth_to_ear_ms": "float | None",
     "burst_ratio": "float | None",
@@ -60,6 +63,7 @@ KINDS = {
 }
 # Keys that exist only with certain applications.
 SOMETIMES = ("page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled")
+SOMETIMES += ("conference_rate_kbps", "share_frozen")
 # Place in the catalogue, name of the type, what it is, and keys beside those of the catalogue.
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),
@@ -68,6 +72,7 @@ TABLES = (
     ("requests", "Requests", "Requests of a flow and their answers.", {}),
     ("video", "Video", "Playback of the video of a flow.", {}),
     ("voice", "Voice", "Quality of the call of a flow.", {}),
+    ("conference", "Conference", "Video of a conference in real time.", {}),
     ("proxies", "Proxy", "A proxy that splits a flow.", {}),
     ("paths", "Path", "One path of a flow over several.", {}),
     ("reordering", "Reordering", "How the data of several paths were put in order.", {}),
@@ -82,6 +87,7 @@ TABLES = (
             "requests": ("NotRequired[Requests]", "its requests, if it has any"),
             "video": ("NotRequired[Video]", "its video, if it is one"),
             "voice": ("NotRequired[Voice]", "its call, if it is one"),
+            "conference": ("NotRequired[Conference]", "its conference, if it is one"),
             "proxies": ("NotRequired[list[Proxy]]", "the proxies that split it, if there are any"),
             "paths": ("NotRequired[list[Path]]", "its paths, if it has several"),
             "reordering": ("NotRequired[Reordering]", "how their data were put in order"),

@@ -249,3 +249,26 @@ def test_a_wrong_video_is_refused(tmp_path, keys, message):
 def test_the_video_example_has_its_cells():
     example = clift.Scenario.read(Path(__file__).parent.parent / "examples" / "video.toml")
     assert len(example.cells()) == 12
+
+
+def test_a_conference_is_in_the_summary(tmp_path):
+    path = tmp_path / "conference.toml"
+    path.write_text(
+        'duration = "60 s"\ntransport.protocol = "udp"\n'
+        '[application]\ntype = "conference"\ndeadline = "150 ms"\n'
+        '[[path]]\nleg = { rate = "1 Mbit/s", delay = "50 ms", queue = "100 packets" }\n'
+    )
+    summary = clift.simulate(path).summary()
+    flow = summary["flows"][0]
+    conference = flow["conference"]
+    assert conference["conference_rate_kbps"] == summary["conference_rate_kbps"]
+    assert conference["conference_rate_kbps"] == pytest.approx(flow["goodput_kbps"], rel=0.01)
+    assert 500 < flow["goodput_kbps"] < 1000
+    assert (conference["sent"], conference["freezes"], summary["share_frozen"]) == (1801, 0, 0)
+    assert conference["share_in_time"] > 0.99
+    assert conference["packets_sent"] == flow["segments_sent"]
+
+
+def test_the_conference_example_has_its_cells():
+    example = clift.Scenario.read(Path(__file__).parent.parent / "examples" / "conference.toml")
+    assert len(example.cells()) == 8

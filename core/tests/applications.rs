@@ -1,11 +1,11 @@
-//! Applications: web pages, requests and answers, videos, voice. Cases whose outcome is known, and laws
+//! Applications: web pages, requests and answers, videos, voice, conferences. Cases whose outcome is known, and laws
 //! that hold for every page.
 
 use std::sync::Arc;
 
 use clift::application::{
-    Adaptation, Application, Codec, EModel, Http, Page, PageContent, PageLoad, Requests, Video,
-    Voice,
+    Adaptation, Application, Codec, Conference, EModel, Http, Page, PageContent, PageLoad,
+    Requests, Video, Voice,
 };
 use clift::link::QueueLimit;
 use clift::metrics::{FlowMetrics, PageMetrics, VideoMetrics};
@@ -356,8 +356,14 @@ fn what_cannot_be_is_refused() {
     let many = Page { connections: Some(6), ..of_file(Http::Two) };
     assert!(error(&linux(), &one(many)).starts_with("connections: applies only to http = \"1.1\""));
     assert!(error(&linux(), &Voice::default()).starts_with("type: voice needs datagrams"));
+    let conference = Conference::default();
+    assert!(error(&linux(), &conference).starts_with("type: a conference runs over UDP only"));
+    let start_rate = kbps(50);
+    let slow = error(&udp, &Conference { start_rate, ..conference });
+    assert!(slow.starts_with("start_rate: 50 kbit/s is not within"), "{slow}");
     let small = DatagramConfig { packet: Bytes(150) };
     assert!(error(&small, &Voice::default()).starts_with("codec: a packet of this codec has 172"));
+    assert!(error(&small, &conference).starts_with("type: packets of a conference have"));
     let setup = setup(papers, one(of_file(Http::Two)), path(0.0));
     assert!(matches!(simulation::run(&setup, &mut ()), Err(simulation::RunError::Setup(
         SetupError::Transport(fault))) if fault.to_string().ends_with(asks)));
@@ -458,6 +464,105 @@ proptest! {
                 prop_assert_eq!(outcome.ended, Instant::ZERO + all);
             }
             None => prop_assert_eq!((found.stalls, found.played), (0, Duration::ZERO)),
+        }
+    }
+}
+
+/// A conference over `rate` kbit/s and 50 ms each way, with a queue of a second; for `seconds`.
+fn conference(own: Conference, rate: u64, loss: f64, seconds: u64) -> FlowMetrics {
+    let leg = |rate, loss| {
+        let loss = match Probability::new(loss) {
+            Ok(loss) if loss != Probability::ZERO => Loss::Random(loss),
+            _ => Loss::None,
+        };
+        let delay = Duration::from_millis(50).into();
+        let queue = QueueLimit::Bytes(rate * 125);
+        let rate = BitRate::from_bits_per_second(1000 * rate);
+        vec![Hop::Leg(LegConfig { rate, delay, queue, aqm: Aqm::None, loss })]
+    };
+    let transport = DatagramConfig { packet: Bytes(1500) };
+    let mut setup = setup(transport, own, [leg(rate, loss), leg(10_000, 0.0)]);
+    setup.duration = Duration::from_secs(seconds);
+    run(&setup).flows[0].clone()
+}
+
+fn kbps(rate: u64) -> Option<BitRate> {
+    BitRate::from_bits_per_second(1000 * rate)
+}
+
+/// Below the capacity the rate grows by 8 % a second up to its limit. A frame takes its interval less
+/// the last packet's share, because the pacer spreads it, and the path.
+#[test]
+fn a_conference_below_the_capacity_sends_at_its_highest_rate() {
+    let own = Conference { max_rate: kbps(1000), ..Conference::default() };
+    let flow = conference(own, 100_000, 0.0, 100);
+    let found = flow.conference.unwrap();
+    assert_eq!(found.sent, 3001);
+    assert!((2995..=2999).contains(&found.received), "{found:?}");
+    // From 300 kbit/s up to 1 Mbit/s: ln(10/3) / ln 1.08 = 15.6 s, in which the mean is
+    // 0.7 / ln(10/3) = 0.58 Mbit/s. The first feedback is 0.2 s late.
+    let expected = (15.6 * 0.581 + 84.4) / 100.0;
+    let rate = found.rate.unwrap() / 1e6;
+    assert!((rate - expected).abs() < 0.005, "{rate} {expected}");
+    assert_eq!((found.freezes, found.share_packets_lost()), (0, Some(0.0)));
+    let delay = found.delay.unwrap();
+    // Four packets of 1042 bytes in 33 ms: the last one leaves after 25 ms.
+    assert!((75.0..81.0).contains(&(delay.p50.as_secs_f64() * 1e3)), "{delay:?}");
+}
+
+/// The rate goes to and fro between the capacity, less the headers, and 85 % of it.
+/// The queue, which would hold a second, stays empty but for the time in which over-use is noticed.
+#[test]
+fn a_conference_fills_a_constant_bottleneck_and_keeps_the_queue_short() {
+    for rate in [500, 1000, 2000] {
+        let flow = conference(Conference::default(), rate, 0.0, 120);
+        let found = flow.conference.unwrap();
+        let share = flow.goodput() / (rate as f64 * 1e3);
+        assert!((0.75..0.98).contains(&share), "{rate} kbit/s: {share}");
+        let [p50, p95] = found.delay.map(|own| [own.p50, own.p95]).unwrap();
+        // The pacer, the path, and a packet's own time.
+        let clean = Duration::from_nanos(33_333_333 + 50_000_000 + 8 * 1_228_000_000 / rate);
+        assert!(p50 < clean && p95 < clean + Duration::from_millis(60), "{rate} kbit/s: {found:?}");
+        assert_eq!((found.freezes, found.share_packets_lost()), (0, Some(0.0)));
+    }
+}
+
+/// Over 10 % the rate falls down to its limit, below 2 % it is what it is without losses.
+#[test]
+fn a_conference_gives_way_to_losses_over_ten_percent_only() {
+    let of = |loss| conference(Conference::default(), 100_000, loss, 60).conference.unwrap();
+    let [clean, few, many] = [0.0, 0.005, 0.25].map(|loss| of(loss).rate.unwrap());
+    assert!((few / clean - 1.0).abs() < 0.05, "{few} {clean}");
+    // From 300 kbit/s by an eighth a second: 8 s down to 100 kbit/s.
+    assert!((100e3..140e3).contains(&many), "{many}");
+}
+
+proptest! {
+    /// What was sent has arrived, is lost or is under way; frames have all of their packets, and a
+    /// freeze lasts its time at least.
+    #[test]
+    fn a_conference_accounts_for_all_packets(
+        rate in 200u64..5000,
+        loss in prop_oneof![Just(0.0), 0.0..0.5],
+        seconds in 1u64..30,
+        deadline in prop_oneof![Just(None), (50u64..300).prop_map(Some)],
+    ) {
+        let own = Conference { deadline: deadline.map(Duration::from_millis), ..Conference::default() };
+        let flow = conference(own, rate, loss, seconds);
+        let found = flow.conference.unwrap();
+        prop_assert_eq!(found.packets_sent, flow.sender.segments_sent);
+        prop_assert!(found.packets_received <= found.packets_expected);
+        prop_assert!(found.packets_expected <= found.packets_sent);
+        prop_assert_eq!(found.sent, 30 * seconds + 1);
+        prop_assert!(found.in_time <= found.received && found.received <= found.sent);
+        prop_assert!(found.received <= found.packets_received);
+        prop_assert!(found.frozen >= Duration::from_millis(183 * found.freezes));
+        prop_assert!(Some(found.frozen) <= found.watched.or(Some(Duration::ZERO)));
+        let bounds = 100e3..=2.5e6;
+        prop_assert!(found.rate.is_some_and(|rate| bounds.contains(&rate)));
+        if loss == 0.0 && rate >= 3000 {
+            // Nothing is lost where nothing loses.
+            prop_assert_eq!(found.packets_received, found.packets_expected);
         }
     }
 }

@@ -38,17 +38,17 @@ class Messages(TypedDict):
     """Fate of the messages of a flow."""
 
     sent: int
-    """Messages, requests or voice packets handed to the transport."""
+    """Messages, requests, voice packets or frames handed to the transport."""
     received: int
-    """Messages that arrived completely (TCP: in order)."""
+    """Messages, voice packets or frames that arrived completely (TCP: in order)."""
     in_time: int
-    """Messages, objects, answers or voice packets within the deadline; without a deadline,
-    all that arrived (voice: that were played)."""
+    """Messages, objects, answers, voice packets or frames within the deadline; without a
+    deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
     """Share of those sent that were in time (voice without a deadline: share of those due
     for playout)."""
     delay_ms: Delay | None
-    """Delay of messages and voice packets from application to application, ms."""
+    """Delay of messages, voice packets and frames from application to application, ms."""
 
 
 class Page(TypedDict):
@@ -64,8 +64,8 @@ class Page(TypedDict):
     objects_received: int
     """Objects that arrived completely."""
     in_time: int
-    """Messages, objects, answers or voice packets within the deadline; without a deadline,
-    all that arrived (voice: that were played)."""
+    """Messages, objects, answers, voice packets or frames within the deadline; without a
+    deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
     """Share of those sent that were in time (voice without a deadline: share of those due
     for playout)."""
@@ -77,12 +77,12 @@ class Requests(TypedDict):
     """Requests of a flow and their answers."""
 
     sent: int
-    """Messages, requests or voice packets handed to the transport."""
+    """Messages, requests, voice packets or frames handed to the transport."""
     answered: int
     """Requests whose answer arrived completely."""
     in_time: int
-    """Messages, objects, answers or voice packets within the deadline; without a deadline,
-    all that arrived (voice: that were played)."""
+    """Messages, objects, answers, voice packets or frames within the deadline; without a
+    deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
     """Share of those sent that were in time (voice without a deadline: share of those due
     for playout)."""
@@ -126,22 +126,22 @@ class Voice(TypedDict):
     mos: float | None
     """Mean opinion score of the E-model (ITU-T G.107), mean over the calls of the run."""
     sent: int
-    """Messages, requests or voice packets handed to the transport."""
+    """Messages, requests, voice packets or frames handed to the transport."""
     received: int
-    """Messages that arrived completely (TCP: in order)."""
+    """Messages, voice packets or frames that arrived completely (TCP: in order)."""
     played: int
     """Voice packets that arrived before their playout time."""
     share_lost: float | None
     """Share of the voice packets due for playout before the end of the run that were lost
     or too late."""
     in_time: int
-    """Messages, objects, answers or voice packets within the deadline; without a deadline,
-    all that arrived (voice: that were played)."""
+    """Messages, objects, answers, voice packets or frames within the deadline; without a
+    deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
     """Share of those sent that were in time (voice without a deadline: share of those due
     for playout)."""
     delay_ms: Delay | None
-    """Delay of messages and voice packets from application to application, ms."""
+    """Delay of messages, voice packets and frames from application to application, ms."""
     mouth_to_ear_ms: float | None
     """Total delay of codec, network and playout buffer, ms."""
     burst_ratio: float | None
@@ -154,6 +154,38 @@ class Voice(TypedDict):
     not played."""
     rating: float | None
     """Transmission rating factor R of ITU-T G.107, at most 93.2."""
+
+
+class Conference(TypedDict):
+    """Video of a conference in real time."""
+
+    conference_rate_kbps: float | None
+    """Mean of the rates at which the frames of a conference were encoded, mean over the
+    conferences of the run, kbit/s."""
+    share_frozen: float | None
+    """Time in freezes as a share of the time from the first picture on, mean over the
+    conferences of the run."""
+    freezes: int
+    """Times of 183 ms or more without a new picture: an interval between frames and 150 ms
+    more, as in `freezeCount` of the W3C's WebRTC statistics."""
+    frozen_s: float
+    """Total time of the freezes."""
+    packets_sent: int
+    """RTP packets sent."""
+    share_packets_lost: float | None
+    """Share of the RTP packets lost, among those up to the last one that arrived."""
+    sent: int
+    """Messages, requests, voice packets or frames handed to the transport."""
+    received: int
+    """Messages, voice packets or frames that arrived completely (TCP: in order)."""
+    in_time: int
+    """Messages, objects, answers, voice packets or frames within the deadline; without a
+    deadline, all that arrived (voice: that were played)."""
+    share_in_time: float | None
+    """Share of those sent that were in time (voice without a deadline: share of those due
+    for playout)."""
+    delay_ms: Delay | None
+    """Delay of messages, voice packets and frames from application to application, ms."""
 
 
 class Proxy(TypedDict):
@@ -280,6 +312,8 @@ class Flow(TypedDict):
     """Its video, if it is one."""
     voice: NotRequired[Voice]
     """Its call, if it is one."""
+    conference: NotRequired[Conference]
+    """Its conference, if it is one."""
     proxies: NotRequired[list[Proxy]]
     """The proxies that split it, if there are any."""
     paths: NotRequired[list[Path]]
@@ -397,6 +431,12 @@ class Summary(TypedDict):
     share_stalled: NotRequired[float | None]
     """Time in stalls as a share of the time from the first picture on, mean over the videos
     of the run."""
+    conference_rate_kbps: NotRequired[float | None]
+    """Mean of the rates at which the frames of a conference were encoded, mean over the
+    conferences of the run, kbit/s."""
+    share_frozen: NotRequired[float | None]
+    """Time in freezes as a share of the time from the first picture on, mean over the
+    conferences of the run."""
     fairness: float
     """Jain's index over the flows' goodputs."""
     bytes_in_order: int

@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use super::{
-    Application, Bulk, ConstantRate, File, OwnApplication, Page, PageContent, Requests, Video,
-    Voice,
+    Application, Bulk, Conference, ConstantRate, File, OwnApplication, Page, PageContent, Requests,
+    Video, Voice,
 };
 use crate::config::Fault;
 use crate::tagged;
@@ -19,7 +19,7 @@ macro_rules! applications {
     ($($name:literal => $kind:ident),+ $(,)?) => {
         /// Application of a flow: "bulk" (unlimited data), "file" (a given number of bytes),
         /// "constant rate" (messages), "page" (a web page), "request" (requests and answers),
-        /// "video" (a stream of segments) or "voice" (a call).
+        /// "video" (a stream of segments), "voice" (a call) or "conference" (video in real time).
         #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
         #[serde(tag = "type")]
         #[schemars(rename = "Application", transform = as_it_is_read)]
@@ -63,6 +63,7 @@ applications! {
     "request" => Requests,
     "video" => Video,
     "voice" => Voice,
+    "conference" => Conference,
 }
 
 /// A configuration from which an application can be made.

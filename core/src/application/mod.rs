@@ -14,6 +14,7 @@
 //! assert_eq!(ApplicationConfig::default(), bulk);
 //! ```
 
+mod conference;
 mod config;
 mod dialogue;
 mod line;
@@ -27,6 +28,7 @@ mod until;
 mod video;
 mod voice;
 
+pub use conference::Conference;
 pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
 pub use own::{ApplicationKind, MakeApplication, OwnApplication, Parameter};

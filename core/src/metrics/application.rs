@@ -1,4 +1,4 @@
-//! Metrics of web pages, requests, videos and voice calls.
+//! Metrics of web pages, requests, videos, voice calls and conferences.
 
 use crate::metrics::DelaySummary;
 use crate::units::Duration;
@@ -94,6 +94,34 @@ pub struct VoiceMetrics {
     pub opinion: Option<f64>,
 }
 
+/// Metrics of a conference, in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ConferenceMetrics {
+    /// Frames encoded.
+    pub sent: u64,
+    /// Frames that arrived completely.
+    pub received: u64,
+    /// Frames within the deadline; without a deadline, all that arrived completely.
+    pub in_time: u64,
+    /// Time from the capture of a frame to the arrival of its last packet.
+    pub delay: Option<DelaySummary>,
+    /// Packets sent.
+    pub packets_sent: u64,
+    /// Packets sent up to the last one, in the order of sending, that arrived.
+    pub packets_expected: u64,
+    /// Packets that arrived.
+    pub packets_received: u64,
+    /// Mean of the rates at which frames were encoded, bit/s; `None` without any.
+    pub rate: Option<f64>,
+    /// Times in which the picture froze.
+    pub freezes: u64,
+    /// Total of these times.
+    pub frozen: Duration,
+    /// Time from the first picture on; `None` if there was none.
+    pub watched: Option<Duration>,
+}
+
 impl PageMetrics {
     /// Objects in time divided by all objects.
     pub fn share_in_time(&self) -> Option<f64> {
@@ -112,6 +140,23 @@ impl VoiceMetrics {
     /// Share of the packets due for playout that were not played.
     pub fn share_lost(&self) -> Option<f64> {
         share(self.judged - self.played, self.judged)
+    }
+}
+
+impl ConferenceMetrics {
+    /// Frames in time divided by frames encoded.
+    pub fn share_in_time(&self) -> Option<f64> {
+        share(self.in_time, self.sent)
+    }
+
+    /// Share of the packets lost, among those up to the last one that arrived.
+    pub fn share_packets_lost(&self) -> Option<f64> {
+        share(self.packets_expected - self.packets_received, self.packets_expected)
+    }
+
+    /// Frozen time as a share of the time from the first picture on.
+    pub fn share_frozen(&self) -> Option<f64> {
+        share(self.frozen.as_nanos(), self.watched?.as_nanos())
     }
 }
 

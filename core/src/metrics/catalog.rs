@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::metrics::{
-    DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics, MessageMetrics, Outcome,
-    PageMetrics, PathMetrics, ProxyMetrics, ReorderingMetrics, RequestMetrics, Value, VideoMetrics,
-    VoiceMetrics,
+    ConferenceMetrics, DelaySummary, FlowMetrics, HopMetrics, LegMetrics, LinkMetrics,
+    MessageMetrics, Outcome, PageMetrics, PathMetrics, ProxyMetrics, ReorderingMetrics,
+    RequestMetrics, Value, VideoMetrics, VoiceMetrics,
 };
 use crate::transport::BrokenOff;
 use crate::units::Duration;
@@ -57,6 +57,8 @@ pub enum SummaryPart {
     Video,
     /// The `voice` of a flow.
     Voice,
+    /// The `conference` of a flow.
+    Conference,
     /// Each of the `proxies` of a flow.
     Proxies,
     /// Each of the `paths` of a flow.
@@ -77,7 +79,7 @@ pub enum SummaryPart {
 
 impl SummaryPart {
     /// All parts.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Run,
         Self::Flow,
         Self::Messages,
@@ -85,6 +87,7 @@ impl SummaryPart {
         Self::Requests,
         Self::Video,
         Self::Voice,
+        Self::Conference,
         Self::Proxies,
         Self::Paths,
         Self::Reordering,
@@ -95,8 +98,8 @@ impl SummaryPart {
         Self::Campaign,
     ];
 
-    /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `video`, `voice`, `proxies`,
-    /// `paths`, `reordering`, `ecn`, `link`, `leg`, `delay` or `campaign`.
+    /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `video`, `voice`,
+    /// `conference`, `proxies`, `paths`, `reordering`, `ecn`, `link`, `leg`, `delay` or `campaign`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -106,6 +109,7 @@ impl SummaryPart {
             Self::Requests => "requests",
             Self::Video => "video",
             Self::Voice => "voice",
+            Self::Conference => "conference",
             Self::Proxies => "proxies",
             Self::Paths => "paths",
             Self::Reordering => "reordering",
@@ -136,6 +140,7 @@ enum Source {
     Requests(fn(&RequestMetrics) -> Value),
     Video(fn(&VideoMetrics) -> Value),
     Voice(fn(&VoiceMetrics) -> Value),
+    Conference(fn(&ConferenceMetrics) -> Value),
     Proxies(fn(&ProxyMetrics) -> Value),
     Paths(fn(&PathMetrics) -> Value),
     Reordering(fn(&ReorderingMetrics) -> Value),
@@ -147,8 +152,8 @@ enum Source {
 }
 
 use Source::{
-    Campaign, Delay, Each, Ecn, Flow, Leg, Link, Messages, Page, Paths, Proxies, Reordering,
-    Requests, Run, Sometimes, Video, Voice,
+    Campaign, Conference, Delay, Each, Ecn, Flow, Leg, Link, Messages, Page, Paths, Proxies,
+    Reordering, Requests, Run, Sometimes, Video, Voice,
 };
 
 const LESS: Option<Better> = Some(Better::Less);
@@ -189,6 +194,18 @@ pub static CATALOG: &[Metric] = &[
         &[Sometimes(Outcome::video_rate), Video(|v| v.mean_rate.map(|rate| rate / 1e3).into())]),
     row("share_stalled", "stalled", "%", LESS, "time in stalls as a share of the time from the first picture on, mean over the videos of the run",
         &[Sometimes(Outcome::stalled), Video(|v| v.share_stalled().into())]),
+    row("conference_rate_kbps", "conference rate", "kbit/s", MORE, "mean of the rates at which the frames of a conference were encoded, mean over the conferences of the run",
+        &[Sometimes(Outcome::conference_rate), Conference(|c| c.rate.map(|rate| rate / 1e3).into())]),
+    row("share_frozen", "frozen", "%", LESS, "time in freezes as a share of the time from the first picture on, mean over the conferences of the run",
+        &[Sometimes(Outcome::frozen), Conference(|c| c.share_frozen().into())]),
+    row("freezes", "freezes", "", LESS, "times of 183 ms or more without a new picture: an interval between frames and 150 ms more, as in `freezeCount` of the W3C's WebRTC statistics",
+        &[Conference(|c| c.freezes.into())]),
+    row("frozen_s", "time frozen", "s", LESS, "total time of the freezes",
+        &[Conference(|c| c.frozen.as_secs_f64().into())]),
+    row("packets_sent", "packets sent", "", None, "RTP packets sent",
+        &[Conference(|c| c.packets_sent.into())]),
+    row("share_packets_lost", "packets lost", "%", LESS, "share of the RTP packets lost, among those up to the last one that arrived",
+        &[Conference(|c| c.share_packets_lost().into())]),
     row("startup_s", "start-up", "s", LESS, "time from the start of a video to its first picture; missing if there was none",
         &[Video(|v| seconds(v.startup))]),
     row("stalls", "stalls", "", LESS, "interruptions of the playback because the buffer was empty",
@@ -249,22 +266,22 @@ pub static CATALOG: &[Metric] = &[
         &[Flow(|f| f.segment_delay.into())]),
     row("in_order_delay_ms", "in-order delay", "ms", LESS, "time from the first transmission by the transport to in-order delivery",
         &[Flow(|f| f.in_order_delay.into())]),
-    row("sent", "messages sent", "", None, "messages, requests or voice packets handed to the transport",
-        &[Messages(|m| m.sent.into()), Requests(|r| r.sent.into()), Voice(|v| v.sent.into())]),
+    row("sent", "messages sent", "", None, "messages, requests, voice packets or frames handed to the transport",
+        &[Messages(|m| m.sent.into()), Requests(|r| r.sent.into()), Voice(|v| v.sent.into()), Conference(|c| c.sent.into())]),
     row("answered", "requests answered", "", MORE, "requests whose answer arrived completely",
         &[Requests(|r| r.answered.into())]),
-    row("received", "messages received", "", MORE, "messages that arrived completely (TCP: in order)",
-        &[Messages(|m| m.received.into()), Voice(|v| v.received.into())]),
+    row("received", "messages received", "", MORE, "messages, voice packets or frames that arrived completely (TCP: in order)",
+        &[Messages(|m| m.received.into()), Voice(|v| v.received.into()), Conference(|c| c.received.into())]),
     row("played", "packets played", "", MORE, "voice packets that arrived before their playout time",
         &[Voice(|v| v.played.into())]),
     row("share_lost", "not played", "%", LESS, "share of the voice packets due for playout before the end of the run that were lost or too late",
         &[Voice(|v| v.share_lost().into())]),
-    row("in_time", "messages in time", "", MORE, "messages, objects, answers or voice packets within the deadline; without a deadline, all that arrived (voice: that were played)",
-        &[Messages(|m| m.in_time.into()), Page(|p| p.in_time.into()), Requests(|r| r.in_time.into()), Voice(|v| v.in_time.into())]),
+    row("in_time", "messages in time", "", MORE, "messages, objects, answers, voice packets or frames within the deadline; without a deadline, all that arrived (voice: that were played)",
+        &[Messages(|m| m.in_time.into()), Page(|p| p.in_time.into()), Requests(|r| r.in_time.into()), Voice(|v| v.in_time.into()), Conference(|c| c.in_time.into())]),
     row("share_in_time", "messages in time", "%", MORE, "share of those sent that were in time (voice without a deadline: share of those due for playout)",
-        &[Messages(|m| m.share_in_time().into()), Page(|p| p.share_in_time().into()), Requests(|r| r.share_in_time().into()), Voice(|v| v.share_in_time.into())]),
-    row("delay_ms", "message delay", "ms", LESS, "delay of messages and voice packets from application to application",
-        &[Messages(|m| m.delay.into()), Voice(|v| v.delay.into())]),
+        &[Messages(|m| m.share_in_time().into()), Page(|p| p.share_in_time().into()), Requests(|r| r.share_in_time().into()), Voice(|v| v.share_in_time.into()), Conference(|c| c.share_in_time().into())]),
+    row("delay_ms", "message delay", "ms", LESS, "delay of messages, voice packets and frames from application to application",
+        &[Messages(|m| m.delay.into()), Voice(|v| v.delay.into()), Conference(|c| c.delay.into())]),
     row("object_delay_ms", "object delay", "ms", LESS, "time from the request of an object to its arrival",
         &[Page(|p| p.object_delay.into())]),
     row("response_time_ms", "response time", "ms", LESS, "time from a request to the last byte of its answer",
@@ -389,6 +406,7 @@ const fn row(
             Requests(_) => SummaryPart::Requests.bit(),
             Video(_) => SummaryPart::Video.bit(),
             Voice(_) => SummaryPart::Voice.bit(),
+            Conference(_) => SummaryPart::Conference.bit(),
             Flow(_) => SummaryPart::Flow.bit(),
             Each(_) => SummaryPart::Run.bit() | SummaryPart::Flow.bit(),
             Messages(_) => SummaryPart::Messages.bit(),
@@ -526,6 +544,13 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
             _ => None,
         });
         values.push(("voice", Value::Table(found)));
+    }
+    if let Some(conference) = &flow.conference {
+        let found = read(SummaryPart::Conference, |source| match source {
+            Conference(value) => Some(value(conference)),
+            _ => None,
+        });
+        values.push(("conference", Value::Table(found)));
     }
     if !flow.proxies.is_empty() {
         let proxy = |proxy: &ProxyMetrics| {

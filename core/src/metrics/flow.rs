@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::metrics::{DelaySummary, PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
+use crate::metrics::{
+    ConferenceMetrics, DelaySummary, PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics,
+};
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::transport::{BrokenOff, Report, Window};
 use crate::units::{Duration, Instant};
@@ -50,6 +52,8 @@ pub struct FlowMetrics {
     pub video: Option<VideoMetrics>,
     /// Metrics of a call.
     pub voice: Option<VoiceMetrics>,
+    /// Metrics of a conference.
+    pub conference: Option<ConferenceMetrics>,
     /// Metrics of the proxies that split the flow, from the first to the last.
     pub proxies: Vec<ProxyMetrics>,
     /// Metrics of the paths of a flow over several, in their order.

@@ -12,7 +12,7 @@ mod numbers;
 mod outcome;
 mod value;
 
-pub use application::{PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
+pub use application::{ConferenceMetrics, PageMetrics, RequestMetrics, VideoMetrics, VoiceMetrics};
 pub use catalog::{Better, CATALOG, Metric, SummaryPart};
 pub use distribution::{DelaySummary, Distribution};
 pub use flow::{

@@ -80,6 +80,17 @@ impl Outcome {
         mean(self.flows.iter().filter_map(|flow| flow.video).map(|video| video.share_stalled()))
     }
 
+    /// Mean rate in kbit/s over the conferences of the run; `None` without conferences.
+    pub(super) fn conference_rate(&self) -> Option<Value> {
+        let conferences = self.flows.iter().filter_map(|flow| flow.conference);
+        mean(conferences.map(|own| own.rate.map(|rate| rate / 1e3)))
+    }
+
+    /// Mean share of the frozen time over the conferences of the run; `None` without conferences.
+    pub(super) fn frozen(&self) -> Option<Value> {
+        mean(self.flows.iter().filter_map(|flow| flow.conference).map(|own| own.share_frozen()))
+    }
+
     /// A count, summed over the flows.
     pub(super) fn total(&self, of: fn(&FlowMetrics) -> u64) -> u64 {
         self.flows.iter().map(of).sum()

@@ -1,12 +1,14 @@
 //! Unacknowledged datagrams, as a constant-rate source over UDP sends them.
 
+use std::collections::VecDeque;
+
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::Fault;
 use crate::transport::tcp::ProxyConfig;
 use crate::transport::{
     Chunk, Contents, Endpoint, FlowControl, Limit, Outbox, Packet, Protocol, Purpose, Received,
-    Report, Window,
+    Report, Streams, Window,
 };
 use crate::units::{Bytes, Instant};
 
@@ -60,8 +62,13 @@ impl Protocol for DatagramConfig {
         _: [Option<&ProxyConfig>; 2],
         _: ChaCha8Rng,
     ) -> Option<[Box<dyn Endpoint>; 2]> {
-        let end = || Datagrams { payload: self.payload().0, ..Datagrams::default() };
-        (purpose != Purpose::Dialogue).then(|| [end(), end()].map(|end| Box::new(end) as _))
+        let dialogue = (purpose == Purpose::Dialogue).then(Default::default);
+        let own = Datagrams { payload: self.payload().0, dialogue, ..Datagrams::default() };
+        Some([Box::new(own.clone()), Box::new(own)])
+    }
+
+    fn dialogues(&self) -> Option<Streams> {
+        Some(Streams::Datagrams)
     }
 }
 
@@ -70,6 +77,8 @@ impl Protocol for DatagramConfig {
 #[derive(Clone, Debug, Default)]
 struct Datagrams {
     payload: u32,
+    /// In a dialogue, the datagrams written and not sent, and those that arrived and were not read.
+    dialogue: Option<[VecDeque<Chunk>; 2]>,
     supplied: u64,
     next: u64,
     delivered: u64,
@@ -78,18 +87,28 @@ struct Datagrams {
 }
 
 impl Endpoint for Datagrams {
-    fn write(&mut self, _: u32, bytes: u64, _: bool) {
+    fn write(&mut self, stream: u32, bytes: u64, _: bool) {
         self.supplied = self.supplied.saturating_add(bytes);
+        if let Some([written, _]) = &mut self.dialogue {
+            written.push_back(Chunk { stream, bytes });
+        }
     }
 
     fn close(&mut self) {}
 
     fn read(&mut self) -> Option<Chunk> {
+        if let Some([_, arrived]) = &mut self.dialogue {
+            return arrived.pop_front();
+        }
         let bytes = self.delivered - std::mem::replace(&mut self.read, self.delivered);
         (bytes > 0).then_some(Chunk { stream: 0, bytes })
     }
 
-    fn handle(&mut self, _: Instant, packet: &Packet, _: Option<Contents>) -> Received {
+    fn handle(&mut self, _: Instant, packet: &Packet, contents: Option<Contents>) -> Received {
+        if let Some([_, arrived]) = &mut self.dialogue {
+            let stream = contents.and_then(|own| own.downcast().ok().map(|own| *own));
+            arrived.extend(stream.map(|stream| Chunk { stream, bytes: u64::from(packet.len) }));
+        }
         self.delivered += u64::from(packet.len);
         self.report.receiver.distinct_bytes += u64::from(packet.size.0);
         Received::Data { in_vain: false, delivered: self.delivered }
@@ -97,10 +116,15 @@ impl Endpoint for Datagrams {
 
     fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
         while self.next < self.supplied {
-            let len = (self.supplied - self.next).min(u64::from(self.payload)) as u32;
+            let written = self.dialogue.as_mut().and_then(|[written, _]| written.pop_front());
+            let bytes = written.map_or(self.supplied - self.next, |chunk| chunk.bytes);
+            let len = bytes.min(u64::from(self.payload)) as u32;
             let size = Bytes(len + HEADER);
             let start = self.next;
             *outbox.draft() = Packet { size, len, start, first_sent: now, ..Packet::default() };
+            if let Some(chunk) = written {
+                outbox.attach(Box::new(chunk.stream));
+            }
             outbox.send();
             self.next += u64::from(len);
             self.report.sender.on_sent(size.0);
@@ -152,5 +176,26 @@ mod tests {
         sender.transmit(Instant::ZERO, &mut outbox);
         let sizes = outbox.sent().iter().map(|&number| outbox[number].size.0);
         assert_eq!(sizes.collect::<Vec<_>>(), [1500, 556]);
+    }
+
+    #[test]
+    fn a_datagram_of_a_dialogue_arrives_with_its_number() {
+        let protocol = DatagramConfig { packet: Bytes(1500) };
+        let rng = Seed(1).rng(Stream::Flow(0));
+        let [mut server, mut client] = protocol.connect(Purpose::Dialogue, [None; 2], rng).unwrap();
+        let mut outbox = Outbox::default();
+        server.write(7, 100, true);
+        server.write(8, 200, true);
+        server.transmit(Instant::ZERO, &mut outbox);
+        let sent = outbox.sent().to_vec();
+        assert_eq!(sent.iter().map(|&own| outbox[own].size.0).collect::<Vec<_>>(), [128, 228]);
+        // The second arrives first.
+        for number in sent.into_iter().rev() {
+            let contents = outbox.take_contents(number);
+            client.handle(Instant::ZERO, &outbox[number], contents);
+        }
+        let read = std::iter::from_fn(|| client.read()).collect::<Vec<_>>();
+        assert_eq!(read, [Chunk { stream: 8, bytes: 200 }, Chunk { stream: 7, bytes: 100 }]);
+        assert_eq!(client.delivered(), 300);
     }
 }

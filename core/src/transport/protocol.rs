@@ -105,6 +105,8 @@ pub enum Streams {
     One,
     /// Many: a loss on one stream does not delay the others (QUIC).
     Many,
+    /// As many as there are datagrams: each write is one, which may get lost or arrive late (UDP).
+    Datagrams,
 }
 
 /// The mechanism that limits a sender that always has data.

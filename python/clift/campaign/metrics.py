@@ -44,7 +44,7 @@ _CATALOG = {
 # Primary metrics of tasks that have their own.
 _TASKS = ("page_load_s", "mos", "video_quality_kbps")
 # Tables of a flow, each an entry of the catalogue.
-_APPLICATIONS = ("messages", "page", "requests", "video", "voice", "ecn")
+_APPLICATIONS = ("messages", "page", "requests", "video", "voice", "conference", "ecn")
 # Lists of a summary, by the catalogue entry of their metrics, with the name of an item.
 _LISTS = {
     "flows": (("flow",), "flow"),

@@ -142,7 +142,8 @@ pub(in crate::application) fn check_tls(tls: Option<u32>) -> Result<(), Fault> {
 
 /// The streams of a transport that carries requests and answers.
 pub(in crate::application) fn dialogues(transport: &dyn Protocol) -> Result<Streams, Fault> {
-    transport.dialogues().ok_or_else(|| {
+    let streams = transport.dialogues().filter(|&streams| streams != Streams::Datagrams);
+    streams.ok_or_else(|| {
         let message = format!(
             "needs data in both directions, which {} does not carry here; give TCP of profile \
              \"linux\", or QUIC",
@@ -207,7 +208,7 @@ impl Application for PageLoad {
             (_, Streams::Many) => Http::Three,
             (Some(http), _) => http,
             (None, Streams::One) if self.page.connections.is_some() => Http::One,
-            (None, Streams::One) => Http::Two,
+            (None, Streams::One | Streams::Datagrams) => Http::Two,
         };
         Some(Box::new(Browser::new(
             Arc::clone(&self.content),
