@@ -500,7 +500,7 @@ def test_the_catalogue_names_everything_in_a_summary() -> None:
     summary = datagrams(deadline_ms=11).summary()
     flow, (link,), (leg,) = summary["flows"][0], summary["links"], summary["return_links"]
     lists = {"flows", "links", "return_links"}
-    # What a run has of a page, a call, a video or a conference alone, tests/test_applications.py looks at.
+    # What a run has of its applications alone, tests/test_applications.py looks at.
     own = {"page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled"}
     own |= {"conference_rate_kbps", "share_frozen"}
     assert places["run"] - own == summary.keys() - lists
