@@ -272,3 +272,19 @@ def test_a_conference_is_in_the_summary(tmp_path):
 def test_the_conference_example_has_its_cells():
     example = clift.Scenario.read(Path(__file__).parent.parent / "examples" / "conference.toml")
     assert len(example.cells()) == 8
+
+
+def test_a_game_and_telemetry_wait_only_in_the_queue_of_the_download():
+    example = clift.Scenario.read(Path(__file__).parent.parent / "examples" / "gaming.toml")
+    deep, codel, _ = (clift.simulate(cell).summary()["flows"] for cell in example.cells())
+    for flows in (deep, codel):
+        down, up, reports = (flow["messages"] for flow in flows[:3])
+        assert (down["sent"], up["sent"], reports["sent"]) == (1030, 1501, 61)
+        # 25 ms, and 76 or 128 bytes at 2 Mbit/s; acknowledgements of the download are in between.
+        assert up["delay_ms"]["min"] == pytest.approx(25.304, abs=0.001)
+        assert reports["delay_ms"]["min"] == pytest.approx(25.512, abs=0.001)
+        assert reports["in_time"] == 60  # the last one is under way
+    # A full queue of 250 packets takes 150 ms more; CoDel keeps it near 5 ms.
+    assert deep[0]["messages"]["delay_ms"]["max"] < 25 + 151
+    assert deep[0]["messages"]["share_in_time"] < 0.2
+    assert codel[0]["messages"]["share_in_time"] > 0.99
