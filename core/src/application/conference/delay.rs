@@ -167,7 +167,7 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// Signals of packets sent every 10 ms, each delayed by so many microseconds more than the one
+    /// Signals of packets sent every 10 ms, each delayed by this many microseconds more than the one
     /// before.
     fn signals(detector: &mut Detector, growth: &[i64]) -> Vec<Signal> {
         let mut delay = 1_000_000;
