@@ -54,6 +54,26 @@ def test_losses_of_a_trace_are_repaired_at_the_times_of_the_nacks():
     assert fate.tolist() == [1, 0, 0]
 
 
+def test_redundancy_in_repeats_only() -> None:
+    # Units of 0.1 ms; one of the first frame is lost, and one of its repetition.
+    t = np.arange(100_000, dtype=np.int64) * 100_000
+    d = np.where(np.isin(t, [300_000, 401_200_000]), 0, 1)
+    losses = clift.PhyTrace(t, d, lldu_bytes=25)
+    link = clift.HybridLink(n=11, n_first=10, losses=losses, in_order=False)
+    delivered, _ = clift.deliver(link, [0, 0])
+    # The first frame ends at 1 ms, its NACK is there at 401 ms, and 11 units take until 402.1 ms.
+    assert delivered.tolist() == [602_100_000, 212_000_000]
+    with pytest.raises(clift.ScenarioError, match=r"n_first = 12: .* from K to N"):
+        clift.HybridLink(n=11, n_first=12)
+    plain, both = (
+        model.hybrid(10, 12, persistency=1, n_first=10),
+        model.hybrid(10, 12, persistency=1),
+    )
+    assert plain.units < both.units
+    assert plain.packet < both.packet
+    assert model.hybrid(10, 12, persistency=1, n_first=12) == both
+
+
 def test_a_run_counts_the_links_frames_and_repeats():
     link = clift.HybridLink(n=11, delay_ms=20, p=0.02)
     options = {

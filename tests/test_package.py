@@ -58,7 +58,7 @@ def test_signatures_are_those_that_checks_call() -> None:
 
     assert shown(clift.HybridLink) == (
         "k=10, n=12, frames=6, persistency=5, unit_bytes=25, rate_kbps=2000, delay_ms=200, p=0.01, "
-        "in_order=True, seed=1, losses=None"
+        "in_order=True, seed=1, losses=None, n_first=None"
     )
     assert shown(clift.AdaptiveHarqLink).startswith(
         "preset='its', snr_db=13, rate_kbps=50000, delay_ms=80, reorder=None, duration_s=None, "

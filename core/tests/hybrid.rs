@@ -32,7 +32,8 @@ prop_compose! {
 
 prop_compose! {
     pub(crate) fn case()(
-        (data, spare, frames, persistency) in (1u32..5, 0u32..3, 1u32..5, 0u32..4),
+        (data, spare, plain, frames, persistency) in
+            (1u32..5, 0u32..3, 0u32..3, 1u32..5, 0u32..4),
         unit in 1u32..20,
         rate in prop_oneof![Just(8_000_000_000u64), 300_000_000..3_000_000_000u64],
         delay in prop_oneof![0i64..40, 0i64..400],
@@ -55,6 +56,7 @@ prop_compose! {
         Case {
             data,
             total: data + spare,
+            first: data + spare - plain.min(spare),
             frames,
             persistency,
             unit,
@@ -76,6 +78,7 @@ fn config(case: &Case) -> HybridConfig {
     let options = HybridOptions {
         k: case.data,
         n: case.total,
+        n_first: Some(case.first),
         frames: case.frames,
         persistency: case.persistency,
         unit: Bytes(case.unit),
@@ -192,7 +195,7 @@ proptest! {
                 let frames = reference::frames_of(&case, case.sizes[packet]);
                 prop_assert_eq!(u64::from(transit.lldus), frames * u64::from(case.data));
                 // Nothing before its time: its frames, one after the other, and the way.
-                let frame = reference::time_to_send(&case, case.total * case.unit);
+                let frame = reference::time_to_send(&case, case.first * case.unit);
                 prop_assert!(ns(transit.at) >= ns(transit.departed) + frame + case.delay);
             }
         }
@@ -208,16 +211,17 @@ proptest! {
         prop_assert_eq!(counters.longest_queue as usize, longest);
         prop_assert!(link.details().contains(&("packets_given_up", counters.lost)));
         prop_assert_eq!(counters.delivered as usize, delivered(&seen.events).count());
-        let frame = reference::time_to_send(&case, case.total * case.unit);
+        let frame = |sent: &reference::Sent| frame_of(&case, sent);
         let logged: Vec<_> =
             link.take_units().iter().map(|sent| (ns(sent.at), sent.attempt, sent.arrival)).collect();
-        let there = |sent: &reference::Sent| sent.decoded.then(|| at(sent.start + frame + case.delay));
+        let there = |sent: &reference::Sent| sent.decoded.then(|| at(sent.start + frame(sent) + case.delay));
         let sent: Vec<_> =
             expected.air.iter().map(|sent| (sent.start, sent.times, there(sent))).collect();
         prop_assert_eq!(logged, sent);
         // What was put on the air for the packets delivered, over their data.
         let of_delivered = |sent: &&reference::Sent| matches!(fates[sent.packet], Fate::Delivered(_));
-        let units = expected.air.iter().filter(of_delivered).count() as f64 * f64::from(case.total);
+        let of_one = |sent: &reference::Sent| f64::from(reference::units_of(&case, sent.times));
+        let units: f64 = expected.air.iter().filter(of_delivered).map(of_one).sum();
         if counters.delivered > 0 {
             let per_lldu = link.usage(Instant::MAX).per_lldu;
             prop_assert!((per_lldu * counters.lldus_delivered as f64 - units).abs() < 1e-6);
@@ -258,29 +262,37 @@ proptest! {
 
 /// Counts and usage as of `now`, which no event of the link marks.
 fn counts_agree(link: &HybridLink, case: &Case, expected: &reference::Outcome, now: i64) {
-    let frame = reference::time_to_send(case, case.total * case.unit);
     let begun: Vec<_> = expected.air.iter().filter(|sent| sent.start <= now).collect();
     let count =
         |what: &dyn Fn(&&&reference::Sent) -> bool| begun.iter().filter(what).count() as u64;
     let again = count(&|sent| sent.times > 0);
     let details = link.details();
-    let units = u64::from(case.total);
+    let units = |what: &dyn Fn(&&&reference::Sent) -> bool| -> u64 {
+        begun.iter().filter(what).map(|s| u64::from(reference::units_of(case, s.times))).sum()
+    };
     for (name, value) in [
         ("frames_sent", begun.len() as u64),
         ("frames_sent_again", again),
         ("frames_failed", count(&|sent| !sent.decoded)),
         ("frames_given_up", count(&|sent| !sent.decoded && sent.times == case.persistency)),
-        ("units_sent", begun.len() as u64 * units),
-        ("units_sent_again", again * units),
+        ("units_sent", units(&|_| true)),
+        ("units_sent_again", units(&|sent| sent.times > 0)),
     ] {
         assert!(details.contains(&(name, value)), "{name}: {value} in {details:?}");
     }
     let now = now.min(case.end.unwrap_or(now));
-    let busy: i64 = begun.iter().map(|sent| (now - sent.start).min(frame)).sum();
+    let busy: i64 = begun.iter().map(|sent| (now - sent.start).min(frame_of(case, sent))).sum();
     let usage = link.usage(at(now));
-    let used = usage.used * frame as f64 / units as f64;
+    let slot = reference::time_to_send(case, case.total * case.unit) as f64 / f64::from(case.total);
+    let used = usage.used * slot;
     assert!((used - busy as f64).abs() < 1e-6, "{used} used of {busy}");
-    assert!((usage.slots * frame as f64 / units as f64 - now as f64).abs() < 1e-6);
+    assert!((usage.slots * slot - now as f64).abs() < 1e-6);
+    assert_eq!(usage.erased, units(&|sent| !sent.decoded) as f64);
+}
+
+/// Time on the air.
+fn frame_of(case: &Case, sent: &reference::Sent) -> i64 {
+    reference::time_to_send(case, reference::units_of(case, sent.times) * case.unit)
 }
 
 /// Two frames a packet, of two units of 10 bytes at 8 Gbit/s: 20 ns; units start every 10 ns.
@@ -290,6 +302,7 @@ fn by_hand(erased: &[i64], arrivals: Vec<i64>, sizes: Vec<u32>) -> Case {
     Case {
         data: 2,
         total: 2,
+        first: 2,
         frames: 2,
         persistency: 1,
         unit: 10,
@@ -331,10 +344,11 @@ fn a_packet_is_given_up_while_its_other_frames_go_on() {
 }
 
 /// Al Fawal 2003's link at D = 20 ms.
-fn paper(total: u32, persistency: u32, p: f64) -> HybridConfig {
+fn paper(total: u32, first: Option<u32>, persistency: u32, p: f64) -> HybridConfig {
     let options = HybridOptions {
         k: 10,
         n: total,
+        n_first: first,
         frames: 6,
         persistency,
         unit: Bytes(25),
@@ -348,10 +362,9 @@ fn paper(total: u32, persistency: u32, p: f64) -> HybridConfig {
 }
 
 /// A link that always has something to send, and the fates of its packets.
-fn saturated(total: u32, persistency: u32, p: f64, seed: u64) -> (HybridLink, Vec<i64>) {
+fn saturated(config: &HybridConfig) -> (HybridLink, Vec<i64>) {
     const PACKETS: i64 = 60_000;
-    let config = paper(total, persistency, p);
-    let mut link = HybridLink::new(&config, TraceLinkConfig::default(), Seed(seed), 0).unwrap();
+    let mut link = HybridLink::new(config, TraceLinkConfig::default(), Seed(3), 0).unwrap();
     let arrivals: Vec<i64> = (0..PACKETS).collect();
     let delivered = deliver(&mut link, &arrivals, Bytes(1500)).unwrap().delivered;
     (link, delivered)
@@ -359,12 +372,21 @@ fn saturated(total: u32, persistency: u32, p: f64, seed: u64) -> (HybridLink, Ve
 
 #[test]
 fn frames_and_packets_get_through_as_often_as_the_model_says() {
-    for (total, persistency, p) in
-        [(10, 0, 0.01), (10, 1, 0.01), (11, 0, 0.01), (12, 0, 0.05), (11, 3, 0.1), (14, 2, 0.3)]
-    {
+    for (total, first, persistency, p) in [
+        (10, None, 0, 0.01),
+        (10, None, 1, 0.01),
+        (11, None, 0, 0.01),
+        (12, None, 0, 0.05),
+        (11, None, 3, 0.1),
+        (14, None, 2, 0.3),
+        (12, Some(10), 1, 0.05),
+        (14, Some(11), 3, 0.2),
+    ] {
         let probability = Probability::new(p).unwrap();
         let model = HybridFecArq::new(10, total, 6, persistency, probability).unwrap();
-        let (link, delivered) = saturated(total, persistency, p, 3);
+        let repeated = model;
+        let model = model.with_first(first.unwrap_or(total)).unwrap();
+        let (link, delivered) = saturated(&paper(total, first, persistency, p));
         let counters = link.counters();
         let of = |name| {
             let details = link.details();
@@ -380,23 +402,37 @@ fn frames_and_packets_get_through_as_often_as_the_model_says() {
                 "N {total} delta {persistency} p {p}: {what} {share} for {expected} +- {error}"
             );
         };
-        within(of("frames_failed"), sent, 1.0 - model.transmission(), "failed transmissions");
+        let failed = 1.0 - model.frame() / model.transmissions();
+        within(of("frames_failed"), sent, failed, "failed transmissions");
         within(of("frames_given_up"), 6.0 * packets, model.frame_loss(), "frames given up");
         within(counters.delivered as f64, packets, model.packet(), "packets delivered");
         assert_eq!(counters.delivered + counters.lost, counters.offered);
         // Transmissions of a frame: as the model says, within what a geometric law spreads.
         let transmissions = sent / (6.0 * packets);
-        let q = 1.0 - model.transmission();
-        let error = (q / (1.0 - q).powi(2) / (6.0 * packets)).sqrt();
+        let q = repeated.transmission().min(model.transmission());
+        let error = ((1.0 - q) / q.powi(2) / (6.0 * packets)).sqrt();
         assert!((transmissions - model.transmissions()).abs() <= 4.0 * error, "{transmissions}");
+        assert!(
+            (of("units_sent") / of("frames_sent") * model.transmissions() / model.units() - 1.0)
+                .abs()
+                < 0.01
+        );
         // What the always busy link carries: delivered packets over the time that it took.
         let last = delivered.iter().max().unwrap() - 20_000_000;
         let useful = counters.delivered as f64 * 6e6 / last as f64;
         assert!((useful / model.useful_share() - 1.0).abs() < 0.02, "{useful}");
         let ratio = link.usage(at(last)).coding_ratio(&counters).unwrap();
-        let times = |i: u32| f64::from(i + 1) * q.powi(i as i32) * (1.0 - q);
-        let of_delivered = (0..=persistency).map(times).sum::<f64>() / model.frame();
-        let expected = 10.0 / f64::from(total) / of_delivered;
+        // Units of a frame decoded at its first transmission, its second, ...
+        let (first, again) = (f64::from(first.unwrap_or(total)), f64::from(total));
+        let decoded_in = |i: u32| match i {
+            0 => model.transmission(),
+            _ => {
+                let fails = 1.0 - repeated.transmission();
+                (1.0 - model.transmission()) * fails.powi(i as i32 - 1) * (1.0 - fails)
+            }
+        };
+        let units = |i: u32| (first + f64::from(i) * again) * decoded_in(i);
+        let expected = 10.0 * model.frame() / (0..=persistency).map(units).sum::<f64>();
         assert!((ratio / expected - 1.0).abs() < 0.01, "{ratio} for {expected}");
     }
 }
@@ -404,7 +440,7 @@ fn frames_and_packets_get_through_as_often_as_the_model_says() {
 #[test]
 fn the_same_seeds_give_the_same_bits_and_either_seed_changes_them() {
     let run = |own: u64, seed: u64, number: u32| {
-        let mut config = paper(10, 1, 0.02);
+        let mut config = paper(10, None, 1, 0.02);
         (config.options.in_order, config.options.seed) = (true, own);
         let mut link =
             LinkConfig::new(std::sync::Arc::new(config)).build(Seed(seed), number, None).unwrap();
@@ -418,7 +454,7 @@ fn the_same_seeds_give_the_same_bits_and_either_seed_changes_them() {
 
 #[test]
 fn what_makes_no_link_is_refused() {
-    let good = paper(12, 5, 0.0);
+    let good = paper(12, None, 5, 0.0);
     let refused = |change: &dyn Fn(&mut HybridOptions)| {
         let mut config = good.clone();
         change(&mut config.options);

@@ -31,6 +31,7 @@ fn kinds(buffered: bool) -> Vec<(&'static str, Arc<dyn Medium>)> {
     let options = HybridOptions {
         k: 1,
         n: 1,
+        n_first: None,
         frames: 1,
         persistency: 0,
         unit: LLDU,

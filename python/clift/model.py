@@ -293,12 +293,13 @@ class Hybrid:
     """Hybrid FEC/ARQ-SR of Al Fawal 2003 over independent losses: floats, or arrays like ``p``.
 
     Attributes:
-        transmission: probability that one transmission of a frame is decoded (K of N arrive).
+        transmission: probability that a frame is decoded at once: K units of the first arrive.
         frame: probability that a frame is eventually decoded.
         frame_loss: probability that a frame is given up.
         packet: probability that a packet is delivered, that is, all its frames.
         packet_loss: probability that a packet is given up.
         transmissions: expected number of transmissions of a frame.
+        units: expected number of units sent for a frame.
         useful_share: largest share of the link rate that delivered packets can have.
         code_rate: K / N; times the rate B it is the decay K·B/N to the right of the optimum.
     """
@@ -309,11 +310,20 @@ class Hybrid:
     packet: Value
     packet_loss: Value
     transmissions: Value
+    units: Value
     useful_share: Value
     code_rate: Value
 
 
-def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike = 0.01) -> Hybrid:
+def hybrid(
+    k: int,
+    n: int,
+    frames: int = 6,
+    persistency: int = 0,
+    p: ArrayLike = 0.01,
+    *,
+    n_first: int | None = None,
+) -> Hybrid:
     """Hybrid FEC/ARQ-SR: frames with ``k`` data units of ``n``, resent up to ``persistency`` times.
 
     Args:
@@ -322,20 +332,24 @@ def hybrid(k: int, n: int, frames: int = 6, persistency: int = 0, p: ArrayLike =
         frames: frames per packet (X).
         persistency: maximum number of retransmissions of a frame (delta).
         p: loss probability of a unit.
+        n_first: units of a first transmission, from ``k`` to ``n``; ``n`` unless given. With
+            ``k``, only repeated frames carry redundancy.
 
     Raises:
         ScenarioError: if a parameter is out of range.
 
     >>> hybrid(10, 12, p=0.01).packet > 0.998
     True
+    >>> both, repeats = (hybrid(10, 12, persistency=1, n_first=n).useful_share for n in (12, 10))
+    >>> f"{both:.3f} {repeats:.3f}"
+    '0.833 0.897'
     """
-    counts = {"k": k, "n": n, "frames": frames, "persistency": persistency}
-    of_frame, of_code, of_packet, again = (
-        whole(name, value, 0, COUNT) for name, value in counts.items()
-    )
+    first = n if n_first is None else n_first
+    counts = {"k": k, "n": n, "n_first": first, "frames": frames, "persistency": persistency}
+    whole_counts = [whole(name, value, 0, COUNT) for name, value in counts.items()]
     losses = floats("p", p, "a probability, or an array of them")
     flat = np.ascontiguousarray(losses).ravel()
-    found = _clift.model_hybrid(of_frame, of_code, of_packet, again, flat)
+    found = _clift.model_hybrid(*whole_counts, flat)
     return Hybrid(**{name: scalar(v.reshape(losses.shape)) for name, v in found.items()})
 
 

@@ -124,23 +124,27 @@ pub(crate) fn model_hybrid<'py>(
     py: Python<'py>,
     k: u32,
     n: u32,
+    n_first: u32,
     frames: u32,
     persistency: u32,
     p: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let row = |&p: &f64| {
         let p = Probability::new(p).map_err(scenario_error)?;
-        HybridFecArq::new(k, n, frames, persistency, p).map_err(scenario_error)
+        HybridFecArq::new(k, n, frames, persistency, p)
+            .and_then(|model| model.with_first(n_first))
+            .map_err(scenario_error)
     };
     let rows = p.as_slice()?.iter().map(row).collect::<PyResult<Vec<_>>>()?;
     let dict = PyDict::new(py);
-    let values: [Named<HybridFecArq>; 8] = [
+    let values: [Named<HybridFecArq>; 9] = [
         ("transmission", HybridFecArq::transmission),
         ("frame", HybridFecArq::frame),
         ("frame_loss", HybridFecArq::frame_loss),
         ("packet", HybridFecArq::packet),
         ("packet_loss", HybridFecArq::packet_loss),
         ("transmissions", HybridFecArq::transmissions),
+        ("units", HybridFecArq::units),
         ("useful_share", HybridFecArq::useful_share),
         ("code_rate", HybridFecArq::code_rate),
     ];

@@ -10,6 +10,8 @@ use clift::trace::PhyTrace;
 pub(crate) struct Case {
     pub(crate) data: u32,
     pub(crate) total: u32,
+    /// Units of a frame's first transmission.
+    pub(crate) first: u32,
     pub(crate) frames: u32,
     pub(crate) persistency: u32,
     pub(crate) unit: u32,
@@ -151,6 +153,7 @@ impl Sender<'_> {
         let case = self.case;
         let begins: Vec<i64> =
             (0..case.total).map(|unit| now + time_to_send(case, unit * case.unit)).collect();
+        // A first transmission starts only where a repeated one would have time too.
         let traced = begins.iter().all(|&begin| slot_at(case, begin).is_some());
         let over = case.end.is_some_and(|end| now > end);
         if !traced || over {
@@ -160,10 +163,12 @@ impl Sender<'_> {
             }
             return false;
         }
-        let arrived =
-            begins.iter().filter(|&&at| slot_at(case, at).is_some_and(|s| case.trace.d()[s] > 0));
+        let units = units_of(case, times);
+        let arrived = begins[..units as usize]
+            .iter()
+            .filter(|&&at| slot_at(case, at).is_some_and(|s| case.trace.d()[s] > 0));
         let decoded = arrived.count() >= case.data as usize;
-        let last_bit = now + time_to_send(case, case.total * case.unit);
+        let last_bit = now + time_to_send(case, units * case.unit);
         self.busy_until = last_bit;
         self.out.air.push(Sent { start: now, packet, times, decoded });
         if decoded {
@@ -178,6 +183,11 @@ impl Sender<'_> {
         }
         true
     }
+}
+
+/// Units of a frame that was sent `times` times before.
+pub(crate) fn units_of(case: &Case, times: u32) -> u32 {
+    if times == 0 { case.first } else { case.total }
 }
 
 pub(crate) fn frames_of(case: &Case, size: u32) -> u64 {

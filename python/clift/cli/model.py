@@ -82,6 +82,11 @@ VALUES = Values()
     metavar="K/N",
     help="Evaluate hybrid FEC/ARQ-SR with K of N units per frame and unit loss --p instead.",
 )
+@click.option(
+    "--first",
+    type=int,
+    help="Units of a frame's first transmission, K to N; N unless given (--hybrid).",
+)
 @click.option("--frames", type=click.IntRange(1), default=6, help="Frames per packet (--hybrid).")
 @click.option(
     "--persistency",
@@ -171,7 +176,16 @@ def _hybrid(options: dict[str, Any], as_json: bool) -> None:
         raise ScenarioError(f"--hybrid {options['hybrid']}: write K/N, e.g. 10/12") from None
     if options["p"] is None:
         raise click.UsageError("--hybrid needs --p, the probability that a unit is lost")
-    values = asdict(hybrid(k, n, options["frames"], options["persistency"], options["p"]))
+    values = asdict(
+        hybrid(
+            k,
+            n,
+            options["frames"],
+            options["persistency"],
+            options["p"],
+            n_first=options["first"],
+        )
+    )
     if as_json:
         p = _json(options["p"])
         click.echo(json.dumps({"p": p, **{key: _json(v) for key, v in values.items()}}, indent=2))

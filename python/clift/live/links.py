@@ -43,6 +43,8 @@ class HybridLink(Live):
         seed: Seed of the losses, beside the run's: either changes them.
         losses: A PHY trace instead of `p`: a unit meets the fate of the last slot that began by
             then. `start_offset_s` and `wrap` of `clift.simulate` apply to it.
+        n_first: All units of a frame when it is sent for the first time, from K to N; N unless set.
+            With K, only repeated frames carry redundancy.
 
     Raises:
         ScenarioError: If the link is not valid; the message says why.
@@ -84,6 +86,7 @@ class HybridLink(Live):
         "in_order": to.Keyword("hybrid.in_order", to.flag, True),
         "seed": to.Keyword("hybrid.seed", to.whole(0, 18446744073709551615), 1),
         "losses": to.Keyword("trace.file", to.phy, None),
+        "n_first": to.Keyword("hybrid.n_first", to.whole(0, 4294967295), None),
     }
 
     k: int = 10
@@ -97,6 +100,7 @@ class HybridLink(Live):
     in_order: bool = True
     seed: int = 1
     losses: PhyTrace | None = field(default=None, kw_only=True)
+    n_first: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

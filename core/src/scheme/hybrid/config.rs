@@ -30,6 +30,9 @@ pub struct HybridOptions {
     pub k: u32,
     /// N: all units of a frame.
     pub n: u32,
+    /// All units of a frame when it is sent for the first time, from K to N; N unless set. With K,
+    /// only repeated frames carry redundancy.
+    pub n_first: Option<u32>,
     /// X: frames of the largest packet.
     pub frames: u32,
     /// delta: how often a frame is sent again before its packet is given up.
@@ -54,6 +57,7 @@ impl Default for HybridOptions {
         Self {
             k: 10,
             n: 12,
+            n_first: None,
             frames: 6,
             persistency: 5,
             unit: Bytes(25),
@@ -81,7 +85,17 @@ pub struct HybridConfig {
 impl HybridOptions {
     /// Time to send a frame: its N units at the link's rate, rounded to the nearest nanosecond.
     pub fn frame_time(&self) -> Duration {
-        self.rate.time_to_send(Bytes(self.unit.0.saturating_mul(self.n)))
+        self.time_of(self.n)
+    }
+
+    /// Units of a frame when it is sent for the first time.
+    pub fn first_units(&self) -> u32 {
+        self.n_first.unwrap_or(self.n)
+    }
+
+    /// Time to send `units`, rounded to the nearest nanosecond.
+    pub(super) fn time_of(&self, units: u32) -> Duration {
+        self.rate.time_to_send(Bytes(self.unit.0.saturating_mul(units)))
     }
 
     /// The largest packet that X frames can carry. A packet of B bytes takes `ceil(B / (K units))`
@@ -114,6 +128,9 @@ impl HybridOptions {
             let name = if self.k == usual.k && self.n != usual.n { "n" } else { "k" };
             return wrong(name, "a frame carries K of N units; 1 <= K <= N <= 65535");
         }
+        if self.n_first.is_some_and(|first| !(self.k..=self.n).contains(&first)) {
+            return wrong("n_first", "the first transmission of a frame has from K to N units");
+        }
         if self.frames == 0 {
             return wrong("frames", "a packet has at least one frame");
         }
@@ -127,7 +144,7 @@ impl HybridOptions {
             return wrong("n", "a frame has at most 2^30 bytes; give less units");
         }
         let frame = self.frame_time();
-        if frame == Duration::ZERO {
+        if self.time_of(self.first_units()) == Duration::ZERO {
             return wrong("rate", "a frame takes less than a nanosecond; give a lower rate");
         }
         if frame.max(self.delay).as_nanos() > HORIZON as u64 / 4 {

@@ -23,9 +23,27 @@ pub struct HybridFecArq {
     total: u32,
     frames: u32,
     persistency: u32,
-    /// Of one transmission of a frame: not decoded, decoded.
+    /// Units of a frame when it is sent for the first time, and what becomes of them.
+    first: Law,
+    first_units: u32,
+    /// What becomes of the units of a frame that is sent again.
+    again: Law,
+    chain: Chain,
+}
+
+/// Probabilities of one transmission of a frame: not decoded, decoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Law {
     fails: f64,
     decodes: f64,
+}
+
+impl Law {
+    fn new(data: u32, total: u32, chain: &Chain) -> Self {
+        let lost = chain.erasures(total as usize);
+        let spare = (total - data) as usize;
+        Self { fails: lost[spare + 1..].iter().sum(), decodes: lost[..=spare].iter().sum() }
+    }
 }
 
 impl HybridFecArq {
@@ -47,21 +65,29 @@ impl HybridFecArq {
         if frames == 0 {
             return Err(ModelError::Hybrid("frames: a packet has at least one"));
         }
-        let lost = Chain::bernoulli(p.get())?.erasures(total as usize);
-        let spare = (total - data) as usize;
-        Ok(Self {
-            data,
-            total,
-            frames,
-            persistency,
-            fails: lost[spare + 1..].iter().sum(),
-            decodes: lost[..=spare].iter().sum(),
-        })
+        let chain = Chain::bernoulli(p.get())?;
+        let law = Law::new(data, total, &chain);
+        let (first, again) = (law, law);
+        Ok(Self { data, total, frames, persistency, first, first_units: total, again, chain })
     }
 
-    /// Probability that one transmission of a frame is decoded: K of its N units arrive.
+    /// The same with `units` in a frame that is sent for the first time
+    /// ([`HybridOptions::n_first`](super::HybridOptions::n_first)).
+    ///
+    /// # Errors
+    /// Unless `units` is from K to N.
+    pub fn with_first(self, units: u32) -> Result<Self, ModelError> {
+        if !(self.data..=self.total).contains(&units) {
+            let fault = "the first transmission of a frame has from K to N units";
+            return Err(ModelError::Hybrid(fault));
+        }
+        let first = Law::new(self.data, units, &self.chain);
+        Ok(Self { first, first_units: units, ..self })
+    }
+
+    /// Probability that the first transmission of a frame is decoded: K of its units arrive.
     pub fn transmission(&self) -> f64 {
-        self.decodes
+        self.first.decodes
     }
 
     /// Probability that a frame is decoded at last.
@@ -71,7 +97,7 @@ impl HybridFecArq {
 
     /// Probability that a frame is given up: 1 + delta transmissions fail.
     pub fn frame_loss(&self) -> f64 {
-        libm::pow(self.fails, f64::from(self.persistency) + 1.0)
+        self.first.fails * libm::pow(self.again.fails, f64::from(self.persistency))
     }
 
     /// Probability that a packet is delivered: all its frames are decoded at last.
@@ -86,16 +112,22 @@ impl HybridFecArq {
 
     /// Expected transmissions of a frame.
     pub fn transmissions(&self) -> f64 {
-        if self.decodes == 0.0 {
-            return f64::from(self.persistency) + 1.0;
-        }
-        self.frame() / self.decodes
+        let most = f64::from(self.persistency);
+        let Law { fails, decodes } = self.again;
+        // Of a frame that is sent again: 1 + fails + fails^2 + ..., `most` terms.
+        let repeats = if decodes == 0.0 { most } else { (1.0 - libm::pow(fails, most)) / decodes };
+        1.0 + self.first.fails * repeats
     }
 
-    /// Share of the link's rate that delivered packets can have: K / N over the transmissions of
-    /// their frames and of the frames of packets given up. Always busy, no TCP in it.
+    /// Expected units sent for a frame.
+    pub fn units(&self) -> f64 {
+        f64::from(self.first_units) + f64::from(self.total) * (self.transmissions() - 1.0)
+    }
+
+    /// Share of the link's rate that delivered packets can have: K over the units sent for their
+    /// frames and for the frames of packets given up. Always busy, no TCP in it.
     pub fn useful_share(&self) -> f64 {
-        self.code_rate() * self.packet() / self.transmissions()
+        f64::from(self.data) * self.packet() / self.units()
     }
 
     /// K / N: times the rate of the link, what Al Fawal 2003 (section 3.1.2) expects of the
@@ -126,6 +158,20 @@ mod tests {
         assert!((model.transmissions() - (1.0 + fails)).abs() < 1e-14);
         let share = 2.0 / 3.0 * model.packet() / (1.0 + fails);
         assert!((model.useful_share() - share).abs() < 1e-14);
+    }
+
+    #[test]
+    fn redundancy_in_repeats_only_by_hand() {
+        // First two of two: 1 - 0.9^2 fail; then two of three, at most twice.
+        let (first, again) = (1.0 - 0.81, 0.1f64.powi(3) + 3.0 * 0.01 * 0.9);
+        let model = hybrid(2, 3, 4, 2, 0.1).with_first(2).unwrap();
+        assert!((model.transmission() - 0.81).abs() < 1e-15);
+        assert!((model.frame_loss() - first * again * again).abs() < 1e-15);
+        assert!((model.transmissions() - (1.0 + first + first * again)).abs() < 1e-14);
+        assert!((model.units() - (2.0 + 3.0 * (first + first * again))).abs() < 1e-14);
+        assert_eq!(hybrid(2, 3, 4, 2, 0.1).with_first(3), Ok(hybrid(2, 3, 4, 2, 0.1)));
+        assert!(hybrid(2, 3, 4, 2, 0.1).with_first(1).is_err());
+        assert!(hybrid(2, 3, 4, 2, 0.1).with_first(4).is_err());
     }
 
     #[test]

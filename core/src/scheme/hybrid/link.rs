@@ -25,7 +25,8 @@ use crate::units::{Bytes, Instant};
 /// and it is sent again as soon as the frame being sent is out, ahead of new frames, in order of
 /// the NACKs, at most delta times. A packet is delivered when the last of its frames is decoded. If
 /// a frame fails for the last time, the packet is given up when that frame's last bit is there; its
-/// other frames go on.
+/// other frames go on. With [`HybridOptions::n_first`], a frame sent for the first time has that
+/// many units, and N when it is sent again; each transmission is decoded alone.
 ///
 /// Waiting frames are sent without a pause, so the fate of a packet is computed when it arrives, up
 /// to the NACKs that come when nothing else waits to be sent. Packets come out as they
@@ -53,8 +54,9 @@ use crate::units::{Bytes, Instant};
 pub struct HybridLink {
     options: HybridOptions,
     packet_header: Bytes,
-    /// Nanoseconds that a frame takes, and D.
-    frame: i64,
+    /// Of a frame sent for the first time, and again.
+    forms: [Form; 2],
+    /// D in nanoseconds.
     delay: i64,
     /// When the transmitter has sent all that it was given; it was never idle between now and then.
     free_at: i64,
@@ -71,8 +73,8 @@ pub struct HybridLink {
     frames: FrameCounts,
     counters: LinkCounters,
     tally: Tally,
-    /// Frames sent for the packets delivered.
-    frames_delivered: u64,
+    /// Units sent for the packets delivered.
+    units_delivered: u64,
     log: UnitLog,
 }
 
@@ -98,7 +100,8 @@ impl HybridLink {
         let (first, traced_until) = losses.window();
         Ok(Self {
             packet_header: usage.fragmentation.packet_header,
-            frame: span(options.frame_time()),
+            forms: [options.first_units(), options.n]
+                .map(|units| Form { units: u64::from(units), time: span(options.time_of(units)) }),
             delay: span(options.delay),
             free_at: first,
             end: usage.duration.map_or(HORIZON, nanos),
@@ -112,7 +115,7 @@ impl HybridLink {
             frames: FrameCounts::default(),
             counters: LinkCounters::default(),
             tally: Tally::default(),
-            frames_delivered: 0,
+            units_delivered: 0,
             log: UnitLog::default(),
             options: options.clone(),
         })
@@ -123,16 +126,32 @@ impl HybridLink {
         self.options.frames_for(u64::from(size.0) + u64::from(self.packet_header.0))
     }
 
-    /// Frames that start after `now`.
-    fn frames_ahead(&self, now: i64) -> u64 {
-        // They start at free_at - frame, free_at - 2 frame, ...
-        let ahead = (self.free_at - now).max(0);
-        ((ahead + self.frame - 1) / self.frame - 1).max(0) as u64
+    /// Frames that began by `now`: sent for the first time, and again.
+    fn frames_sent(&self, now: i64) -> [u64; 2] {
+        let [first, again] = self.forms.map(|form| form.time);
+        let given = [self.frames.new, self.frames.sent - self.frames.new];
+        let (later, last) = self.frames.repeated(now);
+        // The transmitter is not idle before `free_at`. Repeated frames take their part of this
+        // time; the frame on the air and new frames share the rest.
+        let left = (self.free_at - now - later as i64 * again).max(0);
+        let ahead = match last.map(|start| start + again - now) {
+            Some(on_air) if on_air > 0 => (left - on_air).max(0) / first,
+            _ => (left - 1).max(0) / first,
+        };
+        [given[0] - (ahead as u64).min(given[0]), given[1] - later]
     }
 
-    fn frames_sent(&self, now: i64) -> u64 {
-        self.frames.sent - self.frames_ahead(now).min(self.frames.sent)
+    fn units(&self, frames: [u64; 2]) -> u64 {
+        frames[0] * self.forms[0].units + frames[1] * self.forms[1].units
     }
+}
+
+/// A transmission of a frame.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    units: u64,
+    /// Nanoseconds.
+    time: i64,
 }
 
 impl Link for HybridLink {
@@ -190,7 +209,7 @@ impl Link for HybridLink {
         // behind it may find that the trace is over.
         let again = self.repairs.first().map_or(i64::MAX, |first| {
             let start = first.ready.max(self.free_at);
-            let there = start + self.frame + self.delay;
+            let there = start + self.forms[1].time + self.delay;
             if start <= self.end.min(self.traced_until) {
                 there.min(self.traced_until + 1)
             } else if self.notices.trace_end_is_ahead() && start <= self.end {
@@ -213,10 +232,10 @@ impl Link for HybridLink {
             return Some(notice);
         }
         next.filter(|&at| at <= now)?;
-        let (due, sent) = self.due.pop_front()?;
+        let (due, units) = self.due.pop_front()?;
         self.tally.count(&due);
         if !due.lost {
-            self.frames_delivered += sent;
+            self.units_delivered += units;
         }
         Some(due.event())
     }
@@ -243,18 +262,21 @@ impl Instrument for HybridLink {
     /// A slot is the time of a unit. A frame that is being sent counts for the time used so far.
     fn usage(&self, until: Instant) -> Usage {
         let until = nanos(until).min(self.end);
+        let [first, again] = self.forms.map(|form| form.time as f64);
         let units = f64::from(self.options.n);
-        let slot = self.frame as f64 / units;
-        let ahead = (self.free_at - until).max(0) as f64 / self.frame as f64;
+        let slot = again / units;
+        let ahead = (self.free_at - until).max(0) as f64 / again;
+        let repeated = (self.frames.sent - self.frames.new) as f64;
+        let sent = self.frames.new as f64 * (first / again) + repeated;
         let delivered = self.counters().lldus_delivered;
         Usage {
             slots: until as f64 / slot,
-            used: (self.frames.sent as f64 - ahead).max(0.0) * units,
-            erased: self.frames.failed as f64 * units,
+            used: (sent - ahead).max(0.0) * units,
+            erased: self.units(self.frames.failed) as f64,
             beside: 0.0,
             per_lldu: match delivered {
                 0 => units / f64::from(self.options.k),
-                lldus => self.frames_delivered as f64 * units / lldus as f64,
+                lldus => self.units_delivered as f64 / lldus as f64,
             },
             slot: self.options.unit,
             pads: true,
@@ -265,12 +287,12 @@ impl Instrument for HybridLink {
         let counts = &self.frames;
         let sent = self.frames_sent(counts.now);
         vec![
-            ("frames_sent", sent),
-            ("frames_sent_again", counts.again),
-            ("frames_failed", counts.failed),
+            ("frames_sent", sent[0] + sent[1]),
+            ("frames_sent_again", sent[1]),
+            ("frames_failed", counts.failed[0] + counts.failed[1]),
             ("frames_given_up", counts.given_up),
-            ("units_sent", sent * u64::from(self.options.n)),
-            ("units_sent_again", counts.again * u64::from(self.options.n)),
+            ("units_sent", self.units(sent)),
+            ("units_sent_again", self.units([0, sent[1]])),
             ("packets_given_up", self.counters().lost),
         ]
     }
@@ -316,8 +338,9 @@ impl HybridLink {
         let Some(first) = self.repairs.pop_first() else { return false };
         let Again { packet, frame, times, .. } = first;
         self.frames.note(start, Note::Again);
+        let again = self.forms[1].units;
         let repair = self.repairs.packet(packet);
-        repair.sent += 1;
+        repair.units += again;
         let (order, carries) = (repair.transit.order, repair.carries);
         let sent = Frame { start, number: frame, times: times + 1, order, carries };
         if self.send(sent) {
@@ -337,6 +360,7 @@ impl HybridLink {
         carries: Option<StreamRange>,
     ) -> Option<i64> {
         let (mut departed, mut under_repair) = (None, None);
+        let units = self.forms[0].units;
         for sent in 0..count {
             let start = self.next_start(now);
             if start > self.end.min(self.traced_until) {
@@ -354,16 +378,16 @@ impl HybridLink {
             match (under_repair, decodes) {
                 (None, true) => {}
                 (Some(packet), true) => {
-                    self.repairs.packet(packet).sent += 1;
+                    self.repairs.packet(packet).units += units;
                     self.decoded(packet);
                 }
                 (Some(packet), false) => {
-                    self.repairs.packet(packet).sent += 1;
+                    self.repairs.packet(packet).units += units;
                     self.failed(packet, frame);
                 }
                 (None, false) => {
-                    let (open, sent) = (count - sent, sent + 1);
-                    let repair = Repair { transit, carries, open, given_up: false, sent };
+                    let (open, units) = (count - sent, (sent + 1) * units);
+                    let repair = Repair { transit, carries, open, given_up: false, units };
                     let packet = self.repairs.open(repair);
                     under_repair = Some(packet);
                     self.failed(packet, frame);
@@ -372,7 +396,7 @@ impl HybridLink {
         }
         if under_repair.is_none() {
             transit.at = instant(self.free_at + self.delay);
-            self.due.push_back((Due { transit, lost: false }, count));
+            self.due.push_back((Due { transit, lost: false }, count * units));
         }
         departed
     }
@@ -397,8 +421,9 @@ impl HybridLink {
     #[inline]
     fn send(&mut self, frame: Frame) -> bool {
         self.frames.sent += 1;
-        self.free_at = frame.start + self.frame;
-        let decodes = self.losses.decodes(frame.start);
+        let again = frame.times > 0;
+        self.free_at = frame.start + self.forms[usize::from(again)].time;
+        let decodes = self.losses.decodes(frame.start, again);
         let there = self.free_at + self.delay;
         self.log.note(|| frame.transmission(decodes.then_some(there)));
         decodes
@@ -412,17 +437,17 @@ impl HybridLink {
         if repair.open > 0 {
             return;
         }
-        let Repair { transit, given_up, sent, .. } = *repair;
+        let Repair { transit, given_up, units, .. } = *repair;
         self.repairs.close(packet);
         if !given_up {
-            self.due.push_back((Due { transit: Transit { at, ..transit }, lost: false }, sent));
+            self.due.push_back((Due { transit: Transit { at, ..transit }, lost: false }, units));
         }
     }
 
     /// The frame just sent was not decoded.
     fn failed(&mut self, packet: u32, frame: Frame) {
         let Frame { start, number, times, .. } = frame;
-        self.frames.note(start, Note::Failed);
+        self.frames.note(start, Note::Failed(times));
         if times < self.options.persistency {
             let ready = self.free_at + 2 * self.delay;
             self.repairs.push(Again { ready, packet, frame: number, times });
@@ -435,8 +460,8 @@ impl HybridLink {
         if !repair.given_up {
             repair.given_up = true;
             let transit = Transit { at, ..repair.transit };
-            let sent = repair.sent;
-            self.due.push_back((Due { transit, lost: true }, sent));
+            let units = repair.units;
+            self.due.push_back((Due { transit, lost: true }, units));
         }
         if self.repairs.packet(packet).open == 0 {
             self.repairs.close(packet);
@@ -488,8 +513,10 @@ struct FrameCounts {
     sent: u64,
     /// Those sent for the first time.
     new: u64,
-    again: u64,
-    failed: u64,
+    /// When the last frame that was sent again began.
+    last_again: Option<i64>,
+    /// Of first transmissions, and of others.
+    failed: [u64; 2],
     given_up: u64,
     now: i64,
     /// Events of frames that start after `now`, in order.
@@ -501,8 +528,8 @@ struct FrameCounts {
 enum Note {
     /// It was sent before.
     Again,
-    /// It is not decoded.
-    Failed,
+    /// It is not decoded; how often it was sent before.
+    Failed(u32),
     /// It is not decoded and will not be sent again.
     GivenUp,
 }
@@ -513,7 +540,7 @@ impl FrameCounts {
         if start > self.now {
             self.ahead.push_back((start, note));
         } else {
-            self.count(note);
+            self.count(start, note);
         }
     }
 
@@ -525,14 +552,22 @@ impl FrameCounts {
             && start <= now
         {
             self.ahead.pop_front();
-            self.count(note);
+            self.count(start, note);
         }
     }
 
-    fn count(&mut self, note: Note) {
+    /// Frames sent again that begin after `now`, and when the last before them began.
+    fn repeated(&self, now: i64) -> (u64, Option<i64>) {
+        let ahead = self.ahead.iter().filter(|(_, note)| matches!(note, Note::Again));
+        let begun = ahead.clone().map(|&(start, _)| start).take_while(|&start| start <= now);
+        let later = ahead.filter(|(start, _)| *start > now).count() as u64;
+        (later, begun.last().or(self.last_again))
+    }
+
+    fn count(&mut self, start: i64, note: Note) {
         match note {
-            Note::Again => self.again += 1,
-            Note::Failed => self.failed += 1,
+            Note::Again => self.last_again = Some(start),
+            Note::Failed(times) => self.failed[usize::from(times > 0)] += 1,
             Note::GivenUp => self.given_up += 1,
         }
     }

@@ -28,8 +28,8 @@ impl FrameLosses {
         let options = &config.options;
         match &config.losses {
             None => {
-                let fails = fewer_than(options.k, options.n, options.unit_loss());
-                Ok(Self::Drawn(Drawn::new(fails, rng)))
+                let fails = |units| fewer_than(options.k, units, options.unit_loss());
+                Ok(Self::Drawn(Drawn::new([fails(options.first_units()), fails(options.n)], rng)))
             }
             Some(trace) => {
                 Traced::new(options, trace, start_offset, wrap).map(Box::new).map(Self::Traced)
@@ -37,12 +37,13 @@ impl FrameLosses {
         }
     }
 
-    /// Whether the frame that starts at `start` is decoded; starts rise from call to call.
+    /// Whether the frame that starts at `start`, for the first time or `again`, is decoded; starts
+    /// rise from call to call.
     #[inline]
-    pub(super) fn decodes(&mut self, start: i64) -> bool {
+    pub(super) fn decodes(&mut self, start: i64, again: bool) -> bool {
         match self {
-            Self::Drawn(drawn) => drawn.decodes(start),
-            Self::Traced(traced) => traced.decodes(start),
+            Self::Drawn(drawn) => drawn.decodes(start, again),
+            Self::Traced(traced) => traced.decodes(start, again),
         }
     }
 
@@ -60,17 +61,18 @@ impl FrameLosses {
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     numbers: KeyedRandom,
-    fails: f64,
+    /// Probability that a frame fails when it is sent for the first time, and again.
+    fails: [f64; 2],
 }
 
 impl Drawn {
-    fn new(fails: f64, rng: ChaCha8Rng) -> Self {
+    fn new(fails: [f64; 2], rng: ChaCha8Rng) -> Self {
         Self { numbers: KeyedRandom::of(rng), fails }
     }
 
     #[inline]
-    fn decodes(&self, start: i64) -> bool {
-        self.numbers.uniform(start.unsigned_abs()) >= self.fails
+    fn decodes(&self, start: i64, again: bool) -> bool {
+        self.numbers.uniform(start.unsigned_abs()) >= self.fails[usize::from(again)]
     }
 }
 
@@ -97,8 +99,9 @@ pub(super) fn fewer_than(data: u32, total: u32, p: Probability) -> f64 {
 pub(super) struct Traced {
     trace: Arc<PhyTrace>,
     data: usize,
-    /// Where in a frame each unit begins.
+    /// Where in a frame each unit begins, and how many of them its first transmission has.
     begins: Vec<i64>,
+    first: usize,
     clock: SlotClock,
     /// The slot that the last unit met.
     place: SlotPosition,
@@ -122,13 +125,15 @@ impl Traced {
         let begun = first + clock.start().base;
         let window = (begun.max(0), end - 1 - begins[begins.len() - 1]);
         let (trace, data, place) = (Arc::clone(trace), options.k as usize, clock.start());
-        Ok(Self { trace, data, begins, clock, place, window })
+        let first = options.first_units() as usize;
+        Ok(Self { trace, data, begins, first, clock, place, window })
     }
 
-    fn decodes(&mut self, start: i64) -> bool {
+    fn decodes(&mut self, start: i64, again: bool) -> bool {
         let (t, d) = (self.trace.t(), self.trace.d());
         let mut arrived = 0;
-        for begin in &self.begins {
+        let units = if again { self.begins.len() } else { self.first };
+        for begin in &self.begins[..units] {
             self.place = self.clock.last_until(t, self.place, start + begin);
             arrived += usize::from(d[self.place.slot] != 0);
         }
@@ -155,15 +160,15 @@ mod tests {
 
     #[test]
     fn what_a_frame_meets_depends_on_its_instant_alone() {
-        let drawn = || Drawn::new(0.3, Seed(7).rng(Stream::Link(0)));
+        let drawn = || Drawn::new([0.3; 2], Seed(7).rng(Stream::Link(0)));
         let (one, other) = (drawn(), drawn());
         let mut failed = 0;
         for start in (0..40_000).map(|frame| frame * 7_200_000) {
-            let alone = one.decodes(start);
+            let alone = one.decodes(start, false);
             failed += u32::from(!alone);
             // A frame of another flow in between.
-            let _ = other.decodes(start - start % 3);
-            assert_eq!(other.decodes(start), alone);
+            let _ = other.decodes(start - start % 3, true);
+            assert_eq!(other.decodes(start, false), alone);
         }
         // Four standard errors.
         assert!((f64::from(failed) / 40_000.0 - 0.3).abs() < 4.0 * (0.21f64 / 40_000.0).sqrt());

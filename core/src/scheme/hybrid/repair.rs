@@ -23,8 +23,8 @@ pub(super) struct Repair {
     pub(super) open: u64,
     /// Whether a frame was given up, and the packet with it.
     pub(super) given_up: bool,
-    /// Frames sent for it, those sent again included.
-    pub(super) sent: u64,
+    /// Units sent for it, those of frames sent again included.
+    pub(super) units: u64,
 }
 
 /// A frame to send again.
