@@ -36,6 +36,28 @@ def test_presets_have_the_rates_of_the_paper() -> None:
     assert down.lldu_bytes == 1523
 
 
+def test_the_aeronautical_preset_fades_as_rice_says() -> None:
+    """Levels and crossings per second as Rice (1948) has them, not as the core computes them."""
+    channel = LandMobile("aeronautical")
+    assert channel.doppler_hz == pytest.approx(50.1, abs=0.1)
+    db, step_s = channel.levels(1_000_000, seed=1)
+    power = 10 ** (db.astype(float) / 10)
+    ratio = 10**0.8  # line of sight over scattered power
+    assert power.mean() == pytest.approx(1 + 1 / ratio, rel=0.02)
+    # Ratio by moments: gamma = var(power) / mean(power)^2 = (1 + 2 K) / (1 + K)^2.
+    gamma = power.var() / power.mean() ** 2
+    assert np.sqrt(1 - gamma) / (1 - np.sqrt(1 - gamma)) == pytest.approx(ratio, rel=0.06)
+    # Crossings of a level rho relative to the rms, downwards.
+    for level_db in (-5, -2, 0):
+        rho = 10 ** (level_db / 20)
+        low = power < power.mean() * rho**2
+        seen = np.count_nonzero(low[1:] & ~low[:-1]) / (len(power) * step_s)
+        bessel = np.i0(2 * rho * np.sqrt(ratio * (ratio + 1)))
+        density = rho * np.exp(-ratio - (ratio + 1) * rho**2) * bessel
+        expected = np.sqrt(2 * np.pi * (ratio + 1)) * channel.doppler_hz * density
+        assert seen == pytest.approx(expected, rel=0.08), level_db
+
+
 def test_a_file_written_in_parts_is_the_trace(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     channel = LandMobile("distribution", 14)
@@ -70,7 +92,7 @@ def test_the_command_line_and_the_library_make_the_same_trace(tmp_path: Path) ->
         (["--elevation", "45 deg"], "needs an environment"),
         (["--speed", "0 km/h"], "above 0"),
         (["--esn0", "6"], '"6 dB"'),
-        (["--preset", "mars"], "internet, distribution, distribution-down, its"),
+        (["--preset", "mars"], "internet, distribution, distribution-down, its, aeronautical"),
         (["--code", "ldpc"], "turbo-264-1/3"),
         (["--modulation", "8psk"], "qpsk, 16qam"),
         (["--reference", "peak"], "--reference 'peak': unknown value `peak`, one of mean, los"),

@@ -111,7 +111,7 @@ def lms(
     """Simulate a terminal that moves under a satellite: fading, interleaver and turbo code.
 
     Args:
-        preset: ``internet``, ``distribution``, ``distribution-down`` or ``its``.
+        preset: ``internet``, ``distribution``, ``distribution-down``, ``its`` or ``aeronautical``.
         esn0_db: Es/N0 in dB; default: the preset's (internet 6, distribution 14, its 10).
         interleaving_ms: depth of the interleaver, which is the decoding time; 0: none. Default: the
             preset's (36; its 1).

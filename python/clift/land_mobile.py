@@ -39,9 +39,9 @@ class LandMobile(Described):
 
     Args:
         preset: The channel of a paper that provides all values not given here. One of `internet`,
-            `distribution`, `distribution-down`, `its`.
+            `distribution`, `distribution-down`, `its`, `aeronautical`.
         esn0_db: Es/N0 of the level selected by `reference`. Default: that of the preset (internet 6
-            dB, distribution 14 dB, its 10 dB).
+            dB, distribution 14 dB, its 10 dB, aeronautical 6 dB).
         interleaving_ms: Depth of the interleaver, which is the decoding time; 0: none. The preset's
             unless given (36 ms; its 1 ms).
         branches: Number of instants over which the interleaver spreads a code word; 0 for evenly.
@@ -51,12 +51,14 @@ class LandMobile(Described):
         model: The model of the environment. Default: the one that has it, P.681 if both do. One of
             `p681`, `perez-fontan`.
         elevation_deg: Elevation of the satellite in the environment; default 40 deg.
-        carrier_ghz: Carrier frequency; default 2.2 GHz.
+        carrier_ghz: Carrier frequency. Default: that of the preset (2.2 GHz; aeronautical 1.545
+            GHz).
         loo: Instead of an environment, one Loo state: mean and standard deviation of the direct
             path in dB, multipath power in dB, correlation length of shadowing in m.
         trees: Instead of an environment, a clear road past single trees: mean gap and length of the
             fades in m, mean and standard deviation of their depth in dB, multipath power in dB.
-        speed_kmh: Speed of the terminal; default 60 km/h.
+        speed_kmh: Speed of the terminal. Default: that of the preset (60 km/h; aeronautical 35
+            km/h, a fading with Doppler shifts of up to 50 Hz).
         reference: Es/N0 refers to the mean power over fading ("mean") or to the unshadowed line of
             sight ("los"). One of `mean`, `los`.
         modulation: Modulation. One of `qpsk`, `16qam`.

@@ -52,7 +52,7 @@ DECIBEL = Unit(dB=1.0)
     "--preset",
     default="internet",
     show_default=True,
-    help="internet, distribution, distribution-down or its.",
+    help="internet, distribution, distribution-down, its or aeronautical.",
 )
 @click.option("--esn0", type=DECIBEL, help='Es/N0, e.g. "6 dB"; default: the preset\'s.')
 @click.option("--interleaving", type=TIME, help='Depth of the interleaver, e.g. "36 ms".')

@@ -33,7 +33,7 @@ pub struct Options {
     /// The channel of a paper that provides all values not given here.
     pub preset: Preset,
     /// Es/N0 of the level selected by `reference`. Default: that of the preset (internet 6 dB,
-    /// distribution 14 dB, its 10 dB).
+    /// distribution 14 dB, its 10 dB, aeronautical 6 dB).
     pub esn0: Option<Decibels>,
     /// Depth of the interleaver, which is also the decoding time; "0 ms" for none. Default: that of
     /// the preset (36 ms; its 1 ms).
@@ -47,9 +47,10 @@ pub struct Options {
     pub propagation: Option<Tables>,
     /// Elevation of the satellite in the environment; default 40 deg.
     pub elevation: Option<Degrees>,
-    /// Carrier frequency; default 2.2 GHz.
+    /// Carrier frequency. Default: that of the preset (2.2 GHz; aeronautical 1.545 GHz).
     pub carrier: Option<Gigahertz>,
-    /// Speed of the terminal; default 60 km/h.
+    /// Speed of the terminal. Default: that of the preset (60 km/h; aeronautical 35 km/h, a fading
+    /// with Doppler shifts of up to 50 Hz).
     pub speed: Option<KilometresPerHour>,
     /// One Loo state, instead of an environment.
     pub loo: Option<LooState>,
@@ -128,8 +129,9 @@ impl Options {
     /// If a parameter is out of range, or parameters contradict each other.
     pub fn channel(&self) -> Result<LandMobile, Fault> {
         let mut channel = self.preset.channel();
-        let Gigahertz(carrier_ghz) = self.carrier.unwrap_or(Gigahertz(2.2));
-        let KilometresPerHour(speed_kmh) = self.speed.unwrap_or(KilometresPerHour(60.0));
+        let (speed_kmh, carrier_ghz) = self.preset.speed_and_carrier();
+        let carrier_ghz = self.carrier.map_or(carrier_ghz, |Gigahertz(ghz)| ghz);
+        let speed_kmh = self.speed.map_or(speed_kmh, |KilometresPerHour(kmh)| kmh);
         if let Some(propagation) = self.road(carrier_ghz)? {
             channel.propagation = propagation;
         }

@@ -117,7 +117,7 @@ fn an_invalid_adaptive_harq_link_is_rejected_with_the_reason() {
     for (keys, expected) in [
         (
             "preset = \"it\"",
-            "line 2: adaptive_harq.preset: unknown; use one of internet, distribution, distribution-down, its (did you mean its?)",
+            "line 2: adaptive_harq.preset: unknown; use one of internet, distribution, distribution-down, its, aeronautical (did you mean its?)",
         ),
         ("snr = 13", "line 2: adaptive_harq.snr: `13` has no unit"),
         ("snr = \"200 dB\"", "line 2: adaptive_harq.snr: 200 dB is out of range; give"),

@@ -125,7 +125,7 @@ fn every_error_names_line_key_and_cure() {
         ),
         (
             "[channel]\nmodel = \"lms\"\npreset = \"internt\"",
-            "geo.toml line 3: channel.preset: unknown value `internt`, one of internet, distribution, distribution-down, its (did you mean internet?)",
+            "geo.toml line 3: channel.preset: unknown value `internt`, one of internet, distribution, distribution-down, its, aeronautical (did you mean internet?)",
         ),
         (
             "[channel]\nmodel = \"lms\"\nenvironment = \"rural-woded\"",
