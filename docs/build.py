@@ -85,7 +85,8 @@ def python_examples(check: bool) -> int:
     """Quotes the examples in the guides on parts in Python, and their output."""
     guides = ROOT / "docs" / "guides"
     own, queue = guides / "extend-in-python.md", guides / "queue-in-python.md"
-    pages = {"scheme": own, "congestion": own, "queue": queue, "application": queue}
+    pages = {"scheme": own, "congestion": own, "path_scheduler": own}
+    pages |= {"queue": queue, "application": queue}
     faults = 0
     for name, page in pages.items():
         path = ROOT / "examples" / f"own_{name}.py"

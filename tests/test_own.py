@@ -95,6 +95,15 @@ class PyNewReno:
         return max(window.cwnd // 2, 2)
 
 
+@clift.register_path_scheduler("py-least-rtt")
+class PyLeastRtt:
+    """As "least rtt"."""
+
+    def choose(self, paths: list[Any], segments: int | None, window: int) -> Any:  # noqa: ARG002
+        free = [path for path in paths if path.room > 0]
+        return min(free, key=lambda path: path.srtt_ns, default=None)
+
+
 @clift.register_queue("py-droptail")
 class PyDropTail:
     """First in, first out."""
@@ -198,6 +207,76 @@ def test_a_congestion_control_gives_the_run_of_newreno(profile: str) -> None:
         assert mine.events().equals(theirs.events())
     else:
         assert mine.goodput_kbps == pytest.approx(theirs.goodput_kbps, rel=0.2)
+
+
+TWO_WAYS = """
+duration = "30 s"
+[network.links.leo]
+from = "x"
+to = "y"
+leg = { rate = "8 Mbit/s", delay = "20 ms", queue = "60 packets", outages = [["10 s", "12 s"]] }
+return.leg = { delay = "20 ms" }
+[network.links.geo]
+from = "x"
+to = "y"
+leg = { rate = "4 Mbit/s", delay = "280 ms", queue = "200 packets", loss = "0.1 %" }
+return.leg = { delay = "280 ms" }
+[[flow]]
+name = "f"
+from = "x"
+to = "y"
+paths = [["leo"], ["geo"]]
+"""
+
+
+def over_two_ways(scheduler: str, **changes: Any) -> clift.Run:
+    changes |= {"flow.f.path_scheduler": scheduler}
+    return clift.simulate(clift.Scenario.parse(TWO_WAYS, changes=changes))
+
+
+@pytest.mark.parametrize("application", ["bulk", "file"])
+def test_a_path_scheduler_gives_the_run_of_least_rtt(application: str) -> None:
+    changes: dict[str, Any] = {"transport.receive_window": "1 MB", "application.type": application}
+    if application == "file":
+        changes["application.size"] = "12 MB"
+    mine, theirs = (over_two_ways(one, **changes) for one in ("py-least-rtt", "least rtt"))
+    assert mine.summary()["flows"] == theirs.summary()["flows"]
+    assert mine.summary()["links"] == theirs.summary()["links"]
+    assert mine.events().equals(theirs.events())
+    other = over_two_ways("round robin", **changes)
+    assert other.summary()["flows"] != theirs.summary()["flows"]
+
+
+def test_a_path_scheduler_draws_by_the_seed_of_the_run() -> None:
+    @clift.register_path_scheduler("py-dice")
+    class Dice:
+        def __init__(self, rng: np.random.Generator) -> None:
+            self.rng = rng
+
+        def choose(self, paths: list[Any], segments: int | None, window: int) -> Any:  # noqa: ARG002
+            free = [path for path in paths if path.room > 0]
+            return free[self.rng.integers(len(free))] if free else None
+
+    flows = [over_two_ways("py-dice", seed=seed).summary()["flows"] for seed in (1, 1, 2)]
+    assert flows[0] == flows[1] != flows[2]
+
+
+def test_what_a_path_scheduler_may_not_do_is_said() -> None:
+    says = {
+        "py-seven": (lambda *_: 7, "path scheduler `py-seven`: choose returned 7; give one of"),
+        "py-full": (
+            lambda _, paths, *more: next((one for one in paths if one.room == 0), paths[0]),  # noqa: ARG005
+            "choose returned Path\\(0: room for 0 of",
+        ),
+    }
+    for name, (choose, message) in says.items():
+        clift.register_path_scheduler(name)(type("Part", (), {"choose": choose}))
+        with pytest.raises(clift.SimulationError, match=message):
+            over_two_ways(name)
+    with pytest.raises(
+        clift.ScenarioError, match="the method choose of a path scheduler is missing"
+    ):
+        clift.register_path_scheduler("py-empty")(type("Part", (), {}))
 
 
 @pytest.mark.parametrize("limit", [2, 20, 200])
@@ -561,6 +640,7 @@ def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
     [
         ("scheme", "extend-in-python"),
         ("congestion", "extend-in-python"),
+        ("path_scheduler", "extend-in-python"),
         ("queue", "queue-in-python"),
         ("application", "queue-in-python"),
     ],

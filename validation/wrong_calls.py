@@ -149,6 +149,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "load_plugin": (clift.load_plugin, {"path": "/nowhere/x.py"}),
     "register_scheme": (_registering(clift.register_scheme), {"name": "arq", "part": Odd}),
     "register_congestion": (_registering(clift.register_congestion), {"name": "bbr", "part": Part}),
+    "register_path_scheduler": (
+        _registering(clift.register_path_scheduler),
+        {"name": "ecf", "part": Part},
+    ),
     "register_queue": (_registering(clift.register_queue), {"name": "pie", "part": Part}),
     "register_application": (
         _registering(clift.register_application),

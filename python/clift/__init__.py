@@ -40,6 +40,7 @@ from clift.own import (
     load_plugin,
     register_application,
     register_congestion,
+    register_path_scheduler,
     register_queue,
     register_scheme,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "read_trace",
     "register_application",
     "register_congestion",
+    "register_path_scheduler",
     "register_queue",
     "register_scheme",
     "run_many",

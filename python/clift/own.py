@@ -1,4 +1,4 @@
-"""User-written parts in Python: schemes, congestion controls, queues, applications.
+"""User-written parts in Python: schemes, congestion controls, schedulers, queues, applications.
 
 A part is registered under a name for the lifetime of the process. Scenarios then use that name
 wherever they may use a built-in part. `docs/guides/extend-in-python.md` has an example of each.
@@ -39,7 +39,7 @@ class Registered(NamedTuple):
     """A registered part."""
 
     kind: str
-    """`scheme`, `congestion control`, `queue` or `application`."""
+    """`scheme`, `congestion control`, `path scheduler`, `queue` or `application`."""
     name: str
     digest: str
     """A hash of its file, or of its source if it has no file."""
@@ -178,9 +178,7 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
     _named(name)
 
     def register(part: Part) -> Part:
-        parameters = _parameters(part, ("mss_bytes", "rng"))
-        if needed := [one for one, needed in parameters.items() if needed]:
-            raise fault("part", part, f"{needed[0]} is not filled in; give it a default")
+        _own_defaults(part, "mss_bytes", "rng")
         _has(part, "congestion control", "on_ack", "on_loss")
 
         def make(seed: int, mss_bytes: int) -> Any:
@@ -188,6 +186,66 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
 
         _clift.register_congestion(name, _summary(part), make)
         _note("congestion control", name, part)
+        return part
+
+    return register
+
+
+def register_path_scheduler(name: str) -> Callable[[Part], Part]:
+    """Register a path scheduler: a class, instantiated once per connection over several paths.
+
+    `__init__` may take `rng`, filled in by CLIFT; all other parameters need defaults. The class has
+    `choose(paths, segments, window)`: returns the path that carries the next segment, one with
+    room, or None, and the segment waits until a window opens.
+
+    - `paths`: those that are open, in order of their numbers, without those that seem to have
+      failed; at least one. A path has `number`, `room` (segments that it takes at once), `srtt_ns`,
+      `deviation_ns`, `cwnd` and `in_flight` (segments);
+    - `segments`: how many segments wait that no path has; None: data without end;
+    - `window`: the shared receive window in segments.
+
+    Args:
+        name: Name of the scheduler; a flow over several paths writes `path_scheduler = "name"`.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ScenarioError: If the name is taken, or the part is not valid.
+
+    Example:
+        >>> import clift
+        >>> @clift.register_path_scheduler("widest")
+        ... class Widest:
+        ...     "The path with the most room."
+        ...     def choose(self, paths, segments, window):
+        ...         widest = max(paths, key=lambda path: path.room)
+        ...         return widest if widest.room > 0 else None
+        >>> scenario = clift.Scenario.parse('''
+        ... duration = "5 s"
+        ... [network.links]
+        ... a = { from = "x", to = "y", duplex = true, leg = { rate = "4 Mbit/s" } }
+        ... b = { from = "x", to = "y", duplex = true, leg = { rate = "2 Mbit/s" } }
+        ... [[flow]]
+        ... from = "x"
+        ... to = "y"
+        ... paths = [["a"], ["b"]]
+        ... path_scheduler = "widest"
+        ... ''')
+        >>> clift.simulate(scenario).goodput_kbps > 4000
+        True
+    """
+    _named(name)
+
+    def register(part: Part) -> Part:
+        _own_defaults(part, "rng")
+        _has(part, "path scheduler", "choose")
+
+        def make(seed: int) -> Any:
+            return _call(part, {}, seed, {})
+
+        _clift.register_path_scheduler(name, _summary(part), make)
+        _note("path scheduler", name, part)
         return part
 
     return register
@@ -499,6 +557,12 @@ def _parameters(part: Any, filled: tuple[str, ...]) -> dict[str, bool]:
         if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.POSITIONAL_ONLY):
             raise fault("part", part, f"parameter {one.name}: name each, without * and /")
     return {one.name: one.default is one.empty for one in found if one.name not in filled}
+
+
+def _own_defaults(part: Any, *filled: str) -> None:
+    """Refuse a part with a parameter that neither CLIFT nor a default fills in."""
+    if needed := [one for one, needed in _parameters(part, filled).items() if needed]:
+        raise fault("part", part, f"{needed[0]} is not filled in; give it a default")
 
 
 def _has(part: Any, what: str, *methods: str) -> None:

@@ -101,6 +101,9 @@ mod _clift {
     use super::own::congestion::{PyAck, PyWindow, register_congestion};
 
     #[pymodule_export]
+    use super::own::path_scheduler::{PyPath, register_path_scheduler};
+
+    #[pymodule_export]
     use super::own::queue::{PyQueuedPacket, register_queue};
 
     #[pymodule_export]

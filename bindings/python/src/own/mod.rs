@@ -1,4 +1,4 @@
-//! Parts written in Python: schemes, congestion controls, queues and applications.
+//! Parts written in Python: schemes, congestion controls, path schedulers, queues and applications.
 //!
 //! The engine runs without holding the interpreter and attaches to it for each call. An exception
 //! ends the run: it is kept ([`raised`]) until the engine has ended, and is then raised unchanged.
@@ -6,6 +6,7 @@
 pub(crate) mod application;
 pub(crate) mod congestion;
 mod given;
+pub(crate) mod path_scheduler;
 pub(crate) mod queue;
 pub(crate) mod raised;
 pub(crate) mod scheme;

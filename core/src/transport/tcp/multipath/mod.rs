@@ -57,6 +57,9 @@ impl Multipath {
     pub const MOST_PATHS: usize = 8;
 }
 
+/// Stream of the scheduler's draws within those of a connection: no subflow has it.
+const SCHEDULER: u64 = 1 << 63;
+
 impl Protocol for Multipath {
     fn name(&self) -> &'static str {
         "tcp"
@@ -95,10 +98,13 @@ impl Protocol for Multipath {
         if purpose == Purpose::Dialogue {
             return None;
         }
+        let mut draws = rng.clone();
+        draws.set_stream(SCHEDULER);
+        let scheduler = self.scheduler.build(draws);
         let (senders, receivers) =
             self.tcp.subflows(self.paths, rng).into_iter().map(|[a, b]| (a, b)).unzip();
         Some([
-            Box::new(sender::MultipathSender::new(senders, self)),
+            Box::new(sender::MultipathSender::new(senders, self, scheduler)),
             Box::new(receiver::MultipathReceiver::new(receivers)),
         ])
     }

@@ -94,7 +94,11 @@ impl RoundTrip {
 }
 
 impl MultipathSender {
-    pub(super) fn new(ends: Vec<Box<dyn Endpoint>>, own: &Multipath) -> Self {
+    pub(super) fn new(
+        ends: Vec<Box<dyn Endpoint>>,
+        own: &Multipath,
+        scheduler: Box<dyn PathScheduler>,
+    ) -> Self {
         let path = |end| Path {
             end,
             segments: VecDeque::new(),
@@ -111,7 +115,7 @@ impl MultipathSender {
         };
         Self {
             paths: ends.into_iter().map(path).collect(),
-            scheduler: own.scheduler.build(),
+            scheduler,
             mss: own.tcp.mss().0.into(),
             window: own.tcp.announced_window().into(),
             supplied: 0,

@@ -8,6 +8,8 @@ mod round_robin;
 
 use std::fmt::Debug;
 
+use rand_chacha::ChaCha8Rng;
+
 use crate::config::{Chosen, ChosenRow, Row};
 use crate::units::Duration;
 
@@ -68,8 +70,8 @@ pub trait PathScheduler: Debug + Send {
     }
 }
 
-/// Builds a scheduler for a connection.
-pub type BuildScheduler = dyn Fn() -> Box<dyn PathScheduler> + Sync;
+/// Builds a scheduler for a connection; the generator is for its own random draws.
+pub type BuildScheduler = dyn Fn(ChaCha8Rng) -> Box<dyn PathScheduler> + Sync;
 
 /// A kind of path scheduler: one entry of the registry.
 #[derive(Clone, Copy)]
@@ -89,33 +91,33 @@ static BUILT_IN: [PathSchedulerKind; 5] = [
         name: "least rtt",
         aliases: &["min_rtt"],
         summary: "The path of least smoothed round-trip time whose window has room.",
-        build: &|| Box::new(least_rtt::LeastRtt),
+        build: &|_| Box::new(least_rtt::LeastRtt),
     },
     PathSchedulerKind {
         name: "earliest completion",
         aliases: &["ecf"],
         summary: "Waits for the fastest path if it completes the waiting data earlier than a slower \
                   path with room (ECF, Lim et al. 2017).",
-        build: &|| Box::<earliest_completion::EarliestCompletion>::default(),
+        build: &|_| Box::<earliest_completion::EarliestCompletion>::default(),
     },
     PathSchedulerKind {
         name: "blocking estimation",
         aliases: &["blest"],
         summary: "Waits for the fastest path if a segment on a slower one would block the shared \
                   receive window (BLEST, Ferlin et al. 2016, with a constant lambda of 1).",
-        build: &|| Box::new(blocking_estimation::BlockingEstimation),
+        build: &|_| Box::new(blocking_estimation::BlockingEstimation),
     },
     PathSchedulerKind {
         name: "round robin",
         aliases: &[],
         summary: "One segment after the other to the paths with room, in turn.",
-        build: &|| Box::<round_robin::RoundRobin>::default(),
+        build: &|_| Box::<round_robin::RoundRobin>::default(),
     },
     PathSchedulerKind {
         name: "redundant",
         aliases: &[],
         summary: "Every path carries every segment that has not been acknowledged.",
-        build: &|| Box::new(redundant::Redundant),
+        build: &|_| Box::new(redundant::Redundant),
     },
 ];
 
@@ -149,8 +151,8 @@ impl ChosenRow for PathSchedulerKind {
 pub type PathSchedulerChoice = Chosen<PathSchedulerKind>;
 
 impl PathSchedulerChoice {
-    pub(super) fn build(self) -> Box<dyn PathScheduler> {
-        (self.0.build)()
+    pub(super) fn build(self, rng: ChaCha8Rng) -> Box<dyn PathScheduler> {
+        (self.0.build)(rng)
     }
 }
 
@@ -162,6 +164,7 @@ fn fastest(paths: &[PathState], fit: impl Fn(&PathState) -> bool) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::{Seed, Stream};
 
     fn path(srtt: u64, cwnd: u64, room: u64) -> PathState {
         let (srtt, deviation) = (Duration::from_millis(srtt), Duration::from_millis(1));
@@ -170,7 +173,11 @@ mod tests {
 
     fn choose(name: &str, paths: &[PathState], segments: u64) -> Option<usize> {
         let waiting = Waiting { segments, window: 100 };
-        name.parse::<PathSchedulerChoice>().unwrap().build().choose(paths, waiting)
+        build(name).choose(paths, waiting)
+    }
+
+    fn build(name: &str) -> Box<dyn PathScheduler> {
+        name.parse::<PathSchedulerChoice>().unwrap().build(Seed(1).rng(Stream::Flow(0)))
     }
 
     #[test]
@@ -206,7 +213,7 @@ mod tests {
 
     #[test]
     fn round_robin_takes_turns() {
-        let mut turns = "round robin".parse::<PathSchedulerChoice>().unwrap().build();
+        let mut turns = build("round robin");
         let both = [path(600, 10, 5), PathState { number: 1, ..path(50, 10, 1) }];
         let mut next = || turns.choose(&both, Waiting::default());
         assert_eq!([next(), next(), next()], [Some(0), Some(1), Some(0)]);

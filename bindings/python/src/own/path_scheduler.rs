@@ -1,0 +1,88 @@
+//! Path schedulers written in Python.
+
+use clift::transport::tcp::{PathScheduler, PathSchedulerKind, PathState, Waiting};
+use pyo3::prelude::*;
+
+use super::raised::ask;
+use super::{Kind, add, leaked, seed};
+
+/// Registers a path scheduler; `make(seed)` makes an instance.
+#[pyfunction]
+pub(crate) fn register_path_scheduler(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
+    let kind = Kind::new("path scheduler", name, Vec::new(), make);
+    add(PathSchedulerKind {
+        name: kind.name,
+        aliases: &[],
+        summary: leaked(summary),
+        build: Box::leak(Box::new(move |rng| {
+            let seed = seed(rng);
+            let choose = ask(|py| {
+                let scheduler = kind.make.bind(py).call1((seed,))?;
+                kind.needed(&scheduler, "choose")
+            });
+            Box::new(OwnScheduler { kind, choose }) as Box<dyn PathScheduler>
+        })),
+    })
+}
+
+/// A path of a connection.
+#[pyclass(frozen, get_all, name = "Path", module = "clift._clift")]
+pub(crate) struct PyPath {
+    /// Number of the path, from 0 in the order of `paths` of the flow.
+    number: usize,
+    /// Smoothed round-trip time, ns.
+    srtt_ns: u64,
+    /// Mean deviation of the round-trip time, ns.
+    deviation_ns: u64,
+    /// Congestion window in segments.
+    cwnd: u64,
+    /// Segments in flight.
+    in_flight: u64,
+    /// Segments that the path takes at once; 0: its window is full, or it paces.
+    room: u64,
+}
+
+#[pymethods]
+impl PyPath {
+    fn __repr__(&self) -> String {
+        let Self { number, room, cwnd, .. } = self;
+        format!("Path({number}: room for {room} of {cwnd} segments)")
+    }
+}
+
+#[derive(Debug)]
+struct OwnScheduler {
+    kind: &'static Kind,
+    /// `None` if making the instance raised an exception.
+    choose: Option<Py<PyAny>>,
+}
+
+impl PathScheduler for OwnScheduler {
+    fn choose(&mut self, paths: &[PathState], waiting: Waiting) -> Option<usize> {
+        let choose = self.choose.as_ref().filter(|_| !paths.is_empty())?;
+        ask(|py| {
+            let told = |path: &PathState| PyPath {
+                number: path.number,
+                srtt_ns: path.srtt.as_nanos(),
+                deviation_ns: path.deviation.as_nanos(),
+                cwnd: path.cwnd,
+                in_flight: path.in_flight,
+                room: path.room,
+            };
+            let shown: Vec<_> = paths.iter().map(told).collect();
+            let segments = Some(waiting.segments).filter(|&segments| segments < u64::MAX);
+            let returned = choose.bind(py).call1((shown, segments, waiting.window))?;
+            if returned.is_none() {
+                return Ok(None);
+            }
+            let number = returned.cast::<PyPath>().ok().map(|path| path.get().number);
+            let place = paths.iter().position(|path| Some(path.number) == number && path.room > 0);
+            let fault = || {
+                let cure = "give one of the paths whose room is above 0, or None to wait";
+                self.kind.wrong(format!("choose returned {returned}; {cure}"))
+            };
+            place.map(Some).ok_or_else(fault)
+        })
+        .flatten()
+    }
+}
