@@ -164,3 +164,38 @@ def test_the_study_runs(tmp_path: Path) -> None:
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert len(done.stdout.splitlines()) == 17
     assert picture.stat().st_size > 10_000
+
+
+LAND_MOBILE = """
+duration = "30 s"
+application.type = "bulk"
+[ntn]
+preset = "nr-ntn-leo600"
+max_transmissions = 2
+[channel]
+model = "lms"
+loo = { direct = "0 dB", psi = "2 dB", multipath = "-10 dB", correlation = "5 m" }
+esn0 = "-2 dB"
+interleaving = "0 ms"
+lldu = "1250 B"
+slot = "1 ms"
+"""
+
+
+def test_soft_combining_loses_fewer_blocks_than_transmissions_alone() -> None:
+    scenario = clift.Scenario.parse(LAND_MOBILE)
+    failed = {}
+    for combining in (None, "chase", "incremental"):
+        changes = {} if combining is None else {"ntn.combining": combining}
+        link = clift.simulate(scenario.replace(**changes)).summary()["links"][0]
+        failed[combining] = link["tbs_failed"] / link["tbs_sent"]
+    assert failed[None] > 0.1
+    assert failed["incremental"] <= failed["chase"] < 0.7 * failed[None]
+
+
+def test_soft_combining_needs_a_land_mobile_channel() -> None:
+    alone = LAND_MOBILE.split("[channel]")[0] + 'combining = "chase"\n'
+    bernoulli = alone + '[channel]\nmodel = "bernoulli"\nerasures = 0.1\nslot = "1 ms"\n'
+    for text in (alone, bernoulli):
+        with pytest.raises(clift.ScenarioError, match=r"combining.*needs a land mobile channel"):
+            clift.simulate(clift.Scenario.parse(text))

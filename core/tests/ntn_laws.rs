@@ -1,16 +1,72 @@
 //! The 3GPP link against laws, and cases computed by hand.
 
+use std::sync::Arc;
+
 use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 use clift::link::{
     Deliveries, Instrument, Link, Packet, PacketFate, PacketId, TraceLinkConfig, TransmissionKind,
     deliver,
 };
 use clift::scheme::ntn::{
-    AmConfig, Asking, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnLink, PRESETS,
-    PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
+    AmConfig, Asking, Combining, Decoder, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
+    NtnLink, PRESETS, PdcpConfig, RlcConfig, SoftCombining, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
+use clift::trace::MiTrace;
 use clift::units::{Bytes, Instant, Limit, Probability, Timer};
+
+/// A code over a channel whose mutual information is 1 - exp(-Es/N0).
+#[derive(Debug)]
+struct Curve;
+
+impl Decoder for Curve {
+    fn information(&self, esn0: f64) -> f64 {
+        1.0 - (-esn0).exp()
+    }
+
+    fn esn0(&self, information: f64) -> f64 {
+        -(1.0 - information).ln()
+    }
+
+    fn bler(&self, information: f64) -> f64 {
+        1.0 / (1.0 + ((information - 0.4) / 0.03).exp())
+    }
+}
+
+/// A block fails its n-th transmission if its draw is below the error rate of what n of them add up
+/// to: of those that failed before, the ratio of both rates does.
+#[test]
+fn combined_transmissions_fail_as_often_as_their_sum_says() {
+    let one = 0.22f64;
+    for (rule, totals) in [
+        (Combining::Chase, [1, 2, 3].map(|n| 1.0 - (1.0 - one).powi(n))),
+        (Combining::Incremental, [1, 2, 3].map(|n| one * f64::from(n))),
+    ] {
+        let information = Arc::new(MiTrace::new(NS(10), vec![one as f32; 100]).unwrap());
+        let combining = Some(SoftCombining { rule, information, decoder: Arc::new(Curve) });
+        // The fate of the slots does not count.
+        let config = NtnConfig { harq: feedback(3), combining, ..plain(&[0, 1, 2, 50]) };
+        let usage = TraceLinkConfig { wrap: true, ..TraceLinkConfig::default() };
+        let mut link = NtnLink::new(&config, usage, Seed(5), 0).unwrap();
+        link.log_units();
+        deliver(&mut link, &vec![0; 20_000], Bytes(100)).unwrap();
+        let units = link.take_units();
+        let mut before = 1.0;
+        for (attempt, total) in totals.into_iter().enumerate() {
+            let of_attempt = units.iter().filter(|unit| unit.attempt as usize == attempt);
+            let sent = of_attempt.clone().count() as f64;
+            let failed = of_attempt.filter(|unit| unit.arrival.is_none()).count() as f64;
+            let expected = Curve.bler(total) / before;
+            let error = (expected * (1.0 - expected) / sent).sqrt();
+            assert!(
+                (failed / sent - expected).abs() < 4.0 * error,
+                "{rule:?} {attempt}: {failed} of {sent} for {expected}"
+            );
+            before = Curve.bler(total);
+        }
+        assert_eq!(units.iter().filter(|unit| unit.attempt == 0).count(), 20_000);
+    }
+}
 
 // --- computed by hand ---
 

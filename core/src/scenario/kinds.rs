@@ -10,10 +10,11 @@ use super::path::Sections;
 use super::plan::{PlannedLink, PlannedPhy};
 use super::shared::Shared;
 use super::spec::PhySpec;
-use super::traces::{SetupFault, Traces, varying};
+use super::traces::{InformationSpec, SetupFault, Traces, varying};
+use crate::channel::lms;
 use crate::config::{Fault, first_changed_key, join};
 use crate::scheme::carrier::{CarrierConfig, CarrierOptions};
-use crate::scheme::ntn::NtnOptions;
+use crate::scheme::ntn::{Decoder, NtnOptions, SoftCombining};
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration};
@@ -271,6 +272,20 @@ impl LinkKind for CarrierOptions {
     }
 }
 
+impl Decoder for lms::Decoder {
+    fn information(&self, esn0: f64) -> f64 {
+        self.information(esn0)
+    }
+
+    fn esn0(&self, information: f64) -> f64 {
+        self.esn0(information)
+    }
+
+    fn bler(&self, information: f64) -> f64 {
+        self.per(information)
+    }
+}
+
 impl LinkKind for NtnOptions {
     fn check(&self, traced: bool, _: Duration) -> Result<(), Fault> {
         self.check(traced)
@@ -284,7 +299,20 @@ impl LinkKind for NtnOptions {
         let back = varying(path.return_delays.as_ref(), keep_order, making.traces)?;
         let there = there.or(path.delay.map(Into::into));
         let back = back.or(path.return_delay.map(Into::into));
-        let config = self.over(phy, there, back)?;
+        let mut config = self.over(phy, there, back)?;
+        if let Some(rule) = self.harq.combining {
+            let spec = making.spec().ok_or_else(nothing)?;
+            let (channel, esn0_db) = spec
+                .channel
+                .and_then(|own| own.land_mobile().ok())
+                .ok_or_else(NtnOptions::no_levels)?;
+            let slots = spec.slots.unwrap_or_default();
+            let length = Duration::from_nanos(channel.slot.as_nanos().saturating_mul(slots));
+            let decoder = Arc::new(lms::Decoder::new(&channel.receiver));
+            let spec = InformationSpec { channel, esn0_db, length, seed: spec.seed };
+            let information = making.traces.information(&spec)?.trace;
+            config.combining = Some(SoftCombining { rule, information, decoder });
+        }
         config.check()?;
         Ok(Arc::new(config))
     }

@@ -22,6 +22,7 @@ pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
     let t: Vec<i64> = (0..100).map(|slot| slot * 10).collect();
     NtnConfig {
         phy: NtnPhy::Trace(Arc::new(PhyTrace::new(t.into(), d.into(), Bytes(100)).unwrap())),
+        combining: None,
         propagation: NS(50).into(),
         way_back: NS(50).into(),
         k_offset: None,

@@ -114,6 +114,16 @@ impl InformationTable {
         let (low, high) = (self.values[entry], self.values[entry + 1]);
         low + (high - low) * (place - entry as f64)
     }
+
+    /// The Es/N0 in dB with this value, within the ends of the table.
+    pub(super) fn db(&self, information: f64) -> f64 {
+        let above = self.values.partition_point(|&value| value < information);
+        let above = above.clamp(1, self.values.len() - 1);
+        let (low, high) = (self.values[above - 1], self.values[above]);
+        let part =
+            if high > low { ((information - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
+        Self::LOW_DB + ((above - 1) as f64 + part) / Self::PER_DB
+    }
 }
 
 #[cfg(test)]
@@ -147,6 +157,10 @@ mod tests {
                 let exact = modulation.information(10f64.powf(db / 10.0));
                 assert!((table.at(db) - exact).abs() < 3e-5, "{db}");
             }
+            for db in [-29.9, -12.3, 0.0, 4.56] {
+                assert!((table.db(table.at(db)) - db).abs() < 1e-6, "{db}");
+            }
+            assert_eq!((table.db(0.0), table.db(1.0) > 8.0), (-30.0, true));
             assert!(table.at(f64::NEG_INFINITY) < 2e-3 && table.at(90.0) > 0.999_999);
         }
     }

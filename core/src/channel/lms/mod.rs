@@ -17,6 +17,7 @@
 mod channel;
 mod code;
 mod csv;
+mod decoder;
 mod fading;
 mod gaussian;
 mod information;
@@ -38,6 +39,7 @@ mod two_state;
 
 pub use channel::{LandMobile, Motion, Reference};
 pub use code::{Code, CodeName};
+pub use decoder::Decoder;
 pub use fading::Fading;
 pub use information::Modulation;
 pub use loo::Loo;

@@ -11,6 +11,7 @@ use crate::link::reordering::behind;
 use crate::link::{HORIZON, InstrumentedLink, LinkError, Propagation, TraceLinkConfig};
 use crate::scheme::medium::span_of;
 use crate::scheme::ntn::NtnLink;
+use crate::scheme::ntn::combining::SoftCombining;
 use crate::scheme::{LinkConfig, Medium};
 use crate::seed::Seed;
 use crate::tagged;
@@ -25,6 +26,9 @@ use crate::units::{Bytes, Duration, Instant, Limit, Probability, Timer};
 pub struct NtnConfig {
     /// Slots, and what becomes of a transport block in each.
     pub phy: NtnPhy,
+    /// How the receiver combines the transmissions of a TB over a trace; `None`: each meets the fate
+    /// of its slot.
+    pub combining: Option<SoftCombining>,
     /// One-way delay from sender to receiver.
     pub propagation: Propagation,
     /// One-way delay of feedback from receiver to sender.
@@ -341,6 +345,12 @@ impl NtnConfig {
                 "slots from {least} to {most} bytes: transport blocks have one size; write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
             )));
         }
+        if let Some(SoftCombining { information, .. }) = &self.combining
+            && !matches!(&self.phy, NtnPhy::Trace(trace) if trace.len() == information.values().len())
+        {
+            let cure = "needs a trace, and its mutual information in every slot";
+            return Err(Fault::new("combining", cure));
+        }
         for (field, name, time, positive) in self.times() {
             if positive && time == Duration::ZERO {
                 let cure = format!("{name} of 0 ns; give a time above 0");
@@ -413,7 +423,10 @@ impl NtnConfig {
             NtnPhy::Random { bler, .. } => {
                 bler.iter().take(self.transmissions()).all(|&p| p == Probability::ONE)
             }
-            NtnPhy::Trace(trace) => trace.d().iter().all(|&d| d == 0),
+            NtnPhy::Trace(trace) => match &self.combining {
+                None => trace.d().iter().all(|&d| d == 0),
+                Some(soft) => soft.is_dead(self.transmissions()),
+            },
         };
         erased.then_some("every block is in error")
     }

@@ -8,7 +8,7 @@ use crate::link::{StreamRange, span};
 use crate::scheme::ntn::config::{ControlErrors, HarqConfig, HarqMode};
 use crate::scheme::ntn::grants::Report;
 use crate::scheme::ntn::pdu::Pdu;
-use crate::scheme::ntn::slots::Draws;
+use crate::scheme::ntn::slots::{Draws, Received};
 use crate::units::Probability;
 
 /// The number of a transport block; numbers are used again.
@@ -47,6 +47,8 @@ struct Block {
     attempts: u32,
     /// Those of them that the receiver used: it had their grant.
     combined: u32,
+    /// What the receiver has of it.
+    received: Received,
     /// Whether the receiver has the grant of the transmission under way.
     granted: bool,
     /// Transmissions that are over, a bundle of repetitions counting once.
@@ -196,6 +198,11 @@ impl Harq {
     pub(super) fn next_combined(&self, id: BlockId) -> Option<u32> {
         let block = &self.blocks[id as usize];
         block.granted.then(|| block.combined.saturating_add(1))
+    }
+
+    /// What the receiver has of the block.
+    pub(super) fn received(&mut self, id: BlockId) -> &mut Received {
+        &mut self.blocks[id as usize].received
     }
 
     /// The block was sent in a slot whose outcome is known at the receiver at `known`: decoded at

@@ -97,7 +97,8 @@ impl NtnLink {
         let room = room.ok_or(LinkError::Header { lldu: tb.0, header })?;
         let rng = seed.rng(Stream::Link(number));
         let packet_header = usage.fragmentation.packet_header.0;
-        let slots = BlockSlots::new(&config.phy, usage.start_offset, usage.wrap, rng)?;
+        let combining = config.combining.as_ref();
+        let slots = BlockSlots::new(&config.phy, combining, usage.start_offset, usage.wrap, rng)?;
         Ok(Self {
             slots_end: slots.end().map(|end| (end.at + 1).max(0)),
             slots,
@@ -464,7 +465,8 @@ impl NtnLink {
         }
         let signal = self.path.arrival(slot.at);
         let combined = self.harq.next_combined(block);
-        let decoded = combined.and_then(|combined| self.slots.decode(slot, combined));
+        let decoded = combined
+            .and_then(|combined| self.slots.decode(slot, combined, self.harq.received(block)));
         let decoded = decoded.map(|time| signal + time);
         let attempt = self.harq.attempts(block);
         let known = signal + self.slots.nominal_decoding();

@@ -59,6 +59,7 @@
 //! ```
 
 mod backlog;
+mod combining;
 mod config;
 mod grants;
 mod harq;
@@ -73,6 +74,7 @@ mod rlc_am;
 mod rlc_um;
 mod slots;
 
+pub use combining::{Combining, Decoder, SoftCombining};
 pub use config::{
     AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
     NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Fault, first_changed_key, flatten_variants, parts};
 use crate::link::{Delays, Propagation, check_delays};
+use crate::scheme::ntn::combining::Combining;
 use crate::scheme::ntn::config::{
     Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy,
     PdcpConfig, RlcConfig, UplinkConfig, nonzero,
@@ -117,6 +118,10 @@ pub struct HarqOptions {
     pub max_transmissions: Option<NonZeroU32>,
     /// Consecutive slots of each transmission.
     pub repetitions: NonZeroU32,
+    /// How the receiver combines the transmissions of a TB over a land mobile channel beside the
+    /// link ("lms"), with the code of the channel. Unless set, each transmission meets the fate of
+    /// its slot alone.
+    pub combining: Option<Combining>,
     /// How many of the processes have no feedback; 0 unless set. A TB takes a free process with
     /// feedback if there is one.
     pub silent_processes: Option<u32>,
@@ -136,6 +141,7 @@ impl Default for HarqOptions {
             processes: None,
             max_transmissions: None,
             repetitions: NonZeroU32::MIN,
+            combining: None,
             silent_processes: None,
             processing: None,
             k_offset: None,
@@ -237,12 +243,21 @@ impl NtnOptions {
             let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
             return Err(Fault::new(name, cure));
         }
+        if self.harq.combining.is_some() && !traced {
+            return Err(Self::no_levels());
+        }
         match first_changed_key(&self.blocks) {
             Some(name) if traced => {
                 Err(Fault::new(&name, "the trace or channel beside it says that; leave it out"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// The fault of `combining` without mutual information of slots.
+    pub(crate) fn no_levels() -> Fault {
+        let cure = "needs a land mobile channel beside the link; give [channel] with model = \"lms\", or leave it out";
+        Fault::new("combining", cure)
     }
 
     /// The link, over the slots of `phy` or with random errors, and over delays that are not the
@@ -285,6 +300,7 @@ impl NtnOptions {
                     },
                 },
             },
+            combining: None,
             propagation,
             way_back,
             k_offset,

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::{SlotClock, SlotPosition};
 use crate::link::{HORIZON, LinkError, span};
+use crate::scheme::ntn::combining::SoftCombining;
 use crate::scheme::ntn::config::NtnPhy;
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
@@ -32,11 +33,37 @@ pub(super) struct TraceSlots {
     /// The slot that is looked at from: those before it have passed.
     next: SlotPosition,
     nominal: i64,
+    soft: Option<Soft>,
+}
+
+/// Soft combining, with one draw for each block.
+#[derive(Clone, Debug)]
+struct Soft {
+    combining: SoftCombining,
+    draws: Draws,
+}
+
+/// What the receiver has of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Received {
+    soft: f64,
+    /// The block is decoded once its error probability is not above this.
+    draw: Option<f64>,
+}
+
+impl Soft {
+    /// Whether the receiver decodes a block with what it has after a transmission in `slot`.
+    fn decodes(&mut self, slot: u64, received: &mut Received) -> bool {
+        received.soft = self.combining.add(received.soft, self.combining.at(slot));
+        let draw = *received.draw.get_or_insert_with(|| self.draws.uniform(slot));
+        draw >= self.combining.bler(received.soft)
+    }
 }
 
 impl BlockSlots {
     pub(super) fn new(
         phy: &NtnPhy,
+        combining: Option<&SoftCombining>,
         offset: Duration,
         wrap: bool,
         rng: ChaCha8Rng,
@@ -48,7 +75,12 @@ impl BlockSlots {
                 bler: Arc::clone(bler),
                 draws: Box::new(Draws::new(rng)),
             }),
-            NtnPhy::Trace(trace) => TraceSlots::new(trace, offset, wrap).map(Self::Trace),
+            NtnPhy::Trace(trace) => {
+                let soft =
+                    combining.map(|own| Soft { combining: own.clone(), draws: Draws::new(rng) });
+                TraceSlots::new(trace, offset, wrap)
+                    .map(|slots| Self::Trace(TraceSlots { soft, ..slots }))
+            }
         }
     }
 
@@ -84,13 +116,22 @@ impl BlockSlots {
     }
 
     /// The decoding time of a block if what is sent in `slot` is the `attempt`-th transmission of
-    /// it (from 1) that the receiver uses; `None`: it fails. Slots must not go backwards.
-    pub(super) fn decode(&mut self, slot: Slot, attempt: u32) -> Option<i64> {
+    /// it (from 1) that the receiver uses, which has `received` of it before; `None`: it fails.
+    /// Slots must not go backwards.
+    pub(super) fn decode(
+        &mut self,
+        slot: Slot,
+        attempt: u32,
+        received: &mut Received,
+    ) -> Option<i64> {
         match self {
             Self::Regular { decode, bler, draws, .. } => {
                 let last = bler.len() - 1;
                 let p = bler[last.min(attempt as usize - 1)].get();
                 (draws.uniform(slot.index) >= p).then_some(*decode)
+            }
+            Self::Trace(TraceSlots { soft: Some(soft), nominal, .. }) => {
+                soft.decodes(slot.index, received).then_some(*nominal)
             }
             Self::Trace(slots) => {
                 let d = slots.trace.d()[(slot.index % slots.trace.len() as u64) as usize];
@@ -113,7 +154,8 @@ impl TraceSlots {
         let t = trace.t();
         let clock = SlotClock::new(t[0], offset, wrap.then(|| trace.period()))?.over(t);
         let nominal = span(trace.nominal_decoding());
-        Ok(Self { trace: Arc::clone(trace), clock, next: clock.start(), nominal })
+        let (trace, next) = (Arc::clone(trace), clock.start());
+        Ok(Self { trace, clock, next, nominal, soft: None })
     }
 
     fn first(&mut self, index: u64, at: i64) -> Option<Slot> {
