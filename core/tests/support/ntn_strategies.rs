@@ -57,6 +57,7 @@ fn config() -> impl Strategy<Value = NtnConfig> {
                 phy,
                 propagation,
                 way_back,
+                combining: None,
                 k_offset,
                 harq,
                 uplink,
