@@ -26,8 +26,8 @@ _RETRANSMISSIONS = 100  # its offset in `struct tcp_info`
 _PATIENCE_S = 10
 _HEAD = 32  # bytes of the instant and the number that a connection begins with
 _CHUNK = bytes(64 * 1024)
-# Timers of a kernel expire on ticks of 4 ms, distant ones on every 8th or 64th tick. Ticks are counted
-# from 300 s before the clock's zero: the 56th is the first whose number 64 divides.
+# Timers of a kernel expire on ticks of 4 ms, distant ones on every 8th or 64th tick. Ticks are
+# counted from 300 s before the clock's zero: the 56th is the first whose number 64 divides.
 _TICKS_NS, _FIRST_NS = 64 * 4_000_000, 56 * 4_000_000
 # A window of 1000 packets and more; the kernel keeps as much again for itself.
 _SEND_BUFFER = 8 << 20
