@@ -71,6 +71,8 @@ impl de::Error for Fault {
         Self::at(message.to_string())
     }
 
+    #[cold]
+    #[inline(never)]
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::at(format!("{} is not valid here; give {}", shown(found), wanted(found, expected)))
     }
@@ -79,18 +81,26 @@ impl de::Error for Fault {
         Self::invalid_type(found, expected)
     }
 
+    #[cold]
+    #[inline(never)]
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
         Self::at(unknown_value(variant, known))
     }
 
+    #[cold]
+    #[inline(never)]
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
         Self::unknown_key(field, known)
     }
 
+    #[cold]
+    #[inline(never)]
     fn missing_field(field: &'static str) -> Self {
         Self::at(format!("missing key `{field}`"))
     }
 
+    #[cold]
+    #[inline(never)]
     fn duplicate_field(field: &'static str) -> Self {
         Self::new(field, "is given twice; remove one")
     }
@@ -109,6 +119,8 @@ impl Fault {
 
     /// Adds a key in front of the path; unlike in [`Fault::within`], dots in the key do not
     /// separate.
+    #[cold]
+    #[inline(never)]
     pub(super) fn within_key(mut self, key: &str) -> Self {
         self.path.push(key.to_owned());
         self

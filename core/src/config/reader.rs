@@ -55,6 +55,7 @@ impl<'de> Shared<'de> {
     }
 
     /// Takes the entries whose keys are in `fields`.
+    #[inline(never)]
     fn take(&self, fields: &[&'static str]) -> Vec<(&'de str, &'de Value)> {
         self.known.borrow_mut().extend(fields);
         let mut taken = self.taken.borrow_mut();
@@ -100,6 +101,21 @@ impl<'de> Shared<'de> {
 }
 
 impl<'de> Reader<'de, '_> {
+    /// The entries of a struct. One function for every struct: configurations have hundreds, and
+    /// what is compiled for each of them is a tenth of the core.
+    #[inline(never)]
+    fn entries(
+        &self,
+        fields: &[&'static str],
+        expected: &dyn de::Expected,
+    ) -> Result<Entries<'de>, Fault> {
+        Ok(Entries::new(match self.shared {
+            Some(shared) => shared.take(fields),
+            None => self.table(expected)?.iter().collect(),
+        }))
+    }
+
+    #[inline(never)]
     fn table(&self, expected: &dyn de::Expected) -> Result<&'de Table, Fault> {
         self.value.as_table().ok_or_else(|| de::Error::invalid_type(self.unexpected(), expected))
     }
@@ -141,9 +157,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             Node::Float(number) => visitor.visit_f64(*number),
             Node::Text(text) => visitor.visit_borrowed_str(text),
             Node::List(list) => visitor.visit_seq(Items { list, next: 0 }),
-            Node::Table(table) => {
-                visitor.visit_map(Entries { entries: table.iter(), value: None, key: "" })
-            }
+            Node::Table(table) => visitor.visit_map(Entries::new(table.iter().collect())),
         }
     }
 
@@ -165,11 +179,8 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        let entries = match self.shared {
-            Some(shared) => shared.take(fields),
-            None => self.table(&visitor)?.iter().collect(),
-        };
-        visitor.visit_map(Entries { entries: entries.into_iter(), value: None, key: "" })
+        let entries = self.entries(fields, &visitor)?;
+        visitor.visit_map(entries)
     }
 
     /// A struct without fields is read from an empty section.
@@ -262,6 +273,7 @@ struct Parts<'de, 's>(Reader<'de, 's>);
 impl<'de> SeqAccess<'de> for Parts<'de, '_> {
     type Error = Fault;
 
+    #[inline(never)]
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
@@ -292,24 +304,37 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 }
 
 /// The entries of a table.
-struct Entries<'de, I> {
-    entries: I,
+struct Entries<'de> {
+    entries: std::vec::IntoIter<(&'de str, &'de Value)>,
     key: &'de str,
     value: Option<&'de Value>,
 }
 
-impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Entries<'de, I> {
+impl<'de> Entries<'de> {
+    fn new(entries: Vec<(&'de str, &'de Value)>) -> Self {
+        Self { entries: entries.into_iter(), key: "", value: None }
+    }
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<&'de str> {
+        let (key, value) = self.entries.next()?;
+        (self.key, self.value) = (key, Some(value));
+        Some(key)
+    }
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Fault> {
-        let Some((key, value)) = self.entries.next() else { return Ok(None) };
-        (self.key, self.value) = (key, Some(value));
+        let Some(key) = self.next() else { return Ok(None) };
         seed.deserialize(de::value::BorrowedStrDeserializer::new(key)).map(Some)
     }
 
+    #[inline(never)]
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
         let value = self.value.take().ok_or_else(|| Fault::at("a key without a value"))?;
         let made = seed.deserialize(Reader { value, shared: None });
