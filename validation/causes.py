@@ -108,6 +108,17 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
     return found_
 
 
+# How far an estimate may be from what a run gains over the draws.
+CLOSE = 0.2
+
+
+def lies_in(charged: float, gained: Estimate) -> bool:
+    """Whether an estimate is in the interval of what a run gains over the draws."""
+    if gained.low is None or gained.high is None:
+        return False
+    return gained.low <= charged <= gained.high
+
+
 # What a run without any erasure does not pay for. Repairs that are sent in any case stay.
 OF_ERASURES = {"erased", "given_up", "duplicate", "true_loss", "false_loss", "timeout"}
 # Share of the capacity below which a cause is not worth a comparison.
@@ -167,8 +178,14 @@ def main() -> int:
     ):
         charged, gained = sum(one[0] for one in some), sum(one[1] for one in some)
         mean = sum(one.mean for *_, one in some)
+        near = sum(abs(one[0] - one[2].mean) <= CLOSE * abs(one[2].mean) for one in some)
+        inside = sum(lies_in(one[0], one[2]) for one in some)
         print(
             f"{what}: {charged:.1f} kbit/s charged, {gained:.1f} gained, {mean:.1f} over the draws"
+        )
+        print(
+            f"  {near} of {len(some)} are within {CLOSE:.0%} of the mean over the draws, "
+            f"{inside} in its interval"
         )
     pairs = all_taken_away(draw, given.causes)
     rising = sum(gained > 0 for _, gained in pairs)

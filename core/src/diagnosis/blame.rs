@@ -229,10 +229,11 @@ impl Ledger {
         self.open.push(Open { cut, at, before, missing: (1.0 - left) * before });
     }
 
-    /// Bytes per second that packets of a window bring.
+    /// Bytes per second that packets of a window bring; 0 before a round-trip time is measured: a
+    /// timeout of the handshake is not charged with what a window that never was would have carried.
     fn rate(&self, packets: f64) -> f64 {
         let round = self.last.window.srtt.filter(|srtt| *srtt > Duration::ZERO);
-        round.map_or(f64::INFINITY, |srtt| packets * f64::from(self.packet) / srtt.as_secs_f64())
+        round.map_or(0.0, |srtt| packets * f64::from(self.packet) / srtt.as_secs_f64())
     }
 
     /// Bytes per second that the last window noted brings.
