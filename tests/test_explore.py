@@ -352,5 +352,8 @@ def test_a_panic_ends_one_thread_and_the_page_says_so(browser: Any, path: Path) 
     text = path.read_text().replace("engine[name]() >>> 0", "engine.broken() >>> 0")
     broken.write_text(text)
     opened = Opened(browser, broken)
+    # The page has the results of its first state, but not their causes.
+    opened.page.locator("#moment", has_text="A: the simulator stopped: ").wait_for()
+    opened.page.locator("#same").click()
     opened.page.locator("#state-A", has_text="the simulator stopped: ").wait_for()
     opened.page.close()

@@ -13,6 +13,7 @@ import pytest
 import clift
 from clift._clift import RECEIVED, UNIT_NEW
 from clift.campaign.repairs import heights
+from clift.explore.page import SAMPLES, first_answer
 
 ROOT = Path(__file__).parents[1]
 MODULE = ROOT / "python" / "clift" / "explore" / "clift.wasm"
@@ -130,6 +131,19 @@ def test_columns_equal_those_of_python() -> None:
     assert min(columns["delay_ms"]) == min(delay) / 1e6
     for time, ms in zip(columns["arrival_s"], columns["delay_ms"], strict=True):
         assert known[round(time * 1e9)] / 1e6 == pytest.approx(ms, rel=1e-15)
+
+
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_the_first_answers_of_the_page_are_those_of_the_module(side: str) -> None:
+    start, stops = (
+        json.loads(MODULE.with_name(f"{name}.json").read_text()) for name in ("start", "stops")
+    )
+    given = start | stops[0][side]
+    text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
+    request = {"name": "x", "text": text, "samples": SAMPLES}
+    [line] = answers([{"name": "clift_run", "request": request, "files": {}}])
+    found, made = json.loads(line), first_answer(given)
+    assert {name: found[name] for name in made} == made
 
 
 @pytest.mark.parametrize("name", ["demo", "leo", "terminals", "live_geo"])

@@ -12,7 +12,8 @@ pub(crate) struct Log {
     forward: usize,
     bytes_before: u64,
     samples: Samples,
-    /// Segments sent and not received yet: time of the first transmission, by flow and first byte.
+    /// Segments with data that were sent and not received yet: time of the first transmission, by
+    /// flow and first byte.
     on_the_way: BTreeMap<(u32, u64), Instant>,
     /// Delays since the last sample: the least and the most, each with its arrival.
     extremes: Option<[(Instant, Duration); 2]>,
@@ -97,10 +98,10 @@ impl Observer for Log {
             return;
         }
         match *event {
-            Event::Sent { flow, seq, retransmission: 0, .. } => {
+            Event::Sent { flow, seq, len: 1.., retransmission: 0 } => {
                 self.on_the_way.insert((flow, seq), at);
             }
-            Event::Received { flow, seq, .. } => {
+            Event::Received { flow, seq, len: 1.., .. } => {
                 let Some(sent) = self.on_the_way.remove(&(flow, seq)) else { return };
                 let here = (at, at.saturating_since(sent));
                 let [least, most] = self.extremes.get_or_insert([here; 2]);

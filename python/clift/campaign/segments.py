@@ -121,7 +121,7 @@ def _of_flows(
 
 
 def one_way_delays(events: pa.Table) -> tuple[_Ints, _Ints, _Ints]:
-    """When each segment first arrived, how long after it was first sent, and its flow.
+    """When each segment with data first arrived, how long after it was first sent, and its flow.
 
     Args:
         events: What `Run.events` gives.
@@ -136,7 +136,8 @@ def one_way_delays(events: pa.Table) -> tuple[_Ints, _Ints, _Ints]:
         >>> [column.tolist() for column in one_way_delays(events)]
         [[9000000], [9000000], [0]]
     """
-    time, kind, seq, flow = _columns(events)
+    # The packets of a handshake have the number of the first byte too.
+    time, kind, seq, flow = _columns(events.filter(events["len"].to_numpy() > 0))
     key = flow << 44 | seq
     sent_keys, first_sent = np.unique(key[kind == SENT], return_index=True)
     sent_at = time[kind == SENT][first_sent]

@@ -617,11 +617,18 @@ function copied(text, what) {
   navigator.clipboard?.writeText(text).then(told, () => { by("told").textContent = `The browser does not allow it: select ${what.toLowerCase()} and copy it.`; });
 }
 
-/** Shows a state and runs it. */
-function show(state) {
+/** Shows a state and runs it. The answers are of these runs, if they are known: then only the causes are missing.
+ * @param {any} state
+ * @param {Answer[]} answers */
+function show(state, answers = []) {
   stop = state.stop;
   instant = state.at;
-  sides.forEach(side => { side.given = { ...state[side.name] }; side.run(); });
+  sides.forEach((side, at) => {
+    side.given = { ...state[side.name] };
+    if (answers[at]) side.answer = answers[at];
+    side.isWhole = side.isShown = Boolean(answers[at]);
+    side.run(side.isWhole);
+  });
   root.dataset.done = "false";
   fill();
   texts();
@@ -720,8 +727,8 @@ async function begin() {
   if (asked) show(asked);
   else if (run) await takeRun(run);
   else if (data.study) await take(data.study, sides);
-  else show(stopState(0));
-  draw();
+  else show(stopState(0), data.first);
+  if (sides.every(side => side.answer)) redraw(); else draw();
   addEventListener("hashchange", () => {
     const asked = stateOf(location.hash), run = runOf(location.hash);
     if (asked) show(asked); else if (run) takeRun(run);

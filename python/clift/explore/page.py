@@ -11,12 +11,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import clift
+from clift.campaign.segments import one_way_delays
 from clift.errors import ScenarioError
 from clift.explore.controls import controls
 from clift.report.page.assemble import as_json, filled, text_of
 
 MODULE = "clift.wasm"
 """File of the package with the core as WebAssembly; `make wasm` builds it."""
+
+SAMPLES = 400
+"""Samples of a run that the page asks for."""
+OVER_TIME = ("time_s", "goodput_kbps", "cwnd_packets", "queue_packets")
+"""Columns with a value for each sample."""
 
 # Bytes of the files that a page carries.
 _MOST_BYTES = 16_000_000
@@ -35,11 +44,14 @@ def page(study: Mapping[str, Any] | None = None) -> str:
     if not is_built():
         raise ScenarioError(f"the explorer needs {MODULE}, which is not built; run `make wasm`")
     assets = files("clift.explore")
+    start, stops = (json.loads(text_of(assets / f"{name}.json")) for name in ("start", "stops"))
     data: dict[str, Any] = {
         "controls": controls(),
-        "start": json.loads(text_of(assets / "start.json")),
-        "stops": json.loads(text_of(assets / "stops.json")),
+        "start": start,
+        "stops": stops,
         "study": study,
+        # Shown while the module is unpacked and compiled.
+        "first": None if study else [first_answer(start | stops[0][side]) for side in "AB"],
     }
     parts = {
         "data": as_json(data),
@@ -57,6 +69,34 @@ def page(study: Mapping[str, Any] | None = None) -> str:
 def is_built() -> bool:
     """Whether the package has the core as WebAssembly."""
     return (files("clift.explore") / MODULE).is_file()
+
+
+def first_answer(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the module answers about the run of a setting with one flow, by the native core.
+
+    Args:
+        given: Dotted keys and their values.
+    """
+    run = clift.simulate(clift.Scenario.parse("", changes=given))
+    summary = run.summary()
+    interval_ms = summary["duration_s"] * 1e3 / SAMPLES
+    series = run.series(interval_ms)
+    columns = {name: series[name].to_numpy() for name in OVER_TIME}
+    arrived, delay, _ = one_way_delays(run.events())
+    # The least and the most of each interval, the first of equal ones, in order of time.
+    interval = arrived // round(interval_ms * 1e6)
+    ends = []
+    for size in (delay, -delay):
+        order = np.lexsort((arrived, size, interval))
+        ends.append(order[np.unique(interval[order], return_index=True)[1]])
+    both = np.unique(np.concatenate(ends))
+    both = both[np.argsort(arrived[both], kind="stable")]
+    columns |= {"arrival_s": arrived[both] / 1e9, "delay_ms": delay[both] / 1e9 * 1e3}
+    return {
+        "summary": summary,
+        "columns": {name: column.tolist() for name, column in columns.items()},
+        "notes": [],
+    }
 
 
 def study_of(
