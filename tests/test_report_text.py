@@ -102,3 +102,16 @@ def test_notes_name_their_trace_if_there_are_several(tmp_path: Path) -> None:
         found = notes(run_campaign(Scenario.read(path)))
         assert found[0].startswith(f"{prefix}link.rtt: 30 ms as given")
         assert "24.066464 ms" in found[0]
+
+
+def test_the_limit_is_that_of_the_link_with_the_least_capacity() -> None:
+    leg = {"rate": "100 Mbit/s", "delay": "10 ms"}
+    channel = {"model": "bernoulli", "erasures": "0 %", "rate": "2 Mbit/s"}
+    path = [{"leg": leg}, {"channel": channel, "link": {"rtt": "100 ms"}}]
+    results = clift.campaign.run(clift.Scenario({"path": path}, duration_s=30))
+    share = results.cells[0].estimate("links.1.share_used")
+    assert share is not None
+    assert limited_by(results.cells[0]).startswith(f"link {100 * share.mean:.0f} %")
+    text = str(results)
+    assert "% of 2000 kbit/s" in text
+    assert "link used (%)" in text

@@ -101,9 +101,9 @@ def run(
     After Ctrl-C the command shows the finished runs and writes their tables, marked as incomplete.
     With -o the folder saves every batch of runs when it ends (after about 100 ms, later a hundredth
     of the elapsed time, at most 2 s), and the same command continues an interrupted study. A folder
-    holds one study. CLIFT refuses a folder with another study's runs or with other files; --force
-    replaces them. Several commands may work in one folder at a time, on one machine or on many that
-    share it.
+    holds one study. CLIFT refuses a folder with another study's runs, or with files of others whose
+    names it needs; --force replaces both, and all other files stay. Several commands may work in
+    one folder at a time, on one machine or on many that share it.
     """
     changes |= {} if runs is None else {"runs": str(runs)}
     scenario = Scenario.read(path, changes)

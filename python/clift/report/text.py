@@ -26,14 +26,15 @@ _MOST_FLOWS = 6
 _MOST_CELLS = 100
 # Above this ratio of its two parts, an interval is written with both parts.
 _LOPSIDED = 1.25
+_CAPACITY = "links.{}.capacity_kbps"
+# Where a link is meant, the one with the least capacity.
 _FURTHER = {
-    True: ["share_sent_again", "timeouts", "links.0.share_used"],
+    True: ["share_sent_again", "timeouts", "links.{}.share_used"],
     False: [
-        *("links.0.capacity_kbps", "share_reached", "share_sent_again", "timeouts"),
-        *("links.0.share_used", "links.0.packet_delay_ms.p95"),
+        *(_CAPACITY, "share_reached", "share_sent_again", "timeouts"),
+        *("links.{}.share_used", "links.{}.packet_delay_ms.p95"),
     ],
 }
-_CAPACITY = "links.0.capacity_kbps"
 # A limit is named if it held for this share of the time, and padding if it takes this of the link.
 _NAMED = 0.1
 _PADDED = 0.05
@@ -206,7 +207,9 @@ def _tables(
     here = {index for index, _ in cells}
     beside = {(value.cell, value.metric): value for value in compared if value.cell in here}
     metrics = list(dict.fromkeys([cells[0][1].primary, *(name for _, name in beside)]))
-    further = [name for name in _FURTHER[cells[0][1].is_transfer] if name not in metrics]
+    link = _tightest(cells[0][1])
+    further = [name.format(link) for name in _FURTHER[cells[0][1].is_transfer]]
+    further = [name for name in further if name not in metrics]
     if any(links_of(cell.values.names) for _, cell in cells):
         further = [name for name in further if not name.startswith("links.")]
     axes = [name for name, _ in results.axes if len({cell.labels[name] for _, cell in cells}) > 1]
@@ -216,7 +219,7 @@ def _tables(
     columns: list[list[_Column]] = []  # each group stays in one table
     for name in metrics:
         columns.append(list(_of_metric(cells, name, beside)))
-    columns += _of_further(cells, further)
+    columns += _of_further(cells, further, _CAPACITY.format(link))
     if any(limits := [limited_by(cell) for _, cell in cells]):
         columns.append([_Column("limited by", [text or "-" for text in limits])])
     columns += [[column] for column in _of_flows(cells)]
@@ -248,17 +251,19 @@ def _of_metric(
         yield _Column("difference", [difference for _, difference in printed])
 
 
-def _of_further(cells: list[tuple[int, Cell]], names: list[str]) -> Iterator[list[_Column]]:
+def _of_further(
+    cells: list[tuple[int, Cell]], names: list[str], capacity: str
+) -> Iterator[list[_Column]]:
     """Means of further metrics. A capacity that all cells have is in the title of the share."""
     for name in names:
         texts = _means(cells, name)
-        if name == _CAPACITY and len(set(texts)) == 1 and "-" not in texts:
+        if name == capacity and len(set(texts)) == 1 and "-" not in texts:
             continue
         title = _title(name)
         if name == "share_reached":
-            [same, *others] = dict.fromkeys(_means(cells, _CAPACITY))
+            [same, *others] = dict.fromkeys(_means(cells, capacity))
             if not others and same != "-":
-                title = f"% of {same} {metric(_CAPACITY).unit}"
+                title = f"% of {same} {metric(capacity).unit}"
         yield [_Column(title, texts)]
 
 
@@ -347,6 +352,17 @@ def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
     return [_figure(one.mean if one else None, metric(name).scale) for one in found]
 
 
+def _tightest(cell: Cell) -> int:
+    """The link of a path with the least capacity, by its number."""
+    found = {}
+    for name in cell.values.names:
+        first, link, *rest = f"{name}..".split(".")
+        one = cell.estimate(name) if (first, rest[0]) == ("links", "capacity_kbps") else None
+        if one is not None and link.isdecimal():
+            found[int(link)] = one.mean
+    return min(found, key=lambda link: found[link], default=0)
+
+
 def limited_by(cell: Cell) -> str:
     """What limited the flows of a cell, in shares of the time; empty if it is not known.
 
@@ -363,12 +379,13 @@ def limited_by(cell: Cell) -> str:
     if len(shares) < len(names):
         return ""
     shares["congestion control"] = max(0.0, 1 - sum(shares.values()))
-    if (used := cell.estimate("links.0.share_used")) is not None:
+    link = _tightest(cell)
+    if (used := cell.estimate(f"links.{link}.share_used")) is not None:
         shares = {what: share * (1 - used.mean) for what, share in shares.items()}
         shares["link"] = used.mean
     ranked = sorted(shares.items(), key=lambda one: -one[1])
     text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
-    padding = cell.estimate("links.0.share_padding")
+    padding = cell.estimate(f"links.{link}.share_padding")
     if padding is not None and padding.mean > _PADDED:
         text += f"; padding takes {100 * padding.mean:.0f} % of the link"
     return text
