@@ -139,6 +139,75 @@ def test_the_command_that_a_table_is_refused_with_works(
     assert "one way, least 15.0, median 15.0" in told
 
 
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_units_in_brackets_and_decimal_commas_are_suggested(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mark: str
+) -> None:
+    path = tmp_path / "modem.csv"
+    text = "Zeit [s];Rate [Mbit/s];Verzögerung [ms];Verlust [%];SNR [dB]\n"
+    text += "".join(f"{n};4,00;274,9;1,50;9,1\n" for n in range(30)) + "30;;;;\n"
+    if mark == ",":
+        text = text.replace(",", ".").replace(";", ",")
+    # As spreadsheets write it.
+    path.write_text(text, encoding="utf-8-sig")
+    with pytest.raises(TraceError) as error:
+        clift.advise(path, **PAIRS)
+    assert "(guessed here, without `SNR [dB]`): " in str(error.value)
+    words = shlex.split(str(error.value).rpartition("): ")[2])
+    assert run([*words[1:], *FEW]) == 0
+    told = capsys.readouterr().out
+    assert "one way, least 274.9, median 274.9" in told
+    assert ("decimal commas" in told) == (mark == ";")
+    assert (
+        0.01
+        < clift.read_log(path, time="1:s", rate="2:Mbit/s", delay="3:ms", loss="4:%").stats()[
+            "erasure_rate"
+        ]
+        < 0.02
+    )
+
+
+def test_suggested_columns_exist_and_have_their_units(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    cases = {
+        "0 9.00\n1 9.07\n": "2 columns without a header|--time 1:s",
+        "0,5;4,00;20,5;1,5\n0,6;4;20;0\n": "4 columns|--rate 2:Mbit/s --delay 3:ms --loss 4:%",
+        "t [ms]\tR [MB/s]\n0\t1\n": "2 `R [MB/s]`|--time 1:ms --rate 'R [MB/s]:MB/s'",
+        "t,delay (s)\r0,0.3\r1,0.3\r": "2 `delay (s)`|--delay 'delay (s):s'",
+    }
+    for text, expected in cases.items():
+        path.write_bytes(text.encode())
+        with pytest.raises(TraceError) as error:
+            clift.advise(path, **PAIRS)
+        for part in expected.split("|"):
+            assert part in str(error.value), text
+        assert "--delay 3:ms" not in str(error.value) or "4 columns" in expected
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.log"])
+def test_empty_files_and_utf_16_are_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    for content, expected in [
+        (b"", "is empty"),
+        ("time,rate\n0,2\n".encode("utf-16"), "not text; .*iconv -f UTF-16"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(TraceError, match=expected):
+            clift.advise(path, **PAIRS)
+        with pytest.raises(TraceError, match=expected):
+            clift.import_series(path, time="1:s", rate="2:Mbit/s")
+
+
+def test_ping_of_windows_is_refused_with_what_to_run(tmp_path: Path) -> None:
+    path = tmp_path / "ping.log"
+    path.write_text(
+        "\nPing wird ausgeführt für 8.8.8.8 mit 32 Bytes Daten:\n"
+        "Antwort von 8.8.8.8: Bytes=32 Zeit=600ms TTL=50\n"
+    )
+    with pytest.raises(TraceError, match=r"line 3: ping of Windows .* run `ping -D` in WSL"):
+        clift.advise(path, **PAIRS)
+
+
 def test_a_call_is_judged_by_its_opinion_score_and_has_no_transports(tmp_path: Path) -> None:
     path = log(tmp_path / "lossy.parquet", 0.05, 90)
     keys: dict[str, Any] = {"rtt": "40 ms", "schemes": ["none", "ARQ"], "progress": False}

@@ -62,7 +62,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (
             "0,5\n1,5\n",
             "",
-            "a table of columns 1 `0`, 2 `5`; say which is what",
+            "a table of 2 columns without a header; say which is what",
         ),
         (
             answers([1, 2]),

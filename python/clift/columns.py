@@ -34,6 +34,15 @@ _NAMES = {
     "delay": (".*(rtt|latency|delay).*", "(.*[^a-z])?(ping|owd)([^a-z].*)?|ping(avg|med)"),
     "loss": ("loss|plr", ".*loss.*", "(.*[^a-z])?lost([^a-z].*)?"),
 }
+# The same by a unit in brackets or parentheses, for names in any language.
+_UNITS = {
+    "time": r".*[\[(]\s*(s|sec|seconds)\s*[\])]",
+    "rate": r".*[\[(]\s*[kmg]?(bit/s|bps|b/s)\s*[\])]",
+    "delay": r".*[\[(]\s*(m|n|u|\u00b5|\u03bc)s\s*[\])]",
+    "loss": r".*[\[(]\s*%\s*[\])]",
+}
+# A decimal comma, where commas do not separate columns, as in the core.
+_COMMA = re.compile(r"([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class Columns:
         delay: Column and unit of delays.
         round_trip: Whether the delays are round-trip times.
         loss: Column and unit of losses.
+        unused: Other columns of numbers.
     """
 
     names: Sequence[str]
@@ -57,6 +67,7 @@ class Columns:
     delay: str | None = None
     round_trip: bool = False
     loss: str | None = None
+    unused: Sequence[str] = ()
 
     @property
     def options(self) -> str:
@@ -77,8 +88,10 @@ class Columns:
     @property
     def listed(self) -> str:
         """The first columns, with their numbers."""
+        if not any(self.names):
+            return f"{len(self.names)} columns without a header"
         named = (f"{number} `{name[:30]}`" for number, name in enumerate(self.names[:12], 1))
-        return ", ".join(named) + (", ..." if len(self.names) > 12 else "")
+        return "columns " + ", ".join(named) + (", ..." if len(self.names) > 12 else "")
 
 
 def guessed(text: str) -> Columns | None:
@@ -96,33 +109,23 @@ def guessed(text: str) -> Columns | None:
         >>> guessed("Dear reader,\n") is None
         True
     """
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines or "{" in lines[0] or not lines[0].replace("\t", "").isprintable():
+    rows = _rows(text)
+    if not rows:
         return None
-    between = next((mark for mark in ",;\t" if mark in lines[0]), None)
-    if between is None:
-        rows = [line.split() for line in lines[:_ROWS]]
-        # Prose has no numbers below its words.
-        if len(rows) < 2 or sum(_number(field) is not None for field in rows[1]) < 2:
-            return None
-    else:
-        read = csv.reader(lines[:_ROWS], delimiter=between)
-        rows = [[field.strip() for field in row] for row in read]
     names = rows[0]
     if len([name for name in names if name]) < 2:
         return None
     if _number(names[0]) is not None or _pattern(names[0]):
         # No header: of bare numbers nothing is known but, perhaps, that the first are times.
         time = f"1:{_time_unit([row[0] for row in rows])}"
-        return Columns([f"{name}" for name in names], time, "2:Mbit/s", delay="3:ms", loss="4:%")
+        delay, loss = "3:ms" if len(names) > 2 else None, "4:%" if len(names) > 3 else None
+        return Columns([""] * len(names), time, "2:Mbit/s", delay=delay, loss=loss)
     table = {
         name: [row[place] for row in rows[1:] if place < len(row)]
         for place, name in enumerate(names)
         if name
     }
-    found = Columns(names)
-    if name := _column(table, "time"):
-        found = replace(found, time=f"{name}:{_time_unit(table.pop(name), name)}")
+    found = Columns(names, _times(table, names[0]))
     if name := _column(table, "loss"):
         found = replace(found, loss=f"{name}{_loss_unit(name, table.pop(name))}")
     if name := _column(table, "rate"):
@@ -131,20 +134,62 @@ def guessed(text: str) -> Columns | None:
         unit = _rate_unit(name, table.pop(name))
         found = replace(found, rate=f"{name}:{unit}", received=received)
     if name := _column(table, "delay"):
-        units = ("us", "ns", "ms")
-        unit = next((one for one in units if re.search(f"[_( ]{one}", name, re.I)), "ms")
+        units = ("us", "ns", "ms", "s")
+        lower = re.sub("[\u00b5\u03bc]", "u", name.lower())
+        unit = next((one for one in units if re.search(rf"[_(\[ ]{one}([^a-z]|$)", lower)), "ms")
+        table.pop(name)
         both_ways = re.search("rtt|ping|latency", name, re.I) is not None
         found = replace(found, delay=f"{name}:{unit}", round_trip=both_ways)
-    return found
+    return replace(found, unused=[name for name, values in table.items() if _holds("", values)])
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The fields of each row; empty if the text is not a table."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines or "{" in lines[0] or not lines[0].replace("\t", "").isprintable():
+        return []
+    fields = re.split("[;\t]", lines[0])
+    decimal = len(fields) > 1 and all(_COMMA.fullmatch(one) for one in fields if "," in one)
+    # Of equally frequent separators, the same as in the core.
+    between = max("\t;" if decimal else "\t;,", key=lines[0].count)
+    if between not in lines[0]:
+        rows = [line.split() for line in lines[:_ROWS]]
+        # Prose has no numbers below its words.
+        if len(rows) < 2 or sum(_number(_pointed(field)) is not None for field in rows[1]) < 2:
+            return []
+    else:
+        read = csv.reader(lines[:_ROWS], delimiter=between)
+        rows = [[field.strip() for field in row] for row in read]
+    return rows if between == "," else [[_pointed(field) for field in row] for row in rows]
+
+
+def _times(table: dict[str, list[str]], first: str) -> str:
+    """The column of times, which leaves the table, with its unit: by name, else column 1."""
+    if name := _column(table, "time"):
+        return f"{name}:{_time_unit(table.pop(name), name)}"
+    time = f"1:{_time_unit(table.get(first, []), first)}"
+    others = (pattern for what in ("rate", "delay", "loss") for pattern in _NAMES[what])
+    if not any(_named(first, pattern) for pattern in others):
+        table.pop(first, None)
+    return time
 
 
 def _column(table: dict[str, list[str]], what: str) -> str | None:
     """The first column whose name says that it holds this; the surest goes first."""
-    for pattern in _NAMES[what]:
+    for pattern in (*_NAMES[what], _UNITS[what]):
         for name, values in table.items():
-            if re.fullmatch(pattern, name, re.IGNORECASE) and _holds(what, values):
+            if _named(name, pattern) and _holds(what, values):
                 return name
     return None
+
+
+def _named(name: str, pattern: str) -> bool:
+    return re.fullmatch(pattern, name, re.IGNORECASE) is not None
+
+
+def _pointed(field: str) -> str:
+    """A number with a decimal point instead of its comma; other text as it is."""
+    return field.replace(",", ".") if _COMMA.fullmatch(field) else field
 
 
 def _holds(what: str, values: list[str]) -> bool:
@@ -159,7 +204,8 @@ def _time_unit(values: list[str], name: str = "") -> str:
     if found := _pattern(first):
         return found
     size = abs(_number(first) or 0.0)
-    named = next((unit for unit in ("ms", "us", "ns") if name.lower().endswith(unit)), "s")
+    ending = re.sub("[\u00b5\u03bc]", "u", name.lower()).rstrip("]) ")
+    named = next((unit for unit in ("ms", "us", "ns") if ending.endswith(unit)), "s")
     return next((unit for least, unit in _EPOCHS if size >= least), named)
 
 
@@ -169,6 +215,9 @@ def _pattern(value: str) -> str | None:
 
 
 def _rate_unit(name: str, values: list[str]) -> str:
+    # Bytes and bits differ in the case of one letter.
+    if exact := re.search(r"(?<![A-Za-z])([kM]?B|[kMG]?bit)/s", name):
+        return exact[0]
     lower = name.lower()
     for mark, unit in _RATE_UNITS.items():
         if mark in lower:

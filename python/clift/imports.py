@@ -49,7 +49,7 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
         array([20000000,        0])
         >>> folder.cleanup()
     """
-    start = _start(path)
+    start = _start(path).removeprefix(b"\xef\xbb\xbf")
     if start.startswith(_GZIP):
         raise TraceError(f"{path}: compressed; unpack it first: gunzip -k {path}")
     if keys.keys() & {"time", "receiver", "format"} or start.startswith(_CAPTURES):
@@ -60,11 +60,9 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
         if (table := _as_table(path)) is None:
             raise
         raise table from None
-    if kind == "text" and not start.startswith((b"#", b"t_ns")):
-        raise _as_table(path) or TraceError(
-            f"{path}: not a log that CLIFT knows; for a log in columns: "
-            f"clift trace import {path} --time 1:s --rate 2:Mbit/s -o OUTPUT"
-        )
+    is_foreign = kind == "text" and not start.startswith((b"#", b"t_ns"))
+    if is_foreign and (table := _as_table(path)) is not None:
+        raise table
     return _imported(path, **keys)
 
 
@@ -99,15 +97,17 @@ class TableError(TraceError):
 
     def message(self, path: Path, command: str) -> str:
         """The message, with a command that names the columns."""
+        without = ", ".join(f"`{name[:30]}`" for name in self.table.unused[:6])
+        guess = f"guessed here, without {without}" if without else "guessed here"
         return (
-            f"{path}: a table of columns {self.table.listed}; say which is what, with its unit "
-            f"(guessed here): {command}"
+            f"{path}: a table of {self.table.listed}; say which is what, with its unit ({guess}): "
+            f"{command}"
         )
 
 
 def _as_table(path: Path) -> TableError | None:
     """The error that says how a table in columns is imported, if the file looks like one."""
-    table = guessed(_start(path, 1 << 16).decode(errors="replace"))
+    table = guessed(_start(path, 1 << 16).decode("utf-8-sig", "replace"))
     return None if table is None else TableError(path, table)
 
 

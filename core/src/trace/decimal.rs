@@ -107,6 +107,14 @@ pub(crate) fn parse_scaled(text: &[u8], digits: i32) -> Option<(bool, Option<u12
     Some((number.negative, number.scaled(digits)))
 }
 
+/// A number with a decimal comma (`4,00`), with a point in its place; `None` for other text.
+pub(crate) fn with_point(text: &[u8]) -> Option<Vec<u8>> {
+    let at = text.iter().position(|&byte| byte == b',')?;
+    let mut pointed = text.to_vec();
+    pointed[at] = b'.';
+    Number::parse(&pointed).map(|_| pointed)
+}
+
 /// Parses an integer without sign, spaces or overflow.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {

@@ -106,7 +106,9 @@ pub enum Fault {
     #[error("format version {0} is not known; this version of clift reads version 1")]
     Version(Snippet),
     /// Not UTF-8.
-    #[error("not text; is the format right?")]
+    #[error(
+        "not text; is the format right? UTF-16 is converted by `iconv -f UTF-16 -t UTF-8 FILE > NEW`"
+    )]
     NotText,
     /// A line too long for a text file.
     #[error("longer than {0} bytes; is this a text file?")]

@@ -349,6 +349,15 @@ impl TraceFile {
                 let mut start = Vec::new();
                 let read = file.take(Format::START).read_to_end(&mut start);
                 read.map_err(|error| FileError::Read { place: place(), error: error.into() })?;
+                let fault = match &start[..] {
+                    [] => Some(TraceError::Empty.into()),
+                    // The byte-order marks of UTF-16.
+                    [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Fault::NotText.at(1)),
+                    _ => None,
+                };
+                if let Some(error) = fault {
+                    return Err(FileError::Read { place: place(), error });
+                }
                 if let Some(format) = Format::of_content(&start) {
                     return Ok(format);
                 }

@@ -114,6 +114,7 @@ impl Format {
             () if json && (has(b"\"iperf ") || has(b"\"intervals\"")) => &iperf3::FORMAT,
             () if json && (has(b"\"popPing") || has(b"\"pop_ping_")) => &starlink::FORMAT,
             () if has(b"RINEX VERSION / TYPE") => &rinex::FORMAT,
+            () if has(ping::WINDOWS) => &ping::FORMAT,
             () if has(b" bytes from ") && (has(b"seq=") || has(b"icmp_seq ")) => &ping::FORMAT,
             () => return None,
         };

@@ -7,29 +7,43 @@ use crate::trace::error::{Fault, ReadError};
 /// Maximum length of a line in a trace file.
 const LONGEST: usize = 1 << 16;
 
-/// Reads lines of at most 64 KiB; lines end in `\n` or `\r\n`, and a byte-order mark is skipped.
+/// Reads lines of at most 64 KiB; lines end in `\n` or `\r\n`, or in `\r` in the whole file, and a
+/// byte-order mark is skipped.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
     line: u64,
+    end: u8,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), line: 0 }
+        Self { reader, buffer: Vec::new(), line: 0, end: b'\n' }
     }
 
     /// The next line without its end, and its number from 1; `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
+        if self.line == 0 {
+            // The last byte may belong to `\r\n`.
+            let start = self.reader.fill_buf()?;
+            let most = &start[..start.len().saturating_sub(1)];
+            if most.contains(&b'\r') && !start.contains(&b'\n') {
+                self.end = b'\r';
+            }
+        }
         self.buffer.clear();
         let limit = LONGEST as u64 + 1;
-        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut self.buffer)?;
+        let read = (&mut self.reader).take(limit).read_until(self.end, &mut self.buffer)?;
         if read == 0 {
             return Ok(None);
         }
         self.line += 1;
         if read > LONGEST {
             return Err(Fault::LongLine(LONGEST).at(self.line));
+        }
+        // UTF-16 has a zero byte in each character of ASCII.
+        if self.line == 1 && self.buffer.contains(&0) {
+            return Err(Fault::NotText.at(1));
         }
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);

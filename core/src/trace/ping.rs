@@ -35,6 +35,9 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     write: None,
 };
 
+/// Part of an answer that ping of Windows prints in every language.
+pub(super) const WINDOWS: &[u8] = b"ms TTL=";
+
 /// Default time between probes: ping's own default.
 const USUAL: Duration = Duration::from_secs(1);
 
@@ -119,6 +122,13 @@ impl Line {
             let span = span.and_then(|span| parse(span, TimeUnit::Milliseconds).ok());
             let span = span.map(|(span, _)| span);
             return Ok(sent.map_or(Self::Foreign, |sent| Self::Summary { sent, span }));
+        }
+        if after(text, WINDOWS).is_some() {
+            return Err(Fault::Table(
+                "ping of Windows prints neither numbers nor times of its probes; run `ping -D` in \
+                 WSL or on Linux, or irtt"
+                    .to_owned(),
+            ));
         }
         if after(text, b" bytes from ").is_none() {
             return Ok(number.map_or(Self::Foreign, Self::Sent));

@@ -313,7 +313,7 @@ mod tests {
             assert!(!message.contains('\n'));
         }
         let binary = read(&b"# \xff: 1\n"[..], None).unwrap_err();
-        assert_eq!(binary.to_string(), "line 1: not text; is the format right?");
+        assert!(binary.to_string().starts_with("line 1: not text; is the format right?"));
         let endless = vec![b'7'; 1 << 20];
         assert!(matches!(
             read(&endless[..], None),

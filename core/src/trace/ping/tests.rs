@@ -185,6 +185,12 @@ fn faults_have_a_line_and_a_cure() {
         ),
         ("t,rtt\n0,20\n".to_owned(), "not the output of ping"),
         (
+            "\r\nPinging 8.8.8.8 with 32 bytes of data:\r\n\
+             Reply from 8.8.8.8: bytes=32 time=600ms TTL=50\r\nRequest timed out.\r\n"
+                .to_owned(),
+            "line 3: ping of Windows prints neither numbers nor times of its probes; run `ping -D`",
+        ),
+        (
             format!("{one}64 bytes from 192.0.2.1: icmp_seq=2 tt"),
             "line 2: `64 bytes from 192.0.2.1: icmp_seq=2 tt` is an answer without its number or `time=... ms`; if the file was cut off here",
         ),

@@ -32,13 +32,10 @@ impl TimeFormat {
     }
 }
 
-/// The time zone of a date of ISO 8601 as written; empty without one.
-pub(super) fn zone(date: &[u8]) -> &str {
-    let text = std::str::from_utf8(date).unwrap_or_default();
+/// True if a date of ISO 8601 has a time zone.
+pub(super) fn has_zone(date: &[u8]) -> bool {
     // The `-` of dates come before the time.
-    let time = text.find(':').unwrap_or(text.len());
-    let zone = text[time..].find(['Z', 'z', '+', '-']).map_or("", |at| &text[time + at..]);
-    zone.trim()
+    date.iter().skip_while(|&&byte| byte != b':').any(|byte| b"Zz+-".contains(byte))
 }
 
 /// Hint for a date that does not match the pattern.

@@ -1,8 +1,10 @@
 //! The import of a series: its rows become slots or frames.
 
+use std::borrow::Cow;
+
 use crate::budget::Budget;
 use crate::seed::{Seed, Stream};
-use crate::trace::decimal::parse_scaled;
+use crate::trace::decimal::{parse_scaled, with_point};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::step::StepDetector;
 use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
@@ -24,6 +26,52 @@ struct SeriesLayout {
     modem: [Option<usize>; 2],
 }
 
+/// The decimal mark of the numbers that are used.
+#[derive(Default)]
+pub(super) struct Decimals {
+    /// True if a comma may be one, as it does not separate the columns.
+    pub(super) allowed: bool,
+    /// Lines of the first number with a comma, and with a point.
+    pub(super) lines: [Option<u64>; 2],
+}
+
+impl Decimals {
+    /// A number with a decimal point; other text as it is.
+    fn pointed<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        let pointed = self.allowed.then(|| with_point(text)).flatten();
+        pointed.map_or(Cow::Borrowed(text), Cow::Owned)
+    }
+
+    /// As [`Decimals::pointed`], for the field of a row; refuses a mixture of commas and points.
+    fn take<'a>(&mut self, text: &'a [u8], line: u64) -> Result<Cow<'a, [u8]>, Fault> {
+        let number = self.pointed(text);
+        let mark = match &number {
+            _ if !self.allowed => return Ok(number),
+            Cow::Owned(_) => 0,
+            _ if text.contains(&b',') && text.contains(&b'.') => {
+                let digits = |byte: &u8| byte.is_ascii_digit() || b"+-.,".contains(byte);
+                if !text.iter().all(digits) {
+                    return Ok(number);
+                }
+                return Err(Fault::Table(format!(
+                    "{} has a comma and a point; write numbers without separators of thousands",
+                    Snippet::new(text)
+                )));
+            }
+            _ if text.contains(&b'.') && parse_scaled(text, 0).is_some() => 1,
+            _ => return Ok(number),
+        };
+        self.lines[mark].get_or_insert(line);
+        match self.lines {
+            [Some(comma), Some(point)] => Err(Fault::Table(format!(
+                "numbers have decimal commas (from line {comma}) and decimal points (from line \
+                 {point}); write one of them throughout"
+            ))),
+            _ => Ok(number),
+        }
+    }
+}
+
 /// The row that holds until the next one.
 struct CurrentRow {
     line: u64,
@@ -43,6 +91,7 @@ pub(super) struct SeriesImport<'a> {
     pub(super) between: &'static str,
     /// Notes of the reader that made the table.
     pub(super) made: Option<Notes>,
+    pub(super) decimals: Decimals,
     pub(super) columns: usize,
     pub(super) origin: i64,
     held: Option<CurrentRow>,
@@ -58,8 +107,8 @@ pub(super) struct SeriesImport<'a> {
     pub(super) values: [Vec<u64>; 2],
     /// Sum of the shares lost, and the rows that have one.
     pub(super) lost: (f64, u64),
-    /// The notations of time zones that dates have; the first, and whether another occurs.
-    pub(super) zone: Option<(String, bool)>,
+    /// Lines of the first date without a time zone, and with one.
+    pub(super) zones: [Option<u64>; 2],
     /// Es/N0 of the rows that have one, in dB.
     pub(super) levels: Vec<f64>,
     /// Rows with a delay of 0, which a slot cannot have.
@@ -83,6 +132,7 @@ impl<'a> SeriesImport<'a> {
             header: None,
             between: "",
             made: None,
+            decimals: Decimals::default(),
             columns: 0,
             origin: 0,
             held: None,
@@ -95,7 +145,7 @@ impl<'a> SeriesImport<'a> {
             delays: StepDetector::default(),
             values: [Vec::new(), Vec::new()],
             lost: (0.0, 0),
-            zone: None,
+            zones: [None; 2],
             levels: Vec::new(),
             no_delay: 0,
             one_per_cent: (0, 0),
@@ -124,17 +174,26 @@ impl<'a> SeriesImport<'a> {
             let fault = Fault::Columns { found: row.len(), expected: index + 1 };
             row.field(index).ok_or(fault)
         };
-        let text = field(layout.time)?;
-        let time = self.series.time.format.parse(text)?;
-        let (rate, delay, loss) = (layout.rate, layout.delay, layout.loss);
-        let [level, modcod] = layout.modem;
-        self.zoned(text);
-        let modem = [level.map(field).transpose()?, modcod.map(field).transpose()?];
-        let mut state = State {
-            rate: self.rate(rate.map(field).transpose()?)?,
-            delay: self.delay(delay.map(field).transpose()?)?,
-            loss: self.loss(loss.map(field).transpose()?)?,
+        let decimals = &mut self.decimals;
+        let mut number = |index: Option<usize>| {
+            index.map(|index| decimals.take(field(index)?, row.line)).transpose()
         };
+        let (rate, delay) = (number(layout.rate)?, number(layout.delay)?);
+        let (loss, level) = (number(layout.loss)?, number(layout.modem[0])?);
+        let text = match self.series.time.format {
+            TimeFormat::Unit(_) => number(Some(layout.time))?.unwrap_or_default(),
+            _ => field(layout.time)?.into(),
+        };
+        let modcod = layout.modem[1].map(field).transpose()?;
+        let time = self.series.time.format.parse(&text)?;
+        self.zoned(&text, row.line);
+        let (rate, delay) = (self.rate(rate.as_deref())?, self.delay(delay.as_deref())?);
+        let is_idle = match &self.series.modem {
+            None => rate == 0 || delay.is_none(),
+            Some(_) => modcod.is_some_and(|field| self.is_missing(field)),
+        };
+        let loss = self.loss(loss.as_deref(), is_idle)?;
+        let mut state = State { rate, delay, loss };
         self.count(&state);
         if self.series.rate_is == Some(RateIs::Received) {
             state = state.sent().ok_or_else(|| {
@@ -145,7 +204,7 @@ impl<'a> SeriesImport<'a> {
             None => Signal::default(),
             Some(about) => {
                 let loss = self.series.loss.as_ref().map(|_| state.loss);
-                about.signal(modem, |field| self.is_missing(field), loss)?
+                about.signal([level.as_deref(), modcod], |field| self.is_missing(field), loss)?
             }
         };
         if self.rows == 0 {
@@ -154,14 +213,24 @@ impl<'a> SeriesImport<'a> {
         self.rows += 1;
         self.levels.extend(signal.esn0);
         let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
-        let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(text)))?;
+        let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(&text)))?;
         if self.series.rate.is_none() && self.frames.is_none() {
             if self.held.as_ref().is_some_and(|held| held.t >= t) {
-                return Err(Fault::Unsorted(Snippet::new(text)));
+                return Err(self.unsorted(Fault::Unsorted(Snippet::new(&text)), &text));
             }
-            self.slots.single(t, &state, text)?;
+            self.slots.single(t, &state, &text)?;
         }
-        self.hold(CurrentRow { line: row.line, t, state, signal }, text)
+        self.hold(CurrentRow { line: row.line, t, state, signal }, &text)
+    }
+
+    /// The fault of a time that is too early: `fault`, or a date without a time zone among others.
+    fn unsorted(&self, fault: Fault, text: &[u8]) -> Fault {
+        let [Some(line), Some(_)] = self.zones else { return fault };
+        Fault::Table(format!(
+            "time {} does not come after that of the row before it: line {line} has no time zone, \
+             which others have, and is taken as UTC; write the zone in every row",
+            Snippet::new(text)
+        ))
     }
 
     /// Ends the current row and makes `next` the current one.
@@ -173,10 +242,11 @@ impl<'a> SeriesImport<'a> {
         let length = next.t - held.t;
         match length {
             ..0 => {
-                return Err(Fault::Table(format!(
+                let fault = Fault::Table(format!(
                     "time {} comes before that of the row before it; sort the file by time",
                     Snippet::new(text)
-                )));
+                ));
+                return Err(self.unsorted(fault, text));
             }
             0 => self.repeated += 1,
             _ => {
@@ -206,14 +276,11 @@ impl<'a> SeriesImport<'a> {
         }
     }
 
-    /// Remembers the notation of the time zone of a date.
-    fn zoned(&mut self, text: &[u8]) {
-        if self.series.time.format != TimeFormat::Date {
-            return;
+    /// Remembers whether a date has a time zone.
+    fn zoned(&mut self, text: &[u8], line: u64) {
+        if self.series.time.format == TimeFormat::Date {
+            self.zones[usize::from(clock::has_zone(text))].get_or_insert(line);
         }
-        let zone = clock::zone(text);
-        let (first, differ) = self.zone.get_or_insert_with(|| (zone.to_owned(), false));
-        *differ |= first != zone;
     }
 
     fn end(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
@@ -291,14 +358,18 @@ impl<'a> SeriesImport<'a> {
         ];
         let named = columns.iter().flatten().any(|name| matches!(name, ColumnName::Header(_)));
         let is_value = |name: &ColumnName| match name {
-            ColumnName::Number(number) => row
-                .field(number - 1)
-                .is_some_and(|field| parse_scaled(field, 0).is_some() || self.is_missing(field)),
+            ColumnName::Number(number) => row.field(number - 1).is_some_and(|field| {
+                let number = self.decimals.pointed(field);
+                parse_scaled(&number, 0).is_some() || self.is_missing(field)
+            }),
             ColumnName::Header(_) => false,
         };
         let is_time = || match &series.time.column {
             ColumnName::Number(number) => {
-                row.field(number - 1).is_some_and(|field| series.time.format.parse(field).is_ok())
+                row.field(number - 1).is_some_and(|field| {
+                    let is_time = |text: &[u8]| series.time.format.parse(text).is_ok();
+                    is_time(field) || is_time(&self.decimals.pointed(field))
+                })
             }
             ColumnName::Header(_) => false,
         };
@@ -431,7 +502,8 @@ impl<'a> SeriesImport<'a> {
         }
     }
 
-    fn loss(&mut self, field: Option<&[u8]>) -> Result<Loss, Fault> {
+    /// The loss, which may be missing in a row that has no slots (`is_idle`).
+    fn loss(&mut self, field: Option<&[u8]>, is_idle: bool) -> Result<Loss, Fault> {
         let unit = match &self.series.loss {
             None => return Ok(Loss::default()),
             Some(Given::Constant(share)) => return Ok(Loss::Share(share.get())),
@@ -440,6 +512,9 @@ impl<'a> SeriesImport<'a> {
         let field = field.unwrap_or_default();
         let snippet = || Snippet::new(field);
         if self.is_missing(field) {
+            if is_idle {
+                return Ok(Loss::default());
+            }
             return Err(Fault::Table(format!(
                 "the loss is missing ({}); write 0, or remove `loss`",
                 snippet()

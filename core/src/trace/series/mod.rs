@@ -240,6 +240,7 @@ fn read_noted(
     let mut table = Table::new(reader)?;
     let mut import = SeriesImport::new(series, (most, budget));
     import.between = table.between();
+    import.decimals.allowed = !table.commas;
     import.made = made;
     while let Some(row) = table.next()? {
         import.row(row).map_err(|fault| fault.at(row.line))?;

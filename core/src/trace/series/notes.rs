@@ -72,8 +72,12 @@ impl SeriesImport<'_> {
         if let Some(shift) = series.clock_offset {
             understood.push(format!("{shift} were added to every delay"));
         }
-        if let TimeFormat::Date | TimeFormat::Pattern(_) = series.time.format {
+        let has_zones = series.time.format == TimeFormat::Date && self.zones[0].is_none();
+        if !matches!(series.time.format, TimeFormat::Unit(_)) && !has_zones {
             assumed.push("dates without an offset are in UTC".to_owned());
+        }
+        if self.decimals.lines[0].is_some() {
+            assumed.push("decimal commas: `4,00` is 4.00".to_owned());
         }
         match series.rate {
             None if series.modem.is_none() => {
@@ -261,10 +265,9 @@ impl SeriesImport<'_> {
             };
             warnings.push(format!("rows lose {:.3} % on average{cure}", 100.0 * mean));
         }
-        if let Some((first, true)) = &self.zone {
-            let first = if first.is_empty() { "no time zone" } else { first };
+        if let [Some(line), Some(_)] = self.zones {
             warnings.push(format!(
-                "dates differ in their time zones, the first has {first}: those without one are \
+                "only some dates have a time zone: those without one, the first in line {line}, are \
                  taken as UTC"
             ));
         }
@@ -283,7 +286,7 @@ impl SeriesImport<'_> {
             ColumnName::Header(name) => name,
             ColumnName::Number(number) => names.get(number - 1)?,
         };
-        let lower = name.to_ascii_lowercase();
+        let lower = name.to_ascii_lowercase().replace('[', "(").replace(']', ")");
         let (_, hint) = hints.iter().find(|(mark, _)| lower.contains(mark))?;
         (*hint != unit).then(|| {
             format!("the {what}'s column `{name}` sounds like {hint}, but is read in {unit}")

@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
+use crate::trace::decimal::with_point;
 use crate::trace::error::{Fault, ReadError};
 use crate::trace::lines::Lines;
 
@@ -15,6 +16,8 @@ pub(in crate::trace) struct Table<R> {
     lines: Lines<R>,
     /// `None`: separated by white space.
     csv: Option<Reader>,
+    /// True if commas separate the columns.
+    pub(in crate::trace) commas: bool,
     /// Concatenated fields of the row, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -32,12 +35,14 @@ pub(in crate::trace) struct Row<'a> {
 impl<R: BufRead> Table<R> {
     /// A table whose separator is detected from its first lines.
     pub(in crate::trace) fn new(mut reader: R) -> Result<Self, ReadError> {
-        let csv = delimiter(reader.fill_buf()?).map(|byte| {
+        let delimiter = delimiter(reader.fill_buf()?);
+        let csv = delimiter.map(|byte| {
             // Line ends are removed beforehand, so that lines can be counted and limited.
             ReaderBuilder::new().delimiter(byte).terminator(Terminator::Any(b'\n')).build()
         });
         let (bytes, ends) = (vec![0; LONGEST], vec![0; LONGEST + 1]);
-        Ok(Self { lines: Lines::new(reader), csv, bytes, ends })
+        let commas = delimiter == Some(b',');
+        Ok(Self { lines: Lines::new(reader), csv, commas, bytes, ends })
     }
 
     /// The separator, in words.
@@ -117,10 +122,10 @@ impl<'a> Row<'a> {
 }
 
 /// The separator in the first line that is not a remark: the most frequent of tab, semicolon and
-/// comma; `None` without any of them.
+/// comma that is not a decimal comma; `None` without any of them.
 fn delimiter(start: &[u8]) -> Option<u8> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    let mut lines = start.split(|&byte| byte == b'\n');
+    let mut lines = start.split(|byte| matches!(byte, b'\n' | b'\r'));
     let line = lines.find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))?;
     let mut counts = [(b',', 0u32), (b';', 0), (b'\t', 0)];
     let mut quoted = false;
@@ -129,6 +134,12 @@ fn delimiter(start: &[u8]) -> Option<u8> {
         for (candidate, count) in &mut counts {
             *count += u32::from(!quoted && byte == candidate);
         }
+    }
+    // As in `0,5;4,00;1,5`, which has more commas than semicolons.
+    let mut fields = line.split(|byte| matches!(byte, b';' | b'\t'));
+    let decimal = |field: &[u8]| !field.contains(&b',') || with_point(field.trim_ascii()).is_some();
+    if counts[1].1 + counts[2].1 > 0 && fields.all(decimal) {
+        counts[0].1 = 0;
     }
     // Of equally frequent separators, the last one.
     counts.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0).map(|c| c.0)
@@ -171,6 +182,6 @@ mod tests {
             rows("a,b\n1,\"x\n"),
             Err("a quoted field does not end; close its quotes".into())
         );
-        assert_eq!(rows("a,b\n1,\0\n"), Err("line 2: not text; is the format right?".into()));
+        assert_eq!(rows("a,b\n1,\0\n"), Err(Fault::NotText.at(2).to_string()));
     }
 }

@@ -216,6 +216,79 @@ fn dates_quotes_semicolons_and_remarks_are_parsed() {
 }
 
 #[test]
+fn decimal_commas_are_read_where_commas_do_not_separate_columns() {
+    let keys = "rate=2:Mbit/s delay=3:ms loss=4:%";
+    let commas = imported("t;r;d;l\n0,0;0,12;274,9;1,50\n0,5;0,12;2,5e2;0,00\n", keys);
+    let points = imported("t;r;d;l\n0.0;0.12;274.9;1.50\n0.5;0.12;2.5e2;0.00\n", keys);
+    assert_eq!((commas.t(), commas.d()), (points.t(), points.d()));
+    let told = |phy: &PhyTrace| phy.header().notes.assumed.join(";").contains("decimal commas");
+    assert!(told(&commas) && !told(&points));
+    // Without a header every number of the first row may have one: more commas than separators.
+    for mark in [';', '\t'] {
+        let text = "0,0;0,12;274,9;1,50\n0,5;0,12;250;0\n".replace(';', &mark.to_string());
+        assert_eq!(imported(&text, keys).d(), commas.d());
+    }
+    // Other columns and patterns of dates may have points and commas.
+    let text = "t;r;d;l;x\n0,0;0,12;274,9;1,50;1.5\n0,5;0,12;250;0;1.234,5\n";
+    assert_eq!(imported(text, keys).d(), commas.d());
+    let text = "2024-01-01 00.00;0,12\n2024-01-01 00.01;0,12\n";
+    assert!(!imported(text, "time=1:%Y-%m-%d_%H.%M rate=2:kbit/s").is_empty());
+    let modem = crate::trace::TraceFile {
+        time: Some("1:s".parse().unwrap()),
+        esn0: Some("2:dB".parse().unwrap()),
+        symbol_rate: Some("50 kBd".parse().unwrap()),
+        ..crate::trace::TraceFile::new("m.csv")
+    };
+    let read = |text: &str| {
+        let mut files = crate::trace::InMemory::default();
+        files.insert("m.csv", text);
+        modem.read(&files).unwrap()
+    };
+    let (commas, points) = (read("0;7,5\n1,5;-6,5\n"), read("0;7.5\n1.5;-6.5\n"));
+    assert_eq!((commas.t(), commas.d()), (points.t(), points.d()));
+}
+
+#[test]
+fn lines_may_end_in_carriage_returns_alone() {
+    let keys = "rate=2:kbit/s delay=3:ms";
+    let text = "\u{feff}t;r;d\n\n# remark\n0;12;20\n1;12;25\n2;x;25\n";
+    let (whole, macs) = (text.replace("2;x;25\n", ""), text.replace('\n', "\r"));
+    let phy = imported(&whole.replace('\n', "\r"), keys);
+    assert_eq!((phy.t(), phy.d()), (imported(&whole, keys).t(), imported(&whole, keys).d()));
+    assert!(fault(&macs, keys).starts_with("line 6: rate `x` is not a number"));
+    // A `\r` at the end of what is buffered may belong to `\r\n`.
+    let windows = whole.replace('\n', "\r\n");
+    let end = windows.find('\r').unwrap() + 1;
+    let parts = std::io::BufReader::with_capacity(end, windows.as_bytes());
+    assert_eq!(read(parts, &series(keys), 10_000).unwrap().t(), phy.t());
+}
+
+#[test]
+fn an_outage_needs_no_loss() {
+    let keys = "rate=2:kbit/s delay=3:ms loss=4";
+    let phy = imported("0,12,20,0\n1,,,\n2,12,,\n3,0,20,-\n4,12,20,0\n", keys);
+    assert_eq!(phy.t()[..], [0, 4000 * MS]);
+    let told = fault("0,12,20,0\n1,12,20,\n", keys);
+    assert!(told.starts_with("line 2: the loss is missing (``)"), "{told}");
+}
+
+#[test]
+fn a_date_without_a_time_zone_among_others_is_named() {
+    let dates = "2024-10-27T00:00:00+02:00,8\n2024-10-27T00:00:10,8\n2024-10-27T00:00:20+02:00,8\n";
+    for keys in ["time=1:date rate=2:kbit/s", "time=1:date delay=2:ms"] {
+        let told = fault(dates, keys);
+        let expected = "line 3: time `2024-10-27T00:00:20+02:00` does not come after that of the row \
+                        before it: line 2 has no time zone";
+        assert!(told.starts_with(expected), "{told}");
+    }
+    // At the end of daylight saving time all dates have a zone.
+    let dates = "2024-10-27T02:59:50+02:00,8\n2024-10-27T02:00:00+01:00,8\n";
+    let phy = imported(dates, "time=1:date rate=2:kbit/s");
+    assert_eq!(phy.warnings(), Vec::<String>::new());
+    assert!(!phy.header().notes.assumed.join(";").contains("UTC"));
+}
+
+#[test]
 fn warnings_report_gaps_coarse_clocks_and_repeated_times() {
     let rows: String =
         (0..20).map(|row| format!("{} 8 {}\n", row + 30 * (row / 10), 3 + row % 2)).collect();
@@ -257,7 +330,13 @@ fn faults_have_a_line_and_a_cure() {
         ("0,8\n,8\n", rate, "line 2: `` is not a time"),
         ("x,8\n1,8\n", rate, "line 1: `x` is not a time"),
         ("0,8\n1,fast\n", rate, "line 2: rate `fast` is not a number; write e.g. 1.5"),
-        ("0;8\n1;8,5\n", rate, "line 2: rate `8,5` is not a number"),
+        ("0,5;1.234,5\n", rate, "line 1: `1.234,5` has a comma and a point; write numbers without"),
+        (
+            "0;8,5;x\n1;8;x\n2;8.5;x\n",
+            rate,
+            "line 3: numbers have decimal commas (from line 1) and decimal points (from line 3)",
+        ),
+        ("t;r\n0;1,234,567\n", rate, "line 2: rate `1,234,567` is not a number"),
         ("0,8\n1,-8\n", rate, "line 2: rate `-8` is negative; if it marks an outage"),
         ("0,8\n1,1e10\n", rate, "line 2: rate `1e10` is over 1 Tbit/s"),
         ("0,0\n1,0\n", rate, "the series has no slots"),
@@ -413,7 +492,7 @@ fn values_are_summed_up_and_doubtful_ones_warned_of() {
     for expected in [
         "the rate's column `throughput_mbps` sounds like Mbit/s, but is read in kbit/s",
         "the delay's column `delay_ms` sounds like ms, but is read in us",
-        "dates differ in their time zones, the first has Z",
+        "only some dates have a time zone: those without one, the first in line 3, are taken as UTC",
     ] {
         assert!(warnings.contains(expected), "{expected}: {warnings}");
     }
