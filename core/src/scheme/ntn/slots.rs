@@ -33,7 +33,7 @@ pub(super) struct TraceSlots {
     /// The slot that is looked at from: those before it have passed.
     next: SlotPosition,
     nominal: i64,
-    soft: Option<Soft>,
+    soft: Option<Box<Soft>>,
 }
 
 /// Soft combining, with one draw for each block.
@@ -76,8 +76,8 @@ impl BlockSlots {
                 draws: Box::new(Draws::new(rng)),
             }),
             NtnPhy::Trace(trace) => {
-                let soft =
-                    combining.map(|own| Soft { combining: own.clone(), draws: Draws::new(rng) });
+                let soft = combining
+                    .map(|own| Box::new(Soft { combining: own.clone(), draws: Draws::new(rng) }));
                 TraceSlots::new(trace, offset, wrap)
                     .map(|slots| Self::Trace(TraceSlots { soft, ..slots }))
             }
