@@ -365,12 +365,10 @@ impl<'a> SeriesImport<'a> {
             ColumnName::Header(_) => false,
         };
         let is_time = || match &series.time.column {
-            ColumnName::Number(number) => {
-                row.field(number - 1).is_some_and(|field| {
-                    let is_time = |text: &[u8]| series.time.format.parse(text).is_ok();
-                    is_time(field) || is_time(&self.decimals.pointed(field))
-                })
-            }
+            ColumnName::Number(number) => row.field(number - 1).is_some_and(|field| {
+                let is_time = |text: &[u8]| series.time.format.parse(text).is_ok();
+                is_time(field) || is_time(&self.decimals.pointed(field))
+            }),
             ColumnName::Header(_) => false,
         };
         let plain = || !is_time() && !columns.iter().flatten().any(|name| is_value(name));
