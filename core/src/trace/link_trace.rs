@@ -23,7 +23,7 @@ pub struct LinkTrace {
     retransmissions: OnceLock<Vec<(u32, u64)>>,
 }
 
-/// Between so many data LLDUs the slots of the PHY trace are taken to be spread evenly.
+/// Slots of the PHY trace are taken to be spread evenly between this many data LLDUs.
 const EVERY: usize = 256;
 
 impl PartialEq for LinkTrace {

@@ -125,7 +125,7 @@ const AERONAUTICAL_MULTIPATH_DB: f64 = -8.0;
 
 /// A line of sight without shadowing. The sea scatters from around its specular point, where
 /// Doppler shifts differ little from that of the line of sight: the speed of the preset gives 50 Hz
-/// at most, whatever the aircraft flies. This number is ours; the source gives none.
+/// at most, at any speed of the aircraft. This number is ours; the source gives none.
 fn aeronautical() -> Propagation {
     let loo = Loo { direct_db: 0.0, psi_db: 0.0, multipath_db: AERONAUTICAL_MULTIPATH_DB };
     Propagation { shadowing: Shadowing::Steady(loo), correlation_m: 1.0 }
