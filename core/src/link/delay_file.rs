@@ -248,6 +248,9 @@ mod tests {
         let mut files = InMemory::default();
         files.insert("x.csv", b"time_s,delay_ms\n0,\xff\n");
         let fault = DelayTable::read(Path::new("x.csv"), &files).unwrap_err().to_string();
-        assert_eq!(fault, "x.csv: line 2: not text; is the format right?");
+        assert_eq!(
+            fault,
+            "x.csv: line 2: not text; is the format right? UTF-16 is converted by `iconv -f UTF-16 -t UTF-8 FILE > NEW`"
+        );
     }
 }
