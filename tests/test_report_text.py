@@ -114,4 +114,4 @@ def test_the_limit_is_that_of_the_link_with_the_least_capacity() -> None:
     assert limited_by(results.cells[0]).startswith(f"link {100 * share.mean:.0f} %")
     text = str(results)
     assert "% of 2000 kbit/s" in text
-    assert "link used (%)" in text
+    assert "link used, link 1 (%)" in text

@@ -88,7 +88,8 @@ impl LinkTrace {
         let parts = slf.get().0.parts();
         let each = parts.sizes.as_ref().and_then(|sizes| sizes.lldus.column());
         let name = if each.is_some() { "slot_bytes" } else { "lldu_bytes" };
-        Ok((make, (Self::t_ns(slf), Self::d_ns(slf), slf.getattr(name)?, tree::json(parts)?)))
+        let json = tree::json(&(parts, slf.get().0.slot_marks()))?;
+        Ok((make, (Self::t_ns(slf), Self::d_ns(slf), slf.getattr(name)?, json)))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -120,12 +121,12 @@ pub(crate) fn link_trace(
     lldu_bytes: &Bound<'_, PyAny>,
     parts: &str,
 ) -> PyResult<LinkTrace> {
-    let mut parts: core::Parts = tree::of_json(parts)?;
+    let (mut parts, marks): (core::Parts, Vec<u32>) = tree::of_json(parts)?;
     (parts.t, parts.d) = (column("t_ns", t_ns)?, column("d_ns", d_ns)?);
     if let Some(own) = &mut parts.sizes {
         own.lldus = sizes(lldu_bytes)?;
     }
-    Ok(LinkTrace(Arc::new(core::LinkTrace::from_parts(parts))))
+    Ok(LinkTrace(Arc::new(core::LinkTrace::from_parts(parts).with_slot_marks(marks))))
 }
 
 /// The link trace of these columns; see `clift.LinkTrace`.

@@ -228,6 +228,18 @@ impl LinkTrace {
         if *slots_used == 0 { 0.0 } else { erased as f64 / *slots_used as f64 }
     }
 
+    /// Slots of the PHY trace before data LLDU 0, 256, 512, ..., by which capacity is counted over a
+    /// part of the trace; empty if the PHY trace is unknown: slots are then spread evenly.
+    pub fn slot_marks(&self) -> &[u32] {
+        &self.slots_before
+    }
+
+    /// The same link trace with the [`LinkTrace::slot_marks`] of another process.
+    #[must_use]
+    pub fn with_slot_marks(self, slots_before: Vec<u32>) -> Self {
+        Self { slots_before, ..self }
+    }
+
     /// The content of the link trace.
     pub fn parts(&self) -> &Parts {
         &self.parts
