@@ -346,10 +346,12 @@ def hybrid(
     """
     first = n if n_first is None else n_first
     counts = {"k": k, "n": n, "n_first": first, "frames": frames, "persistency": persistency}
-    whole_counts = [whole(name, value, 0, COUNT) for name, value in counts.items()]
+    k, n, first, frames, persistency = (
+        whole(name, value, 0, COUNT) for name, value in counts.items()
+    )
     losses = floats("p", p, "a probability, or an array of them")
     flat = np.ascontiguousarray(losses).ravel()
-    found = _clift.model_hybrid(*whole_counts, flat)
+    found = _clift.model_hybrid(k, n, first, frames, persistency, flat)
     return Hybrid(**{name: scalar(v.reshape(losses.shape)) for name, v in found.items()})
 
 
