@@ -159,7 +159,6 @@ impl<T: Copy + Ord> DepartureQueue<T> {
     /// Adds a packet that departs not earlier than the last one.
     #[inline]
     pub(crate) fn push(&mut self, packet: Waiting<T>) {
-        debug_assert!(self.waiting.back().is_none_or(|last| last.departure <= packet.departure));
         self.bytes += u64::from(packet.size.0);
         self.waiting.push_back(packet);
     }

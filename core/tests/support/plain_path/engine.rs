@@ -39,7 +39,7 @@ struct Transmitter {
     drops: u64,
 }
 
-pub(super) struct Engine<T, F, A> {
+pub(super) struct Engine<'a, T> {
     path: Path,
     sender: TcpSender,
     receiver: TcpReceiver,
@@ -54,19 +54,19 @@ pub(super) struct Engine<T, F, A> {
     now: T,
     /// Nanoseconds by which the agents' clocks are ahead.
     ahead: f64,
-    fate: F,
-    ack_fate: A,
+    fate: &'a mut dyn FnMut(u64) -> Fate,
+    ack_fate: &'a mut dyn FnMut(u64) -> Fate,
     sent: Vec<(u64, u64)>,
     last_arrival: u64,
 }
 
-impl<T: Time, F: FnMut(u64) -> Fate, A: FnMut(u64) -> Fate> Engine<T, F, A> {
+impl<'a, T: Time> Engine<'a, T> {
     pub(super) fn new(
         config: &TcpConfig,
         path: Path,
         supply: Supply,
-        fate: F,
-        ack_fate: A,
+        fate: &'a mut dyn FnMut(u64) -> Fate,
+        ack_fate: &'a mut dyn FnMut(u64) -> Fate,
     ) -> Self {
         let mut sender = TcpSender::new(config);
         match supply {

@@ -72,10 +72,10 @@ pub(crate) fn run_with_acks(
     path: Path,
     supply: Supply,
     seconds: u64,
-    fate: impl FnMut(u64) -> Fate,
-    ack_fate: impl FnMut(u64) -> Fate,
+    mut fate: impl FnMut(u64) -> Fate,
+    mut ack_fate: impl FnMut(u64) -> Fate,
 ) -> Run {
-    Engine::<f64, _, _>::new(config, path, supply, fate, ack_fate).run(seconds)
+    Engine::<f64>::new(config, path, supply, &mut fate, &mut ack_fate).run(seconds)
 }
 
 /// Runs one flow for `seconds` on ns-2's time, with every ACK delivered.
@@ -95,9 +95,9 @@ pub(crate) fn run_in_nanoseconds(
     path: Path,
     supply: Supply,
     seconds: u64,
-    fate: impl FnMut(u64) -> Fate,
+    mut fate: impl FnMut(u64) -> Fate,
 ) -> Run {
-    Engine::<u64, _, _>::new(config, path, supply, fate, |_| Fate::Delivered).run(seconds)
+    Engine::<u64>::new(config, path, supply, &mut fate, &mut |_| Fate::Delivered).run(seconds)
 }
 
 /// The drops of `bench/ns2/compare.py`: packet `position` is lost in run `seed` with probability
