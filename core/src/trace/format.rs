@@ -8,6 +8,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::trace::file::{FileError, Input, TraceFile, WriteAs, WriteError};
+use crate::trace::lines::unmarked;
 use crate::trace::{
     PhyTrace, capture, columns, iperf3, irtt, loss_string, mahimahi, netem, ping, probes, rinex,
     series, starlink, text,
@@ -104,10 +105,12 @@ impl Format {
     /// use clift::trace::Format;
     /// let format = |start: &str| Format::of_content(start.as_bytes()).map(Format::name);
     /// assert_eq!(format("{\"version\": {\"irtt\": \"0.9.1\""), Some("irtt"));
+    /// assert_eq!(format("\u{feff}{\"intervals\": ["), Some("iperf3"));
     /// assert_eq!(format("t_ns,d_ns\n"), None);
     /// ```
     pub fn of_content(start: &[u8]) -> Option<Self> {
         let has = |mark: &[u8]| start.windows(mark.len()).any(|part| part == mark);
+        let start = unmarked(start);
         let json = start.trim_ascii_start().starts_with(b"{");
         let row = match () {
             () if json && (has(b"\"irtt\"") || has(b"\"round_trips\"")) => &irtt::FORMAT,

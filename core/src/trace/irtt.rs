@@ -246,6 +246,12 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_before_the_json_is_passed_over() {
+        let marked = read(format!("\u{feff}{}", example()).as_bytes(), Direction::Up, AS_SENT);
+        assert_eq!(marked.unwrap().t()[..], [0, 1000, 3000, 4000]);
+    }
+
+    #[test]
     fn damaged_files_are_reported_with_their_line() {
         let fault =
             |text: &str| read(text.as_bytes(), Direction::Up, AS_SENT).unwrap_err().to_string();

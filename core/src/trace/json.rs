@@ -9,6 +9,7 @@ use serde_json::error::Category;
 
 use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError};
+use crate::trace::lines::unmarked;
 
 /// Memory for a byte of a file: the text, which doubles as it grows, and the values made of it, of
 /// which the shortest (`0,`) take 8 bytes each.
@@ -35,7 +36,7 @@ pub(super) fn read<T: DeserializeOwned>(
         let fault = "compressed with gzip; unpack it first: gunzip FILE";
         return Err(ReadError::File(Fault::Table(fault.to_owned())));
     }
-    let read = serde_json::from_slice(&text).map_err(|error| {
+    let read = serde_json::from_slice(unmarked(&text)).map_err(|error| {
         let (line, message) = (error.line() as u64, error.to_string());
         let message = message.rsplit_once(" at line ").map_or(&*message, |(fault, _)| fault);
         let fault = match error.classify() {

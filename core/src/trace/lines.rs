@@ -47,7 +47,11 @@ impl<R: BufRead> Lines<R> {
         }
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let mark = if self.line == 1 { b"\xef\xbb\xbf".as_slice() } else { b"" };
-        Ok(Some((self.line, line.strip_prefix(mark).unwrap_or(line))))
+        Ok(Some((self.line, if self.line == 1 { unmarked(line) } else { line })))
     }
+}
+
+/// A text without the byte order mark before it, which some programs write.
+pub(super) fn unmarked(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }

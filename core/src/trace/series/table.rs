@@ -6,7 +6,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use crate::trace::decimal::with_point;
 use crate::trace::error::{Fault, ReadError};
-use crate::trace::lines::Lines;
+use crate::trace::lines::{Lines, unmarked};
 
 /// Maximum length of all lines of a row together; a quoted field may contain line ends.
 const LONGEST: usize = 1 << 16;
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
 /// The separator in the first line that is not a remark: the most frequent of tab, semicolon and
 /// comma that is not a decimal comma; `None` without any of them.
 fn delimiter(start: &[u8]) -> Option<u8> {
-    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let start = unmarked(start);
     let mut lines = start.split(|byte| matches!(byte, b'\n' | b'\r'));
     let line = lines.find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"))?;
     let mut counts = [(b',', 0u32), (b';', 0), (b'\t', 0)];
