@@ -474,3 +474,9 @@ def test_the_schema_accepts_the_examples_and_is_up_to_date() -> None:
         command = [sys.executable, str(ROOT / "docs" / script), "--check"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_change_to_a_table_names_its_key() -> None:
+    with pytest.raises(clift.ScenarioError) as error:
+        clift.Scenario.parse("", changes={"link": {"rtt": "1 ms", "queue": "9 packets"}})
+    assert str(error.value) == "changes: link: a table; give each of its keys, e.g. link.rtt"

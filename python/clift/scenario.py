@@ -159,6 +159,10 @@ class Scenario(Fixed):
         told = {} if changes is None else changes
         if not isinstance(told, Mapping):
             raise fault("changes", changes, "give a dict of dotted keys and their values")
+        for key, value in told.items():
+            if isinstance(value, Mapping):
+                cure = f"a table; give each of its keys, e.g. {key}.{next(iter(value), 'key')}"
+                raise ScenarioError(f"changes: {key}: {cure}")
         sets = tuple((str(key), _toml(value)) for key, value in told.items())
         source, name = one_text("text", text, "the text of a file"), one_text("file", file, "text")
         scenario = cls.__new__(cls)._fill(source, {}, {}, name, sets)
