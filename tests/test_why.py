@@ -272,6 +272,8 @@ def test_bursts_are_those_of_the_trace(path: Path) -> None:
         (("--from", "9 s", "scheme=none"), "a scheme cannot, since its units under way"),
         (("--from", "9 s", "link.rtt=1 s"), "can change in the middle of a run is"),
         (("--from", "9 s", "transport.congestion=rain"), "value `rain`, one of newreno, cubic"),
+        (("--from", "9 s", "link.queue=rain"), "--from link.queue=rain: link.queue: "),
+        (("--from", "9 s", "link.queue"), "--from link.queue: give KEY=VALUE"),
         (("--from", "9 s", "link.queue=9 packets", "--without", "cut:0"), "give it alone"),
         (
             ("--set", "transport.profile=linux", "--from", "9 s", "transport.congestion=bbr"),

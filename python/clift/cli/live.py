@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clift._words import counted, printable
-from clift.cli.options import changing
+from clift.cli.options import changing, snap
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -39,14 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--capture", type=click.Path(path_type=Path), help="Write the packets and fates as pcapng."
 )
-@click.option(
-    "--snap",
-    type=click.IntRange(20, 65_535),
-    default=80,
-    show_default=True,
-    metavar="BYTES",
-    help="With --capture: bytes kept per packet.",
-)
+@snap
 @click.option("--report", type=click.Path(path_type=Path), help="Write the lateness as JSON.")
 @click.option("--check", is_flag=True, help="Only report whether this machine can run it.")
 def live(

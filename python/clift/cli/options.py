@@ -185,6 +185,16 @@ def reading(command: Command) -> Command:
     return command
 
 
+snap = click.option(
+    "--snap",
+    type=click.IntRange(20, 65_535),
+    default=80,
+    show_default=True,
+    metavar="BYTES",
+    help="With --capture: bytes kept per packet.",
+)
+
+
 def shown(command: Command) -> Command:
     """Add the options that choose the output format of a campaign; see `show_as`."""
     as_csv = click.option(
@@ -280,8 +290,8 @@ def _allow(ctx: click.Context, param: click.Parameter, value: str | None) -> Non
         raise click.BadParameter(fault, ctx, param) from None
 
 
-def change(text: str) -> tuple[str, str]:
-    """Key and value of `--set KEY=VALUE`.
+def change(text: str, option: str = "--set") -> tuple[str, str]:
+    """Key and value of `--set KEY=VALUE`, or of another option.
 
     Example:
         >>> change("link.rtt = 600 ms")
@@ -289,7 +299,7 @@ def change(text: str) -> tuple[str, str]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise ScenarioError(f"--set {text}: give KEY=VALUE, e.g. --set link.rtt=600ms")
+        raise ScenarioError(f"{option} {text}: give KEY=VALUE, e.g. transport.congestion=bbr")
     return key.strip(), value.strip()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from clift.cli.options import Picture, Seconds, change, changing
+from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
 
@@ -75,11 +76,7 @@ def why(
         found: dict[str, Any] = run.why(None if at is None else at / 1e9)
         edits = None
         if without or later:
-            changed = [(at / 1e9, *change(text)) for at, text in later]
-            others = [
-                (at, key, value, first_run(Scenario.read(path, {**changes, key: value})))
-                for at, key, value in changed
-            ]
+            others = [(at / 1e9, *_changed(path, changes, text)) for at, text in later]
             edits, found["replay"] = replayed(scenario, found, without, others, draws)
         if rank is not None:
             found["bursts"] = tell.ranked(scenario, run, found, rank)
@@ -92,3 +89,15 @@ def why(
 
         draw(run, found, edits).savefig(output)
         click.echo(f"wrote {output}", err=True)
+
+
+def _changed(path: Path, changes: dict[str, str], text: str) -> tuple[str, str, Scenario]:
+    """Key and value of `--from TIME KEY=VALUE`, and the run with them from its start."""
+    from clift.diagnosis.replay import first_run
+
+    key, value = change(text, "--from")
+    try:
+        return key, value, first_run(Scenario.read(path, {**changes, key: value}))
+    except ScenarioError as error:
+        told = str(error).replace(f", set {key} = {value}", f", --from {key}={value}")
+        raise ScenarioError(told) from None
