@@ -147,7 +147,7 @@ def main() -> int:
     """Run the comparison; exit code 1 if a budget does not add up."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--causes", type=int, default=200)
+    parser.add_argument("--causes", type=int, default=200, help="0: only whether budgets add up")
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -161,7 +161,14 @@ def main() -> int:
             faults += 1
             print(f"run {number}: the budget does not add up: {run.scenario!r}")
     print(f"{given.runs - faults} of {given.runs} budgets add up to the capacity")
-    causes = taken_away(draw, given.causes, given.draws)
+    if given.causes:
+        compare(draw, given.causes, given.draws)
+    return 1 if faults else 0
+
+
+def compare(draw: random.Random, wanted: int, draws: int) -> None:
+    """Prints what runs gain without a cause beside what the budget charged for it."""
+    causes = taken_away(draw, wanted, draws)
     rising = sum(gained > 0 for _, gained, _ in causes)
     falling = sum(gained < 0 for _, gained, _ in causes)
     print(f"{rising} of {len(causes)} runs gain when a cause is taken away, {falling} lose")
@@ -169,7 +176,7 @@ def main() -> int:
     clear = [one for *_, one in causes if one.low is not None and one.low * (one.high or 0) > 0]
     rising = sum(one.mean > 0 for one in clear)
     print(
-        f"over {given.draws} draws of what follows {len(clear)} of {len(causes)} causes have a "
+        f"over {draws} draws of what follows {len(clear)} of {len(causes)} causes have a "
         f"clear effect; {rising} of these runs gain without theirs"
     )
     for what, some in (
@@ -187,12 +194,11 @@ def main() -> int:
             f"  {near} of {len(some)} are within {CLOSE:.0%} of the mean over the draws, "
             f"{inside} in its interval"
         )
-    pairs = all_taken_away(draw, given.causes)
+    pairs = all_taken_away(draw, wanted)
     rising = sum(gained > 0 for _, gained in pairs)
     print(f"{rising} of {len(pairs)} runs gain without any erasure")
     charged, gained = (sum(column) for column in zip(*pairs, strict=True))
     print(f"all of them: {charged:.1f} kbit/s charged, {gained:.1f} kbit/s gained")
-    return 1 if faults else 0
 
 
 if __name__ == "__main__":
