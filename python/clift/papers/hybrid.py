@@ -43,12 +43,15 @@ class Cell:
     in_order: bool = True
     sack: bool = False
 
-    def scenario(self, seed: int, duration_s: float | None = None) -> Scenario:
+    def scenario(
+        self, seed: int, duration_s: float | None = None, profile: str = "papers"
+    ) -> Scenario:
         """The run of figure 2 of the paper.
 
         Args:
             seed: Of the run.
             duration_s: Simulated time; default: the paper's 2000 s.
+            profile: Of the TCP; a kernel's has its own SACK and delayed ACK.
         """
         paper = parameters(PAPER)
         network = paper["network"]
@@ -60,28 +63,29 @@ class Cell:
             in_order=self.in_order,
             **paper["link"],
         )
+        sack = self.sack or profile != "papers"
         return Scenario(
             link,
             transport="newreno",
-            profile="papers",
-            sack=self.sack,
-            timestamps=self.sack,
+            profile=profile,
+            sack=sack,
+            timestamps=sack,
             flows=self.flows,
             packet_bytes=network["packet_bytes"],
             access_kbps=network["access_kbps"],
             access_ms=network["access_ms"],
             queue_packets=network["queue_packets"],
             cwnd_max_packets=network["window_packets"],
-            delayed_ack=network["delayed_ack_ms"],
+            delayed_ack=network["delayed_ack_ms"] if profile == "papers" else None,
             duration_s=network["duration_s"] if duration_s is None else duration_s,
             seed=seed,
         )
 
-    def utilisation(self, run: Run) -> float:
+    def utilisation(self, run: Run, profile: str = "papers") -> float:
         """Share of the wireless link that carries TCP data: in-order packets over its rate."""
         paper = parameters(PAPER)
         packet = paper["network"]["packet_bytes"]
-        headers = 52 if self.sack else 40
+        headers = 52 if self.sack or profile != "papers" else 40
         rate = paper["link"]["rate_kbps"]
         return float(run.goodput_kbps * packet / (packet - headers) / rate)
 
@@ -112,39 +116,13 @@ class Line:
         return self.found[place].mean
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure with simulated values.
-
-    Attributes:
-        number: 3 to 8.
-        title: Description.
-        says: Statements of the paper about it.
-        swept: "n" or "delta".
-        lines: The lines, those without SACK first.
-        runs: Runs of each point.
-        duration_s: Simulated time of each.
-    """
-
-    number: int
-    title: str
-    says: str
-    swept: str
-    lines: tuple[Line, ...]
-    runs: int
-    duration_s: float
-
-    def of(self, sack: bool) -> list[Line]:
-        """The lines with or without SACK."""
-        return [line for line in self.lines if line.cells[0].sack is sack]
-
-
 def measure(
     cells: Sequence[Cell],
     runs: int = 10,
     duration_s: float | None = None,
     seed: int = 1,
     progress: bool | Progress = False,
+    profile: str = "papers",
 ) -> list[Estimate]:
     """Utilisation at each cell, with its 95 % interval over runs with different seeds.
 
@@ -154,6 +132,7 @@ def measure(
         duration_s: Simulated time; default: the paper's 2000 s.
         seed: Of the first run.
         progress: As for `clift.run_many`.
+        profile: Of the TCP.
 
     Example:
         >>> [found] = measure([Cell(n=13, delta=0, delay_ms=20)], runs=2, duration_s=100)
@@ -162,13 +141,10 @@ def measure(
     """
     if runs < 1:
         raise ScenarioError(f"runs = {runs}: give at least 1")
-    todo = [cell.scenario(seed + number, duration_s) for cell in cells for number in range(runs)]
-    done = run_many(todo, progress=progress)
-    estimates = []
-    for place, cell in enumerate(cells):
-        own = done[place * runs : (place + 1) * runs]
-        estimates.append(averaged([cell.utilisation(run) for run in own]))
-    return estimates
+    seeds = range(seed, seed + runs)
+    todo = [cell.scenario(seed, duration_s, profile) for cell in cells for seed in seeds]
+    done = iter(run_many(todo, progress=progress))
+    return [averaged([cell.utilisation(next(done), profile) for _ in seeds]) for cell in cells]
 
 
 def lines(spec: dict[str, Any], sack: bool) -> list[tuple[str, tuple[Cell, ...]]]:

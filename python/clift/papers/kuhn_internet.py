@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from typing import Any
 
 import clift.tmt as tmt
 from clift.campaign.statistics import Estimate, worth
@@ -250,17 +251,17 @@ def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, 
         for scheme in THREE:
             links = [next(applied) for _ in seeds]
             for transport in transports:
-                base = [_page(link, transport, profile, effort) for link in links]
+                size = {"file_bytes": setup["file_bytes"]}
+                base = [_scenario(link, transport, profile, effort, **size) for link in links]
                 keys.append((transport, scheme, level))
                 todo += [
                     base[drive].replace(start_offset_s=start, seed=effort.seed + number)
                     for number, (drive, start) in enumerate(starts)
                 ]
-    runs = run_many(todo, progress=False)
+    runs = iter(run_many(todo, progress=False))
     found = {}
-    for place, key in enumerate(keys):
-        own = runs[place * len(starts) : (place + 1) * len(starts)]
-        times = [run.completion_s or effort.duration_s for run in own]
+    for key in keys:
+        times = [next(runs).completion_s or effort.duration_s for _ in starts]
         # Transfers that overlap meet the same fades; the drives lie one after the other.
         begin = [drive * 2 * length + start for drive, start in starts]
         found[key] = averaged(times, worth(begin, times))
@@ -276,17 +277,19 @@ def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, 
     )
 
 
-def _page(link: LinkTrace, transport: str, profile: str, effort: Effort) -> Scenario:
+def _scenario(
+    link: LinkTrace, transport: str, profile: str, effort: Effort, **more: Any
+) -> Scenario:
     setup = parameters(PAPER)["internet"]
     return Scenario(
         link,
         transport=transport,
         profile=profile,
-        file_bytes=setup["file_bytes"],
         cwnd_max_packets=setup["window_packets"],
         queue_packets=setup["queue_packets"],
         wrap=True,
         duration_s=effort.duration_s,
+        **more,
     )
 
 
@@ -300,7 +303,6 @@ def _bulk(
     interleaving: float,
 ) -> dict[tuple[str, str, float], Estimate]:
     """Rate of IP packets received in kbit/s, by transport, scheme and Es/N0."""
-    setup = parameters(PAPER)["internet"]
     keys, todo = [], []
     drives = _traces(levels, interleaving, effort.duration_s + 20, effort.seeds)
     for level, phys in zip(levels, drives, strict=True):
@@ -309,27 +311,13 @@ def _bulk(
             for transport in transports:
                 keys.append((transport, scheme, level))
                 todo += [
-                    Scenario(
-                        link,
-                        transport=transport,
-                        profile=profile,
-                        cwnd_max_packets=setup["window_packets"],
-                        queue_packets=setup["queue_packets"],
-                        wrap=True,
-                        duration_s=effort.duration_s,
-                        seed=seed,
-                    )
+                    _scenario(link, transport, profile, effort).replace(seed=seed)
                     for link, seed in zip(links, effort.seeds, strict=True)
                 ]
-    runs = run_many(todo, progress=False)
+    runs = iter(run_many(todo, progress=False))
     return {
-        key: averaged(
-            [
-                run.summary()["ip_throughput_kbps"]
-                for run in runs[place * effort.runs : (place + 1) * effort.runs]
-            ]
-        )
-        for place, key in enumerate(keys)
+        key: averaged([next(runs).summary()["ip_throughput_kbps"] for _ in effort.seeds])
+        for key in keys
     }
 
 

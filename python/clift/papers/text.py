@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from math import floor, log10
 from textwrap import fill
 from typing import Any
@@ -98,13 +99,7 @@ def paper_json(result: Result) -> dict[str, Any]:
             profile: {
                 "rows": [_row(row) for row in outcome.rows],
                 "claims": [
-                    {
-                        "key": claim.key,
-                        "says": claim.says,
-                        "where": claim.where,
-                        "verdict": verdict.word,
-                        "found": verdict.found,
-                    }
+                    asdict(claim) | {"verdict": verdict.word, "found": verdict.found}
                     for claim, verdict in result.claims(profile)
                 ],
                 "gate": _gate(found[profile]) if profile in found else None,
@@ -170,10 +165,7 @@ def show_json(paper: Paper) -> dict[str, Any]:
                 "duration_s": artefact.full.duration_s,
                 "columns": described(paper.name, artefact.name).get("columns", []),
                 "printed": described(paper.name, artefact.name).get("rows", []),
-                "claims": [
-                    {"key": claim.key, "says": claim.says, "where": claim.where}
-                    for claim in artefact.claims
-                ],
+                "claims": [asdict(claim) for claim in artefact.claims],
             }
             for artefact in paper.artefacts
         ],
@@ -263,16 +255,7 @@ def _gate(found: Gate) -> dict[str, Any]:
         "against": found.against,
         "passes": found.passes,
         "left_out": found.left_out,
-        "counts": [
-            {
-                "what": count.what,
-                "close": count.close,
-                "of": count.of,
-                "enough": count.enough,
-                "passes": count.passes,
-            }
-            for count in found.counts
-        ],
+        "counts": [asdict(count) | {"passes": count.passes} for count in found.counts],
     }
 
 
