@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isnan, nan, sqrt
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ import clift.channel as channel
 import clift.model as model
 import clift.tmt as tmt
 from clift._chain import Chain
+from clift.campaign.statistics import quantile
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
 
@@ -296,7 +296,7 @@ def _row(metric: str, value: float, pairs: Any, tail: float, harq: bool, slack: 
     within = inf
     if count > 1:
         squares = float(((pairs[:, 0] - simulated * pairs[:, 1]) ** 2).sum())
-        within = _quantile(tail, count - 1) * sqrt(squares / (count - 1) * count) / over
+        within = quantile(count - 1, 2 * tail) * sqrt(squares / (count - 1) * count) / over
     if isnan(value) or within == inf:
         return Row(metric, value, simulated, within, "too rare")
     if abs(value - simulated) <= within + max(slack, 1e-12):
@@ -306,19 +306,6 @@ def _row(metric: str, value: float, pairs: Any, tail: float, harq: bool, slack: 
     else:
         verdict = "DIFFERS"
     return Row(metric, value, simulated, within, verdict)
-
-
-def _quantile(tail: float, degrees: int) -> float:
-    """Student's t quantile with upper tail ``tail``, by expansion in 1 / degrees.
-
-    >>> round(_quantile(0.025, 19), 3), round(_quantile(0.0005, 19), 2)
-    (2.093, 3.88)
-    """
-    z = NormalDist().inv_cdf(1 - tail)
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / degrees + second / degrees**2 + third / degrees**3
 
 
 def _shape(phy: PhyTrace, fit: model.Fit) -> list[tuple[str, float, float]]:
