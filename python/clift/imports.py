@@ -13,7 +13,7 @@ import clift._clift as _clift
 from clift._parse import real, shown
 from clift.columns import Columns, guessed
 from clift.errors import TraceError
-from clift.trace import Path, PhyTrace, whole_bytes
+from clift.trace import Path, PhyTrace, file_name, whole_bytes
 
 
 def read_log(path: Path, **keys: Any) -> PhyTrace:
@@ -55,7 +55,7 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
     if keys.keys() & {"time", "receiver", "format"} or start.startswith(_CAPTURES):
         return _imported(path, **keys)
     try:
-        kind = _clift.format_of(_name("path", path))
+        kind = _clift.format_of(file_name("path", path))
     except TraceError:
         if (table := _as_table(path)) is None:
             raise
@@ -74,7 +74,7 @@ _GZIP = b"\x1f\x8b"
 
 def _start(path: Path, size: int = 1 << 12) -> bytes:
     """The first bytes of a file; empty for a pipe, whose bytes can be read only once."""
-    name = _name("path", path)
+    name = file_name("path", path)
     try:
         if not pathlib.Path(name).is_file():
             return b""
@@ -279,7 +279,7 @@ def import_modem(
         esn0=esn0,
         cn0=cn0,
         modcod=None if modcod is None else str(modcod),
-        modcod_table=None if modcod_table is None else _name("modcod_table", modcod_table),
+        modcod_table=None if modcod_table is None else file_name("modcod_table", modcod_table),
         frame_symbols=frame_symbols,
         margin=margin,
         acm_delay=acm_delay,
@@ -399,7 +399,7 @@ def import_captures(
     return _imported(
         sender,
         format="capture",
-        receiver=_name("receiver", receiver),
+        receiver=file_name("receiver", receiver),
         clock_offset=clock_offset,
         **({} if from_address is None else {"from": from_address}),
         nat=nat,
@@ -415,7 +415,7 @@ def _imported(path: Path, **keys: Any) -> PhyTrace:
     given = {
         key: _plain(names.get(key, key), value) for key, value in keys.items() if value is not None
     }
-    described = {"file": _name("path", path), **given}
+    described = {"file": file_name("path", path), **given}
     if "receiver" not in given and _start(path).startswith(_CAPTURES):
         raise TraceError(
             f"{path}: a capture of packets; a trace needs those of sender and receiver: "
@@ -439,20 +439,13 @@ def _keywords(keys: Mapping[str, Any]) -> dict[str, str]:
 def _plain(argument: str, value: Any) -> str | bool | float:
     """A value of a key, which the compiled part checks."""
     if isinstance(value, os.PathLike):
-        return _name(argument, value)
+        return file_name(argument, value)
     if isinstance(value, str | bool | np.bool_):
         return value if isinstance(value, str) else bool(value)
     number = real(value)
     if number is None:
         raise TraceError(f"{argument} = {shown(value)}: give text or a number")
     return number
-
-
-def _name(argument: str, value: Any) -> str:
-    """A path as text."""
-    if isinstance(value, str | os.PathLike) and isinstance(name := os.fspath(value), str):
-        return name
-    raise TraceError(f"{argument} = {shown(value)} is not a file path")
 
 
 def _bytes(size: int) -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import clift._clift as _clift
 import clift._parse as _parse
-from clift._parse import Fixed
-from clift._words import counted
 from clift.errors import TraceError
-from clift.trace import sizes
+from clift.trace import Slots, sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class LinkTrace(Fixed):
+class LinkTrace(Slots):
     """Result of a scheme over a PHY trace; ``clift.tmt.apply`` returns one.
 
     Columns have one value per data LLDU, in order of first transmission; times in ns. A trace made
@@ -38,7 +36,6 @@ class LinkTrace(Fixed):
             code, include its repair LLDUs.
         packing: "packet": each packet starts a new LLDU; "bytes": packets share LLDUs. A link can
             override it.
-            LLDUs ("bytes").
 
     Attributes:
         core: Object of the compiled part.
@@ -57,9 +54,10 @@ class LinkTrace(Fixed):
     True
     """
 
-    __slots__ = ("core",)
+    __slots__ = ()
 
     core: _clift.LinkTrace
+    unit = "data LLDU"
 
     def __init__(
         self,
@@ -89,31 +87,6 @@ class LinkTrace(Fixed):
             packing=packing if packing is None else _packing(packing),
         )
 
-    @classmethod
-    def of(cls, core: _clift.LinkTrace) -> Self:
-        """Wrap an object of the compiled part."""
-        trace = cls.__new__(cls)
-        trace.core = core
-        return trace
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LinkTrace):
-            return NotImplemented
-        return self.core is other.core or self.core == other.core
-
-    def __hash__(self) -> int:
-        return hash(self.core)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of, (self.core,)
-
-    def __len__(self) -> int:
-        return len(self.core)
-
-    def __repr__(self) -> str:
-        most = "" if self.slot_bytes is None else "up to "
-        return f"LinkTrace({counted(len(self), 'data LLDU')} of {most}{self.lldu_bytes} bytes)"
-
     @property
     def t_ns(self) -> npt.NDArray[np.int64]:
         """First transmission time of each data LLDU (read-only, no copy)."""
@@ -138,16 +111,6 @@ class LinkTrace(Fixed):
     def rtt_ns(self) -> int:
         """Round-trip time of the link."""
         return self.core.rtt_ns
-
-    @property
-    def lldu_bytes(self) -> int:
-        """Payload of an LLDU in bytes; of the largest slot if they differ."""
-        return self.core.lldu_bytes
-
-    @property
-    def slot_bytes(self) -> npt.NDArray[np.int64] | None:
-        """Payload of each data LLDU if they differ, a read-only view; otherwise None."""
-        return self.core.slot_bytes
 
     def stats(self) -> dict[str, Any]:
         """Link-level statistics (DESIGN section 4).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,53 @@ Format = str
 Unit = Literal["s", "ms", "us", "ns"]
 
 
-class PhyTrace(Fixed):
+class Slots(Fixed):
+    """Columns over slots, in an object of the compiled part."""
+
+    __slots__ = ("core",)
+
+    core: Any
+    unit: ClassVar[str]
+
+    @classmethod
+    def of(cls, core: Any) -> Self:
+        """Wrap an object of the compiled part."""
+        trace = cls.__new__(cls)
+        trace.core = core
+        return trace
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self.core is other.core or bool(self.core == other.core)
+
+    def __hash__(self) -> int:
+        return hash(self.core)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (self.core,)
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+    def __repr__(self) -> str:
+        most = "" if self.slot_bytes is None else "up to "
+        of = f"{counted(len(self), self.unit)} of {most}{self.lldu_bytes} bytes"
+        return f"{type(self).__name__}({of})"
+
+    @property
+    def lldu_bytes(self) -> int:
+        """Payload of a slot in bytes; of the largest slot if they differ."""
+        return int(self.core.lldu_bytes)
+
+    @property
+    def slot_bytes(self) -> NDArray[np.int64] | None:
+        """Payload of each slot if they differ, a read-only view; otherwise None."""
+        sizes: NDArray[np.int64] | None = self.core.slot_bytes
+        return sizes
+
+
+class PhyTrace(Slots):
     """Transmission time `t` and decoding time `d` of every slot; `d` = 0 means erased.
 
     Times are integer nanoseconds; `t` is strictly increasing. Arrays are copied unless they are
@@ -56,9 +102,10 @@ class PhyTrace(Fixed):
         (50, array([33, 50]))
     """
 
-    __slots__ = ("core",)
+    __slots__ = ()
 
     core: _clift.PhyTrace
+    unit = "slot"
 
     def __init__(
         self,
@@ -85,24 +132,6 @@ class PhyTrace(Fixed):
             packing=_text("packing", packing),
         )
 
-    @classmethod
-    def of(cls, core: _clift.PhyTrace) -> Self:
-        """Wrap an object of the compiled part."""
-        trace = cls.__new__(cls)
-        trace.core = core
-        return trace
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PhyTrace):
-            return NotImplemented
-        return self.core is other.core or self.core == other.core
-
-    def __hash__(self) -> int:
-        return hash(self.core)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of, (self.core,)
-
     @property
     def t_ns(self) -> NDArray[np.int64]:
         """Transmission times in ns, a read-only view."""
@@ -112,16 +141,6 @@ class PhyTrace(Fixed):
     def d_ns(self) -> NDArray[np.int64]:
         """Decoding times in ns, 0 where erased, a read-only view."""
         return self.core.d_ns
-
-    @property
-    def lldu_bytes(self) -> int:
-        """Payload of a slot in bytes; of the largest slot if they differ."""
-        return self.core.lldu_bytes
-
-    @property
-    def slot_bytes(self) -> NDArray[np.int64] | None:
-        """Payload of each slot if they differ, a read-only view; otherwise None."""
-        return self.core.slot_bytes
 
     @property
     def decode_ns(self) -> int | None:
@@ -172,13 +191,6 @@ class PhyTrace(Fixed):
         """
         understood, assumed, warnings = self.core.notes()
         return {"understood": understood, "assumed": assumed, "warnings": warnings}
-
-    def __len__(self) -> int:
-        return len(self.core)
-
-    def __repr__(self) -> str:
-        most = "" if self.slot_bytes is None else "up to "
-        return f"PhyTrace({counted(len(self), 'slot')} of {most}{self.lldu_bytes} bytes)"
 
     def share(self, n: int) -> PhyTrace:
         """The trace of a user with every `n`-th slot: slots 0, n, 2n, ...
@@ -279,7 +291,7 @@ class PhyTrace(Fixed):
             else whole_bytes("opportunity_bytes", opportunity_bytes)
         )
         self.core.write(
-            _path("path", path),
+            file_name("path", path),
             _text("format", format),
             unit=_text("unit", unit),
             opportunity_bytes=size,
@@ -334,22 +346,24 @@ def read_trace(
         array([      0, 1000000])
         >>> folder.cleanup()
     """
-    size = None if lldu_bytes is None else whole_bytes("lldu_bytes", lldu_bytes)
-    return PhyTrace.of(
-        _clift.read_trace(
-            _path("path", path),
-            _text("format", format),
-            unit=_text("unit", unit),
-            lldu_bytes=size,
-            direction=_text("direction", direction),
-            losses=None if losses is None else _path("losses", losses),
-            interval_ns=_scaled("interval_ms", interval_ms, 1_000_000),
-            rate_bps=_scaled("rate_kbps", rate_kbps, 1_000),
-            slot_ns=_time("slot_ns", slot_ns),
-            decode_ns=_time("decode_ns", decode_ns),
-            keep_order=_flag("keep_order", keep_order),
-        )
-    )
+    quantities = {
+        "lldu": (None if lldu_bytes is None else whole_bytes("lldu_bytes", lldu_bytes), "B"),
+        "interval": (_scaled("interval_ms", interval_ms, 1_000_000), "ns"),
+        "rate": (_scaled("rate_kbps", rate_kbps, 1_000), "bit/s"),
+        "slot": (_time("slot_ns", slot_ns), "ns"),
+        "decoding": (_time("decode_ns", decode_ns), "ns"),
+    }
+    described = {
+        "file": file_name("path", path),
+        "format": _text("format", format),
+        "unit": _text("unit", unit),
+        "direction": _text("direction", direction),
+        "losses": None if losses is None else file_name("losses", losses),
+        "keep_order": _flag("keep_order", keep_order),
+    }
+    given = {key: value for key, value in described.items() if value is not None}
+    given |= {key: f"{n} {unit}" for key, (n, unit) in quantities.items() if n is not None}
+    return PhyTrace.of(_clift.import_trace(given))
 
 
 def sizes(value: Any) -> Any:
@@ -397,7 +411,8 @@ def _flag(name: str, value: Any) -> bool | None:
     raise TraceError(f"{name} = {shown(value)}: give True, False or None")
 
 
-def _path(name: str, value: Any) -> Path:
-    if isinstance(value, str | os.PathLike):
-        return value
+def file_name(name: str, value: Any) -> str:
+    """A path as text."""
+    if isinstance(value, str | os.PathLike) and isinstance(path := os.fspath(value), str):
+        return path
     raise TraceError(f"{name} = {shown(value)} is not a file path")

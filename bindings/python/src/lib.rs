@@ -129,8 +129,8 @@ mod _clift {
 
     #[pymodule_export]
     use super::trace::{
-        PyPhyTrace, format_of, import_trace, parse_rate, parse_time, phy_trace, read_trace,
-        replace_file, trace_formats,
+        PyPhyTrace, format_of, import_trace, parse_rate, parse_time, phy_trace, replace_file,
+        trace_formats,
     };
 
     #[pymodule_export]

@@ -8,7 +8,6 @@ use std::str::FromStr;
 
 use clift::budget::Budget;
 use clift::config;
-use clift::trace::series::Given;
 use clift::trace::{
     FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, Sizes, TraceFile, WriteAs,
     WriteError, write_file,
@@ -267,52 +266,13 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static 
     Format::all().map(row).collect()
 }
 
-/// Reads a trace file; `format` defaults to that of the suffix.
-#[pyfunction]
-#[pyo3(signature = (path, format=None, unit=None, lldu_bytes=None, direction=None, losses=None,
-                    interval_ns=None, rate_bps=None, slot_ns=None, decode_ns=None,
-                    keep_order=None))]
-#[allow(clippy::too_many_arguments)] // they are keywords in Python
-pub(crate) fn read_trace(
-    py: Python<'_>,
-    path: PathBuf,
-    format: Option<&str>,
-    unit: Option<&str>,
-    lldu_bytes: Option<u32>,
-    direction: Option<&str>,
-    losses: Option<PathBuf>,
-    interval_ns: Option<u64>,
-    rate_bps: Option<u64>,
-    slot_ns: Option<u64>,
-    decode_ns: Option<u64>,
-    keep_order: Option<bool>,
-) -> PyResult<PyPhyTrace> {
-    let file = TraceFile {
-        format: parsed(&path, format)?,
-        unit: parsed(&path, unit)?,
-        lldu: lldu_bytes.map(Bytes),
-        direction: parsed(&path, direction)?,
-        losses,
-        interval: interval_ns.map(Duration::from_nanos),
-        rate: rate_bps.and_then(BitRate::from_bits_per_second).map(Given::Constant),
-        slot: slot_ns.map(Duration::from_nanos),
-        decoding: decode_ns.map(Duration::from_nanos),
-        keep_order,
-        ..TraceFile::new(path)
-    };
-    read(py, file)
-}
-
 /// Reads the trace that a dictionary with the keys of `[trace]` describes.
 #[pyfunction]
 pub(crate) fn import_trace(described: &Bound<'_, PyDict>) -> PyResult<PyPhyTrace> {
     let tree = value(described.as_any(), &mut Objects::new())?;
     let file: TraceFile = config::read(&tree).map_err(trace_error)?;
-    read(described.py(), file)
-}
-
-fn read(py: Python<'_>, file: TraceFile) -> PyResult<PyPhyTrace> {
-    files(py, move |budget| file.read_within(&Folder::default(), budget)).map(PyPhyTrace)
+    let read = move |budget: &Budget<'_>| file.read_within(&Folder::default(), budget);
+    files(described.py(), read).map(PyPhyTrace)
 }
 
 /// Replaces the content of a file atomically.
