@@ -35,6 +35,11 @@ class Metric:
         """Factor from a value to the displayed number."""
         return 100.0 if self.unit == "%" else 1.0
 
+    @property
+    def heading(self) -> str:
+        """Title, with the unit in parentheses if it has one."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
 
 _CATALOG = {
     (place, name): Metric(title, unit, cast(Literal["less", "more"] | None, better))

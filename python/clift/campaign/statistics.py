@@ -85,6 +85,15 @@ class Estimate:
     median_low: float | None = None
     median_high: float | None = None
 
+    @property
+    def reach(self) -> tuple[float, float] | None:
+        """Distances from the mean to the ends of its interval; None without an interval."""
+        if self.half_width is None:
+            return None
+        if self.low is None or self.high is None:
+            return self.half_width, self.half_width
+        return self.mean - self.low, self.high - self.mean
+
     def as_dict(self) -> dict[str, float | int | None]:
         """What JSON has of it."""
         names = ["mean", "low", "high", "half_width", "median", "median_low", "median_high"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clift._words import counted
+from clift.campaign.metrics import metric
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     metavar="AXIS=LABEL",
     help="Use only these cells; repeat an axis to add a label.",
 )
-@click.option("--metric", help="Metric, e.g. goodput_kbps; default: completion or goodput.")
+@click.option("--metric", "name", help="Metric, e.g. goodput_kbps; default: completion or goodput.")
 @click.option("--metrics", is_flag=True, help="List the measured metrics.")
 @click.option("--rows", metavar="AXIS", help="Axis of the rows of a two-axis table.")
 @click.option("--columns", metavar="AXIS", help="Axis of the columns.")
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 def results(
     folders: tuple[Path, ...],
     wheres: tuple[str, ...],
-    metric: str | None,
+    name: str | None,
     metrics: bool,
     rows: str | None,
     columns: str | None,
@@ -54,7 +55,7 @@ def results(
     if not 1 <= len(folders) <= 2:
         raise click.UsageError("give one results folder, or two to compare")
     if verify:
-        if len(folders) > 1 or wheres or metric or metrics or rows or columns or as_csv:
+        if len(folders) > 1 or wheres or name or metrics or rows or columns or as_csv:
             raise click.UsageError("--verify takes one folder, and only --json with it")
         _verify(folders[0], as_json)
         return
@@ -69,7 +70,7 @@ def results(
     elif metrics:
         _print(saved[0].metrics, [[name] for name in saved[0].metrics], as_json, left=1)
     else:
-        name = saved[0].check(metric) if metric else saved[0].primary
+        name = saved[0].check(name) if name else saved[0].primary
         if len(saved) == 2:
             _compared(saved[0], saved[1], name, as_json)
         elif rows is not None and columns is not None:
@@ -120,7 +121,7 @@ def _listed(saved: Saved, name: str, as_json: bool) -> None:
         {**dict(zip(saved.axes, cell, strict=True)), **_figures(found.get(cell))}
         for cell in saved.cells
     ]
-    table = [[*saved.axes, "runs", _title(name)]]
+    table = [[*saved.axes, "runs", metric(name).heading]]
     for cell in saved.cells:
         one = found.get(cell)
         table.append([*cell, str(one["runs"] if one else 0), _shown(one, name)])
@@ -134,7 +135,7 @@ def _pivot(saved: Saved, name: str, rows: str, columns: str, as_json: bool) -> N
         for row in down
         for column in across
     ]
-    table = [[f"{_title(name)}: {rows} \\ {columns}", *across]]
+    table = [[f"{metric(name).heading}: {rows} \\ {columns}", *across]]
     table += [[row, *(_shown(found.get((row, column)), name) for column in across)] for row in down]
     _print(told, table, as_json, 1)
 
@@ -166,7 +167,8 @@ def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
         shown = (_shown(first.get(cell), name), _shown(second.get(cell), name))
         table.append([*cell, *shown, share, interval])
     if not as_json:
-        click.echo(f"{_title(name)}; difference of {ours.folder} relative to {other.folder}")
+        heading = metric(name).heading
+        click.echo(f"{heading}; difference of {ours.folder} relative to {other.folder}")
     _print(told, table, as_json, len(ours.axes))
 
 
@@ -175,15 +177,7 @@ def _figures(one: dict[str, Any] | None) -> dict[str, Any]:
     return {} if one is None else {name: one[name] for name in names}
 
 
-def _title(name: str) -> str:
-    from clift.campaign.metrics import metric
-
-    shown = metric(name)
-    return f"{shown.title} ({shown.unit})" if shown.unit else shown.title
-
-
 def _shown(one: dict[str, Any] | None, name: str) -> str:
-    from clift.campaign.metrics import metric
     from clift.campaign.statistics import Estimate
     from clift.report.text import with_interval
 

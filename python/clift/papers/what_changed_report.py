@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from clift._words import counted
-from clift.campaign.statistics import Estimate
 from clift.papers.what_changed import LINUX, LINUX_2011, NS2, StackComparison
 from clift.report.style import COLOURS, Picture
 from clift.report.text import aligned, with_interval
@@ -84,7 +83,7 @@ def what_changed_figure(change: StackComparison) -> Figure:
                 [at + (place - (len(change.schemes) - 1) / 2) * width for at in range(len(found))],
                 [value.mean for value in found],
                 width * 0.92,
-                yerr=np.transpose([_reach(value) for value in found]),
+                yerr=np.transpose([value.reach or (nan, nan) for value in found]),
                 color=COLOURS[place],
                 label=scheme,
                 capsize=3,
@@ -103,13 +102,6 @@ def what_changed_figure(change: StackComparison) -> Figure:
         frameon=False,
     )
     return figure
-
-
-def _reach(value: Estimate) -> tuple[float, float]:
-    """Distances from the mean to the ends of its interval; NaN without an interval."""
-    if value.low is None or value.high is None:
-        return nan, nan
-    return value.mean - value.low, value.high - value.mean
 
 
 def _title(stack: str) -> str:

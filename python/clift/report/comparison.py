@@ -53,8 +53,7 @@ def draw(results: Results, name: str) -> Figure:
         axes.grid(visible=False, axis="x")
     panels.ticks(ticks)
     panels.from_zero()
-    unit = f" ({shown.unit})" if shown.unit else ""
-    panels.label("", f"{shown.title}{unit}")
+    panels.label("", shown.heading)
     panels.legend()
     return panels.figure
 
@@ -67,11 +66,8 @@ def _bar(
         return
     value = found.mean * shown.scale
     axes.bar(x, value, color=colour, width=0.62, alpha=0.85)
-    if found.half_width:
-        parts = (found.half_width, found.half_width)
-        if found.low is not None and found.high is not None:
-            parts = (found.mean - found.low, found.high - found.mean)
-        ends = [[max(0.0, part * shown.scale)] for part in parts]
+    if reach := found.reach:
+        ends = [[max(0.0, part * shown.scale)] for part in reach]
         axes.errorbar(x, value, yerr=ends, color="black", capsize=4, lw=1.2)
     inside = value > 0.15 * top
     axes.annotate(

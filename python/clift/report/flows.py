@@ -37,23 +37,18 @@ def draw(results: Results) -> Figure | None:
             width = 0.8 / len(found)
             for flow, (name, one) in enumerate(found.items()):
                 few = len(found) <= len(COLOURS)
+                place = x + (flow - (len(found) - 1) / 2) * width
                 axes.bar(
-                    x + (flow - (len(found) - 1) / 2) * width,
+                    place,
                     one.mean,
                     width * 0.9,
                     color=COLOURS[flow] if few else COLOURS[0],
                     label=name if few else None,
                     alpha=0.85,
                 )
-                if one.low is not None and one.high is not None:
-                    axes.errorbar(
-                        x + (flow - (len(found) - 1) / 2) * width,
-                        one.mean,
-                        yerr=[[one.mean - one.low], [one.high - one.mean]],
-                        color="black",
-                        capsize=3,
-                        lw=1.0,
-                    )
+                if reach := one.reach:
+                    ends = [[end] for end in reach]
+                    axes.errorbar(place, one.mean, ends, color="black", capsize=3, lw=1.0)
             fair = cell.estimate("fairness")
             ticks.append("\n".join(filter(None, [label, f"J = {fair.mean:.3f}" if fair else ""])))
         axes.set_xticks(range(len(members)), ticks)

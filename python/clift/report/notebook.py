@@ -43,7 +43,7 @@ def html(results: Results) -> str:
     axes = [name for name, _ in results.axes]
     heads = [*axes, "runs"]
     for name in columns:
-        heads.append(_head(name))
+        heads.append(metric(name).heading)
         heads += ["printed"] if name in beside else []
     rows = [_row("th", heads)]
     for index, cell in enumerate(cells):
@@ -65,11 +65,6 @@ def html(results: Results) -> str:
         f"<table><caption>{escape(caption)}</caption><thead>{rows[0]}</thead>"
         f"<tbody>{''.join(rows[1:])}</tbody></table>{conclusion}"
     )
-
-
-def _head(name: str) -> str:
-    shown = metric(name)
-    return f"{shown.title} ({shown.unit})" if shown.unit else shown.title
 
 
 def _cell_row(cell: Cell, axes: list[str], texts: Iterable[str]) -> str:

@@ -83,7 +83,6 @@ def _links(cell: Cell) -> str:
     names = links_of(cell.values.names)
     found = [[cell.estimate(f"{link}.{name}") for name in _OF_LINKS] for link in names]
     shown = [metric(f"links.0.{name}") for name in _OF_LINKS]
-    heads = [f"{one.title} ({one.unit})" if one.unit else one.title for one in shown]
     rows = [
         [
             link.removeprefix("links.").replace("return_links.", "return of "),
@@ -94,7 +93,7 @@ def _links(cell: Cell) -> str:
         ]
         for link, of in zip(names, found, strict=True)
     ]
-    return aligned([["link", *heads], *rows], left=1) if rows else ""
+    return aligned([["link", *(one.heading for one in shown)], *rows], left=1) if rows else ""
 
 
 def first_notes(results: Results) -> list[str]:
@@ -148,9 +147,7 @@ def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
     if not found.half_width:
         return f"{_plain(mean)}{'' if found.half_width is None else ' ± 0'}"
     half = found.half_width * scale
-    below = above = half
-    if found.low is not None and found.high is not None:
-        below, above = mean - found.low * scale, found.high * scale - mean
+    below, above = (end * scale for end in found.reach or (0.0, 0.0))
     digits = 1 - floor(log10(half))
     if mean:
         digits = min(digits, 3 - floor(log10(abs(mean))))
@@ -236,7 +233,7 @@ def _of_metric(
     """Mean with interval; with many runs median and 95th percentile; printed values."""
     scale = metric(name).scale
     found = [cell.estimate(name) for _, cell in cells]
-    yield _Column(_title(name), [with_interval(one, scale) for one in found])
+    yield _Column(metric(name).heading, [with_interval(one, scale) for one in found])
     many = any(one is not None and one.runs >= _MANY for one in found)
     unsure = any(one is not None and one.half_width is None and one.runs > 1 for one in found)
     if (many or unsure) and name == cells[0][1].primary:
@@ -259,7 +256,7 @@ def _of_further(
         texts = _means(cells, name)
         if name == capacity and len(set(texts)) == 1 and "-" not in texts:
             continue
-        title = _title(name)
+        title = metric(name).heading
         if name == "share_reached":
             [same, *others] = dict.fromkeys(_means(cells, capacity))
             if not others and same != "-":
@@ -277,7 +274,7 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
         return
     if max(counts) < 2:
         return
-    title = f"{_title('goodput_kbps')}: "
+    title = f"{metric('goodput_kbps').heading}: "
     for name in dict.fromkeys(name for _, cell in cells for name in _flows(cell)):
         found = (cell.estimate(name) for _, cell in cells)
         texts = ["" if one is None else _plain(one.mean) for one in found]
@@ -323,11 +320,6 @@ def _text(columns: list[_Column], left: int) -> str:
     heads = [column.title for column in columns]
     rows = zip(*(column.texts for column in columns), strict=True)
     return aligned([heads, *map(list, rows)], left)
-
-
-def _title(name: str) -> str:
-    shown = metric(name)
-    return f"{shown.title} ({shown.unit})" if shown.unit else shown.title
 
 
 def _runs(cell: Cell) -> str:
