@@ -35,7 +35,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
         (record, "png", b"\x89PNG"),
         (record, "_svg", b"<svg"),
     ):
-        monkeypatch.setattr(module, name, lambda _figure, out, start=start: out.write(start))
+        monkeypatch.setattr(module, name, lambda _figure, start=start: start)
 
 
 @pytest.fixture(scope="session")

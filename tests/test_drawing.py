@@ -7,7 +7,6 @@ import select
 import signal
 import time
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,12 +22,6 @@ def _figures(count: int) -> Iterator[tuple[str, Picture]]:
         figure = Picture(figsize=(2, 2))
         figure.subplots().plot([0, 1], [0, number])
         yield str(number), figure
-
-
-def _here(figure: Picture) -> bytes:
-    out = BytesIO()
-    png(figure, out)
-    return out.getvalue()
 
 
 def _children() -> bool:
@@ -54,7 +47,7 @@ class Wrong(Picture):
 
 
 def test_figures_come_in_order_as_they_are_drawn_here() -> None:
-    expected = [(name, _here(figure)) for name, figure in _figures(4)]
+    expected = [(name, png(figure)) for name, figure in _figures(4)]
     assert len({content for _, content in expected}) == 4
     for processes in (1, 2, 9):
         assert list(pngs(_figures(4), processes)) == expected

@@ -172,7 +172,7 @@ def test_a_foreign_file_is_kept_and_a_page_of_ours_is_replaced(
     assert "window.pdf" in refused(["report", copy, "--figures", figures], capsys)
     assert (figures / "window.pdf").read_text() == "mine"
     assert "is a folder" in refused(["report", copy, "-o", figures], capsys)
-    assert "not writable" in refused(["report", copy, "-o", copy / "no" / "x.html"], capsys)
+    assert "cannot be written" in refused(["report", copy, "-o", copy / "no" / "x.html"], capsys)
 
 
 @pytest.mark.parametrize(("name", "column"), [("summary", "mean"), ("series", "flow")])

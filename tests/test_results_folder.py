@@ -177,7 +177,8 @@ def test_a_table_that_cannot_be_written_costs_no_results(
     assert run(command) == 2
     out, err = capsys.readouterr()
     assert json.loads(out)["complete"]
-    assert err.splitlines()[-1] == f"error: {folder}/series.parquet: cannot write: Is a directory"
+    refused = f"error: {folder}/series.parquet: cannot be written: Is a directory"
+    assert err.splitlines()[-1] == refused
     (folder / "series.parquet").rmdir()
     assert run(command) == 0
     assert names(folder) == TABLES

@@ -16,6 +16,7 @@ import clift._clift as _clift
 import clift._parse as _parse
 from clift._bar import bar
 from clift._keywords import KEYWORDS, Keywords
+from clift._output import written
 from clift._parse import Fixed
 from clift._words import counted
 from clift.errors import Interrupted, ScenarioError, SimulationError, TraceError
@@ -343,7 +344,9 @@ class Run(Fixed):
             True
         """
         name = os.fspath(path)
-        is_qlog(name)
+        if not name.lower().endswith((".sqlog", ".qlog")):
+            cure = "give a name that ends in .sqlog"
+            raise ScenarioError(f"{name}: logs of QUIC are written as qlog; {cure}")
         return _clift.connection_log(
             self.scenario.setup(), _parse.whole("flow", flow, 0, 2**32 - 1), name
         )
@@ -374,10 +377,8 @@ class Run(Fixed):
         """
         from clift.diagnosis.perfetto import write
 
-        try:
+        with written(Path(path), TraceError):
             return write(self, Path(path))
-        except OSError as error:
-            raise TraceError(f"{path}: cannot write: {error.strerror or error}") from None
 
     def to_pandas(self, name: str = "series") -> pd.DataFrame:
         """A table of the run as a pandas data frame; needs pandas.
@@ -445,18 +446,6 @@ def snap(snap_bytes: int) -> int:
     if not isinstance(snap_bytes, int) or not 20 <= snap_bytes <= 65_535:
         raise ScenarioError(f"snap_bytes = {snap_bytes!r}: give 20 to 65535 bytes")
     return snap_bytes
-
-
-def is_qlog(path: str) -> None:
-    """Check that a file name is that of a qlog.
-
-    Raises:
-        ScenarioError: If it does not end in .sqlog or .qlog.
-    """
-    if not path.lower().endswith((".sqlog", ".qlog")):
-        raise ScenarioError(
-            f"{path}: logs of QUIC are written as qlog; give a name that ends in .sqlog"
-        )
 
 
 def data_frame(table: pa.Table) -> pd.DataFrame:

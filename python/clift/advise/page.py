@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -12,9 +11,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import clift._output as output
 from clift._clift import __version__
 from clift.report.page.assemble import GENERATOR
-from clift.report.page.write import check, is_ours, save
+from clift.report.page.write import check, is_ours
 from clift.report.style import png
 from clift.report.trace_figure import over_time
 
@@ -38,16 +38,14 @@ def write(advice: Advice, folder: Path, force: bool = False) -> Iterator[Path]:
     """
     report = folder / "report.html"
     check(report, is_ours, force)
-    drawn = io.BytesIO()
-    png(over_time(advice.trace), drawn)
+    drawn = png(over_time(advice.trace))
     parts = {
-        "report.html": page(advice, drawn.getvalue()).encode(),
-        "trace.png": drawn.getvalue(),
+        "report.html": page(advice, drawn).encode(),
+        "trace.png": drawn,
         "advice.json": (json.dumps(advice.as_dict(), indent=2) + "\n").encode(),
     }
     for name, content in parts.items():
-        save(folder / name, content)
-        yield folder / name
+        yield output.write(folder / name, content)
 
 
 def page(advice: Advice, picture: bytes) -> str:

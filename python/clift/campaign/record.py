@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._clift import __version__
+from clift._output import written
 from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import make_folder, said, write_file
@@ -202,10 +203,8 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
 
 
 def _noted(folder: Path, names: list[str]) -> None:
-    try:
+    with written(folder):
         note(folder, names)
-    except OSError as error:
-        raise ScenarioError(f"{folder}: cannot write: {said(error)}") from None
 
 
 def _record(record: dict[str, Any], folder: Path) -> Path:
@@ -224,7 +223,7 @@ def _file(path: Path, fill: Callable[[IO[bytes]], object]) -> Path:
         write_file(path, fill)
     except (OSError, pa.ArrowException) as error:
         what = said(error) if isinstance(error, OSError) else error
-        raise ScenarioError(f"{path}: cannot write: {what}") from None
+        raise ScenarioError(f"{path}: cannot be written: {what}") from None
     return path
 
 

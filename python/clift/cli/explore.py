@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from clift._output import write
+
 
 @click.command()
 @click.argument("scenario", required=False, type=click.Path(path_type=Path, dir_okay=False))
@@ -26,7 +28,6 @@ def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
     from clift.campaign.identity import file_hashes
     from clift.explore.page import page, study_of
     from clift.report.page.write import check, is_ours
-    from clift.report.page.write import save as write
     from clift.scenario import Scenario
 
     if save is not None:

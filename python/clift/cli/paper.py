@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-import clift._clift as _clift
+from clift._output import write, written
 from clift.cli.options import DRAWABLE, Group, Picture, Seconds, busy, until_written
-from clift.errors import Interrupted, ScenarioError
+from clift.errors import Interrupted
 from clift.papers import ALIASES, registry
-from clift.papers.artefact import PROFILES, Artefact
+from clift.papers.artefact import PROFILES
 
 if TYPE_CHECKING:
     from clift.papers.artefact import Result
@@ -189,17 +188,11 @@ def _write(result: Result, folder: Path) -> None:
     """Write text, JSON and picture of an artefact, each as a whole or not at all."""
     from clift.papers.text import paper_json, paper_text
 
-    stem = _stem(result.artefact)
-    made: list[tuple[str, Callable[[], str]]] = [
-        ("txt", lambda: paper_text(result) + "\n"),
-        ("json", lambda: json.dumps(paper_json(result), indent=1) + "\n"),
-    ]
-    try:
+    stem = result.artefact.name.replace(" ", "-")
+    with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for suffix, text in made:
-            _clift.replace_file(folder / f"{stem}.{suffix}", text().encode())
-    except OSError as error:
-        raise ScenarioError(f"{folder}: not writable: {error.strerror or error}") from None
+    write(folder / f"{stem}.txt", f"{paper_text(result)}\n".encode())
+    write(folder / f"{stem}.json", f"{json.dumps(paper_json(result), indent=1)}\n".encode())
     _draw(result, folder / f"{stem}.png")
 
 
@@ -208,7 +201,3 @@ def _draw(result: Result, picture: Path) -> None:
     from clift.report.trace_figure import save
 
     save(paper_plot(result), picture)
-
-
-def _stem(artefact: Artefact) -> str:
-    return artefact.name.replace(" ", "-")

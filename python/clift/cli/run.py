@@ -8,15 +8,8 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Share, changing, compared, show_as, shown
-from clift.cli.study import (
-    StudyOptions,
-    is_capture,
-    is_log,
-    is_tracing,
-    run_study,
-    stoppable,
-)
+from clift.cli.options import Share, changing, compared, show_as, shown, snap
+from clift.cli.study import StudyOptions, check_output, run_study, stoppable
 from clift.report.network import edges, lines
 from clift.scenario import Scenario
 
@@ -55,14 +48,7 @@ from clift.scenario import Scenario
     type=click.Path(path_type=Path),
     help="Write the first cell's first run as pcapng; --set selects another cell.",
 )
-@click.option(
-    "--snap",
-    type=click.IntRange(20, 65_535),
-    default=80,
-    show_default=True,
-    metavar="BYTES",
-    help="With --capture: bytes kept per packet.",
-)
+@snap
 @click.option(
     "--qlog",
     type=click.Path(path_type=Path),
@@ -118,12 +104,13 @@ def run(
     needy = {"--dry-run": dry_run, "--scheduler": wishes.scheduler is not None}
     if wishes.output is None and (flag := next((one for one, on in needy.items() if on), None)):
         raise click.UsageError(f"{flag} needs -o FOLDER")
-    if wishes.capture is not None:
-        is_capture(wishes.capture)
-    if wishes.qlog is not None:
-        is_log(wishes.qlog)
-    if wishes.perfetto is not None:
-        is_tracing(wishes.perfetto)
+    for file, suffixes, what in (
+        (wishes.capture, (".pcapng",), "captures are written as pcapng"),
+        (wishes.qlog, (".sqlog", ".qlog"), "logs of QUIC are written as qlog"),
+        (wishes.perfetto, (".json",), "traces for Perfetto are JSON"),
+    ):
+        if file is not None:
+            check_output(file, suffixes, what)
     if dry_run and wishes.output is not None:
         with stoppable():
             _foretell(scenario, wishes.output, wishes.threads, as_json)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clift._output import written
 from clift._parse import MARGIN
 from clift._words import counted, printable
 from clift.errors import CliftError, Interrupted, ScenarioError
@@ -172,48 +173,19 @@ def _fill(
     if plots and not missing:
         missing = _written(folder, draw(results, scenario, folder, options.force), "plots")
     if not missing:
-        try:
+        with written(folder):
             note(folder, [], made)
-        except OSError as error:
-            raise ScenarioError(f"{folder}: cannot write: {error.strerror or error}") from None
     return missing
 
 
-def is_capture(path: Path) -> None:
-    """Raise if a capture is not writable, before anything runs.
+def check_output(path: Path, suffixes: tuple[str, ...], what: str) -> None:
+    """Raise if an output of the first run is not writable, before anything runs.
 
     Raises:
-        ScenarioError: If its name does not end in .pcapng, or its folder does not exist.
+        ScenarioError: If the name has another suffix, or the folder does not exist.
     """
-    if path.suffix.lower() != ".pcapng":
-        raise ScenarioError(
-            f"{path}: captures are written as pcapng; give a name that ends in .pcapng"
-        )
-    if not path.parent.is_dir():
-        raise ScenarioError(f"{path}: folder {path.parent} does not exist")
-
-
-def is_log(path: Path) -> None:
-    """Raise if a qlog is not writable, before anything runs.
-
-    Raises:
-        ScenarioError: If its suffix is wrong, or its folder does not exist.
-    """
-    from clift.simulation import is_qlog
-
-    is_qlog(str(path))
-    if not path.parent.is_dir():
-        raise ScenarioError(f"{path}: folder {path.parent} does not exist")
-
-
-def is_tracing(path: Path) -> None:
-    """Raise if a trace for Perfetto is not writable, before anything runs.
-
-    Raises:
-        ScenarioError: If its name does not end in .json, or its folder does not exist.
-    """
-    if path.suffix.lower() != ".json":
-        raise ScenarioError(f"{path}: traces for Perfetto are JSON; give a name that ends in .json")
+    if path.suffix.lower() not in suffixes:
+        raise ScenarioError(f"{path}: {what}; give a name that ends in {suffixes[0]}")
     if not path.parent.is_dir():
         raise ScenarioError(f"{path}: folder {path.parent} does not exist")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import clift._clift as _clift
+import clift._output as output
 import clift._parse as _parse
 from clift.errors import TraceError
 
@@ -129,7 +129,4 @@ def write_sky(table: Sky, path: str | os.PathLike[str]) -> None:
     rows = zip(table.time_s, table.rate_mbps, table.delay_ms, table.loss, strict=True)
     lines = [f"{time:.3f},{rate:.3f},{delay:.3f},{loss:g}" for time, rate, delay, loss in rows]
     text = "\n".join(["time_s,rate_mbps,delay_ms,loss", *lines]) + "\n"
-    try:
-        _clift.replace_file(path, text.encode())
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
+    output.write(path, text.encode(), TraceError)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import clift._clift as _clift
+import clift._output as output
 from clift.constellation.path_delay import Delays
 from clift.errors import TraceError
 
@@ -40,10 +41,7 @@ def write(table: Delays, path: str | os.PathLike[str], detail: bool = False) -> 
         if detail and table.routes is not None:
             cells.append("-".join(map(str, table.routes[number])))
         lines.append(",".join(cells))
-    try:
-        _clift.replace_file(path, ("\n".join(lines) + "\n").encode())
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
+    output.write(path, ("\n".join(lines) + "\n").encode(), TraceError)
 
 
 def read(path: str | os.PathLike[str]) -> Delays:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clift._clift import __version__, replace_file
+import clift._output as output
+from clift._clift import __version__
 from clift.campaign.caveats import given, notes
 from clift.campaign.files import read_file
 from clift.campaign.record import prepare as writable
@@ -133,29 +135,23 @@ def write(design: Design, folder: Path) -> Iterator[Path]:
     """
     record = as_dict(design) | {"text": design.text}
     text = json.dumps(record, indent=2) + "\n"
-    yield _file(folder / RECORD, lambda out: out.write(text.encode()))
+    yield output.write(folder / RECORD, text.encode())
     for name, make in TABLES.items():
-        table = make(design)
-        yield _file(
-            folder / _table(name),
-            lambda out, table=table: pq.write_table(table, out, compression="zstd"),
-        )
+        yield output.write(folder / _table(name), _parquet(make(design)))
     for name, figure in picture.draw(design):
-        yield _file(folder / f"{name}.png", lambda out, figure=figure: png(figure, out))
-        yield _file(folder / f"{name}.svg", lambda out, figure=figure: _svg(figure, out))
+        yield output.write(folder / f"{name}.png", png(figure))
+        yield output.write(folder / f"{name}.svg", _svg(figure))
 
 
-def _svg(figure: Figure, out: IO[bytes]) -> None:
-    """Writes a figure without the date and the random ids that matplotlib adds."""
+def _parquet(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def _svg(figure: Figure) -> bytes:
+    """A figure without the date and the random ids that matplotlib adds."""
+    out = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "clift"}):
         figure.savefig(out, format="svg", metadata={"Date": None})
-
-
-def _file(path: Path, fill: Callable[..., object]) -> Path:
-    try:
-        content = io.BytesIO()
-        fill(content)
-        replace_file(path, content.getvalue())
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot write: {error.strerror or error}") from None
-    return path
+    return out.getvalue()

@@ -9,7 +9,6 @@ results folder lasts as long as its last holder, and the kernel kills it if this
 from __future__ import annotations
 
 import ctypes
-import io
 import os
 import select
 import signal
@@ -46,7 +45,7 @@ def pngs(
     Example:
         >>> from clift.report.style import Picture
         >>> one, two = (drawn for _, drawn in pngs([("a", Picture()), ("b", Picture())]))
-        >>> one[:4], one == two == _png(Picture())
+        >>> one[:4], one == two == png(Picture())
         (b'\x89PNG', True)
     """
     most = len(os.sched_getaffinity(0)) if processes is None else processes
@@ -57,7 +56,7 @@ def pngs(
             if begun is None:
                 while under_way:
                     yield _next(under_way)
-                yield name, _png(figure)
+                yield name, png(figure)
                 continue
             under_way.append((name, begun))
             while under_way and (len(under_way) >= most or under_way[0][1].is_done()):
@@ -74,12 +73,6 @@ def _next(under_way: deque[tuple[str, _Drawing]]) -> tuple[str, bytes]:
     found = drawing.wait()
     under_way.popleft()
     return name, found
-
-
-def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    png(figure, out)
-    return out.getvalue()
 
 
 class _Drawing:
@@ -105,7 +98,7 @@ class _Drawing:
         _, ended = os.waitpid(self._process, 0)
         # Draw here to raise the error of the figure in this process.
         self._pipe.close()
-        return found if ended == _DRAWN else _png(self._figure)
+        return found if ended == _DRAWN else png(self._figure)
 
     def stop(self) -> None:
         """End the process, finished or not."""
@@ -159,5 +152,5 @@ def _draw(figure: Figure, end: int, former: set[int | signal.Signals]) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, former)
     with os.fdopen(end, "wb") as out:
-        out.write(_png(figure))
+        out.write(png(figure))
     os._exit(_DRAWN)

@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from clift._clift import __version__, replace_file
+import clift._output as output
+from clift._clift import __version__
 from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import DRAWN_CELLS
@@ -53,8 +54,8 @@ def write(study: Study, path: Path, force: bool = False) -> Path | None:
         record = study.record
         sums = {name: str(found) for name, found in record.get("files_read", {}).items()}
         given = study_of(Path(record["scenario"]), record["text"], record["changes"], sums)
-        save(runs, explorer(given).encode())
-    save(path, page(study, None if runs is None else runs.name).encode())
+        output.write(runs, explorer(given).encode())
+    output.write(path, page(study, None if runs is None else runs.name).encode())
     return runs
 
 
@@ -87,18 +88,6 @@ def check(path: Path, known: Callable[[bytes], bool], force: bool) -> None:
             raise ScenarioError(f"{path}: another file exists there; use another name, or --force")
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error}") from None
-
-
-def save(path: Path, content: bytes) -> None:
-    """Write a file, as a whole or not at all.
-
-    Raises:
-        ScenarioError: If writing fails.
-    """
-    try:
-        replace_file(path, content)
-    except OSError as error:
-        raise ScenarioError(f"{path}: not writable: {error.strerror or error}") from None
 
 
 def is_ours(content: bytes) -> bool:
@@ -260,9 +249,8 @@ def _table(study: Study) -> str:
     if not names:
         return ""
     shown, found = metric(names[0]), given[names[0]]
-    unit = f" ({shown.unit})" if shown.unit else ""
     axes = [study.axes[number] for number in study.varying]
-    heads = [*(axis.name for axis in axes), "runs", f"{shown.title}{unit}", "95 % from", "to"]
+    heads = [*(axis.name for axis in axes), "runs", shown.heading, "95 % from", "to"]
     rows = []
     for cell in range(min(_STATIC_ROWS, study.size)):
         labels = [study.axes[n].labels[study.places[n][cell]] for n in study.varying]
