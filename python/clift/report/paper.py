@@ -13,22 +13,14 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from clift._clift import (
-    ACKNOWLEDGED,
-    GONE,
-    SENT,
-    SENT_AGAIN,
-    UNIT_AGAIN,
-    UNIT_NEW,
-    UNIT_REPAIR,
-    __version__,
-)
+import clift._output as output
+from clift._clift import UNIT_AGAIN, UNIT_NEW, UNIT_REPAIR, __version__
 from clift.campaign.metrics import metric
-from clift.errors import ScenarioError
 from clift.report.page.assemble import GENERATOR
 from clift.report.page.content import asked_for, distributions, over_time, repairs, scale, sequences
 from clift.report.page.study import Study
-from clift.report.page.write import check, save
+from clift.report.page.write import check
+from clift.report.sequence import segments
 from clift.report.style import COLOURS, DASHES
 
 if TYPE_CHECKING:
@@ -61,7 +53,6 @@ _STYLE: dict[Any, Any] = {
     "axes.linewidth": 0.6,
     "grid.linewidth": 0.4,
 }
-_MARKS = ((SENT, "sent", ".", 0), (SENT_AGAIN, "retransmitted", "x", 1), (GONE, "lost", "v", 6))
 
 
 class Line(NamedTuple):
@@ -97,10 +88,8 @@ def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
     made = [(name, suffix, folder / f"{name}.{suffix}") for name in pictures for suffix in _DATES]
     for _, _, path in made:
         check(path, _is_ours, force)
-    try:
+    with output.written(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ScenarioError(f"{folder}: not writable: {error.strerror or error}") from None
     creator = {"Creator": f"{GENERATOR} {__version__}"}
     with mpl.rc_context(_STYLE):
         drawn: dict[str, Figure] = {}
@@ -109,7 +98,7 @@ def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
                 drawn = {name: pictures[name]()}
             out = io.BytesIO()
             drawn[name].savefig(out, format=suffix, metadata=creator | {_DATES[suffix]: None})
-            save(path, out.getvalue())
+            output.write(path, out.getvalue())
     return [path for _, _, path in made]
 
 
@@ -188,8 +177,7 @@ def _against(study: Study, name: str, found: dict[str, NDArray[np.float64]]) -> 
 
     there = [cell for cell in range(study.size) if not np.isnan(found["mean"][cell])]
     panels = _grouped(study, there, [] if axis is None else [axis], line, bool(labels))
-    unit = f" ({shown.unit})" if shown.unit else ""
-    return _figure(panels, x, f"{shown.title}{unit}", labels, from_zero=True)
+    return _figure(panels, x, shown.heading, labels, from_zero=True)
 
 
 def _grouped(
@@ -261,14 +249,7 @@ def _sequences(study: Study) -> list[Panel]:
     for cell, log in sequences(study):
 
         def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
-            time, kind, seq = log["time_s"], log["kind"], log["seq"] / 1e3
-            for what, name, marker, colour in _MARKS:
-                here = kind == what
-                if here.any():
-                    axes.plot(time[here], seq[here], marker, color=COLOURS[colour], label=name)
-            here = kind == ACKNOWLEDGED
-            label = "acknowledged"
-            axes.step(time[here], seq[here], where="post", color=COLOURS[2], label=label)
+            segments(axes, log["time_s"], log["kind"], log["seq"], size=0.5)
 
         panels.append(Panel(study.name(cell), [Line("", 0, put)]))
     return panels

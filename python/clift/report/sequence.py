@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.results import Results
-from clift.report.style import MOST_PANELS, Panels
+from clift.report.style import COLOURS, MOST_PANELS, Panels
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from clift.campaign.segments import Excerpt
 
-# Kind of event, its name, its marker, colour and size.
+# Kind of event, its name, its marker, colour and area.
 _MARKS = (
-    (SENT, "sent", ".", "#0072B2", 22),
-    (SENT_AGAIN, "retransmitted", "x", "#D55E00", 26),
-    (GONE, "lost", "v", "#000000", 24),
+    (SENT, "sent", ".", 0, 22),
+    (SENT_AGAIN, "retransmitted", "x", 1, 26),
+    (GONE, "lost", "v", 6, 24),
 )
 
 
@@ -56,28 +58,42 @@ def draw(results: Results) -> Iterator[Figure]:
 
 
 def _excerpt(axes: Axes, log: Excerpt) -> None:
-    for what, name, marker, colour, size in _MARKS:
-        chosen = log.kind == what
-        if chosen.any():
-            axes.scatter(
-                log.time_s[chosen],
-                log.seq[chosen] / 1e3,
-                s=size,
-                marker=marker,
-                color=colour,
-                label=name,
-                linewidths=1.0 if marker == "x" else 0,
-                zorder=2 if what == SENT else 3,
-            )
-    acknowledged = log.kind == ACKNOWLEDGED
-    axes.step(
-        log.time_s[acknowledged],
-        log.seq[acknowledged] / 1e3,
-        where="post",
-        color="#009E73",
-        label="acknowledged",
-    )
+    segments(axes, log.time_s, log.kind, log.seq)
     if not log.matters:
         axes.text(
             0.02, 0.97, "start of the run: nothing was lost", va="top", transform=axes.transAxes
         )
+
+
+def segments(
+    axes: Axes,
+    time_s: NDArray[np.float64],
+    kind: NDArray[np.integer],
+    seq: NDArray[np.number],
+    size: float = 1.0,
+) -> None:
+    """Draw segments sent, retransmitted, lost and acknowledged, by sequence number in kB.
+
+    Args:
+        axes: Where to draw.
+        time_s: When each event was.
+        kind: Its kind.
+        seq: Its sequence number, in bytes.
+        size: Factor of the area of a mark.
+    """
+    for what, name, marker, colour, area in _MARKS:
+        chosen = kind == what
+        if chosen.any():
+            axes.scatter(
+                time_s[chosen],
+                seq[chosen] / 1e3,
+                s=size * area,
+                marker=marker,
+                color=COLOURS[colour],
+                label=name,
+                linewidths=1.0 if marker == "x" else 0,
+                zorder=2 if what == SENT else 3,
+            )
+    known = kind == ACKNOWLEDGED
+    line = axes.step(time_s[known], seq[known] / 1e3, where="post", color=COLOURS[2])
+    line[0].set_label("acknowledged")

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
-import clift._clift as _clift
+from clift._output import write
 from clift._words import counted
 from clift.errors import TraceError
 from clift.report.style import Picture
@@ -50,9 +50,9 @@ def figure(phy: PhyTrace, title: str) -> Figure:
         f"{span(stats['duration_ns'])}{mean}, {stats['erasure_rate']:.3%} erased"
     )
     axes = picture.subplots(2, 3)
-    bins = _Bins(phy)
+    bins = Bins(phy)
     _draw_rate(axes[0, 0], bins)
-    _draw_erasures(axes[0, 1], bins)
+    draw_erasures(axes[0, 1], bins)
     _draw_decoding(axes[0, 2], phy, bins)
     draw_bursts(axes[1, 0], stats["bursts"]["counts"])
     _draw_gaps(axes[1, 1], phy)
@@ -70,10 +70,10 @@ def over_time(phy: PhyTrace) -> Figure:
     Args:
         phy: The trace.
     """
-    bins = _Bins(phy)
+    bins = Bins(phy)
     parts: list[Callable[[Axes], None]] = [lambda axis: _draw_rate(axis, bins)]
     if not (phy.d_ns > 0).all():
-        parts.append(lambda axis: _draw_erasures(axis, bins))
+        parts.append(lambda axis: draw_erasures(axis, bins))
     if phy.d_ns.max() > 1:
         parts.append(lambda axis: _draw_decoding(axis, phy, bins))
     picture = Picture(figsize=(9, 2.2 * len(parts)), layout="constrained")
@@ -95,15 +95,12 @@ def save(picture: Figure, path: Path) -> None:
     Raises:
         TraceError: If the file is not writable.
     """
-    try:
-        content = io.BytesIO()
-        picture.savefig(content, format=path.suffix.lower()[1:], dpi=110)
-        _clift.replace_file(path, content.getvalue())
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from None
+    content = io.BytesIO()
+    picture.savefig(content, format=path.suffix.lower()[1:], dpi=110)
+    write(path, content.getvalue(), TraceError)
 
 
-class _Bins:
+class Bins:
     """Equal time intervals of the trace, as many as the picture can show."""
 
     def __init__(self, phy: PhyTrace) -> None:
@@ -130,10 +127,11 @@ class _Bins:
         self.arrived = arrived if each else received * phy.lldu_bytes
 
     def parts(self) -> list[tuple[int, int]]:
+        """First and end slot of each interval."""
         return list(zip(self.cuts[:-1].tolist(), self.cuts[1:].tolist(), strict=True))
 
 
-def _draw_rate(axis: Axes, bins: _Bins) -> None:
+def _draw_rate(axis: Axes, bins: Bins) -> None:
     unit, scale = "kbit/s", 1e3
     per_byte = 8e9 / bins.width_ns
     if bins.carried.max() * per_byte >= 1e7:
@@ -149,7 +147,8 @@ def _draw_rate(axis: Axes, bins: _Bins) -> None:
     axis.legend(loc="best", fontsize="small")
 
 
-def _draw_erasures(axis: Axes, bins: _Bins) -> None:
+def draw_erasures(axis: Axes, bins: Bins) -> None:
+    """Draws the share of slots erased over time."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share = 100 * (1 - bins.received / bins.slots)
     width = bins.width_ns / 1e9
@@ -160,7 +159,7 @@ def _draw_erasures(axis: Axes, bins: _Bins) -> None:
     axis.stairs(share, bins.times, color=ERASED, fill=True)
 
 
-def _draw_decoding(axis: Axes, phy: PhyTrace, bins: _Bins) -> None:
+def _draw_decoding(axis: Axes, phy: PhyTrace, bins: Bins) -> None:
     # A trace with one-way delays has a round-trip time of 0.
     what = "Delay" if phy.rtt_ns == 0 else "Decoding time"
     axis.set(title=f"{what} d over time", xlabel="time (s)", ylabel="d (ms)")
