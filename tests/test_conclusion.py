@@ -222,9 +222,10 @@ def test_equals_are_rarely_told_apart_and_a_tenth_is_found(windows: bool) -> Non
     """A reduced `validation/campaign_statistics.py --links`, from drawn numbers."""
     rng = np.random.default_rng(6)
     table = Runs()
-    for run, value in enumerate(1000 * rng.lognormal(0, 0.1, 300)):
-        window = (rng.uniform(0, 3000.0), 3000.0, True) if windows else None
-        table.add(0, run, {"goodput_kbps": value, "duration_s": 10.0}, window)
+    values = 1000 * rng.lognormal(0, 0.1, 300)
+    found = [{"goodput_kbps": value, "duration_s": 10.0} for value in values]
+    of = [(rng.uniform(0, 3000.0), 3000.0, True) for _ in found] if windows else []
+    table.add(0, range(300), found, of)
     shared = "trace" if windows else None
     cell = Cell({}, False, 300, Values.of(table, 0), shared)
     whole = Results("drawn", 1, [], [cell], [], table=table)

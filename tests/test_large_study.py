@@ -93,10 +93,10 @@ def test_runs_come_in_any_order_and_more_than_once() -> None:
     for turn in range(3):
         for place in draw.permutation(len(wanted))[:1500]:
             (cell, run), found = list(wanted)[place], list(wanted.values())[place]
-            table.add(cell, run, found)
+            table.add(cell, [run], [found])
         assert len(table) <= len(wanted), turn
     for cell, run in wanted:
-        table.add(cell, run, wanted[cell, run])
+        table.add(cell, [run], [wanted[cell, run]])
     assert list(zip(table.cells().tolist(), table.numbers().tolist(), strict=True)) == list(wanted)
     assert table.bounds(4) == (1200, 1200)
     assert table.array("a").tolist() == [found["a"] for found in wanted.values()]

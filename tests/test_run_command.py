@@ -205,7 +205,7 @@ def interrupted(scenario: Path, folder: Path) -> str:
     return out
 
 
-@pytest.mark.parametrize("place", ["run", "_row", "note"])
+@pytest.mark.parametrize("place", ["run", "row", "note"])
 def test_ctrl_c_may_come_anywhere(
     scenario: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

@@ -249,10 +249,14 @@ def of_two(
     cells = []
     factor = part if law.primary == "goodput_kbps" else 1 / part
     for number, label in enumerate("AB"):
-        for run, at in enumerate(chosen[number::2]):
-            found = {name: law.values[there[at]][name] for name in (law.primary, "duration_s")}
-            found[law.primary] *= factor if number else 1.0
-            table.add(number, run, found, windows.get(there[at]))
+        places = [there[at] for at in chosen[number::2]]
+        found = [
+            {name: law.values[place][name] for name in (law.primary, "duration_s")}
+            for place in places
+        ]
+        for one in found:
+            one[law.primary] *= factor if number else 1.0
+        table.add(number, range(runs), found, [windows.get(place) for place in places])
         values = Values.of(table, number)
         cells.append(Cell({"scheme": label}, law.is_transfer, runs, values, law.shared))
     [one] = verdicts(Results("two", 1, [("scheme", ["A", "B"])], cells, [], table=table))

@@ -66,21 +66,22 @@ def _keys(vary: Mapping[str, Any], name: str, labels: list[str]) -> list[str]:
     """The dotted keys that the points of an axis set."""
     points = vary.get(name)
     if isinstance(points, dict) and set(labels) <= points.keys():
-        return [key for label in labels for key, _ in _leaves(points[label], "")]
+        return [key for label in labels for key, _ in leaves(points[label])]
     if name == "sample" and isinstance(points, dict):
-        return [key for key, _ in _leaves(points, "") if key not in _OF_SAMPLE]
+        return [key for key, _ in leaves(points) if key not in _OF_SAMPLE]
     zipped = vary.get("zip")
     if isinstance(zipped, dict) and isinstance(zipped.get(name), dict):
-        return [key for key, _ in _leaves(zipped[name], "")]
-    return [key for key, _ in _leaves(vary, "") if key == name or key.endswith(f".{name}")]
+        return [key for key, _ in leaves(zipped[name])]
+    return [key for key, _ in leaves(vary) if key == name or key.endswith(f".{name}")]
 
 
-def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
-    if not isinstance(value, dict) or {"from", "to"} <= value.keys():  # a range
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys and values of a part of `[vary]`; a range is one value."""
+    if not isinstance(value, Mapping) or {"from", "to"} <= value.keys():  # a range
         yield key, value
         return
     for name, inner in value.items():
-        yield from _leaves(inner, f"{key}.{name}" if key else name)
+        yield from leaves(inner, f"{key}.{name}" if key else name)
 
 
 def _are_given(keys: Sequence[str]) -> bool:

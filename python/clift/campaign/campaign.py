@@ -282,11 +282,20 @@ def run(
     results.margin = _parse.number("margin", margin, 0.0, 1.0)
     results.compare = (compare,) if isinstance(compare, str) else tuple(compare)
     compared_axes(results)
-    with bar(made.name or "running", made.size if progress else 0) as watch:
-        run_campaign(made, watch, threads, results=results)
+    return measured(made, results, progress, threads=threads)
+
+
+def measured(scenario: Scenario, results: Results, progress: bool, **how: Any) -> Campaign:
+    """Run what is planned, with a bar, as `run_campaign` does.
+
+    Raises:
+        Interrupted: On Ctrl-C before a run was done.
+    """
+    with bar(scenario.name or "running", results.wanted if progress else 0) as watch:
+        run_campaign(scenario, watch, results=results, **how)
     if not results.done:
         raise Interrupted("stopped before a run had finished", [])
-    return Campaign(made, results)
+    return Campaign(scenario, results)
 
 
 def _known(metric: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil, inf, isinf
 from typing import Any, NamedTuple
@@ -39,6 +39,12 @@ class Range(NamedTuple):
 
     low: float
     high: float
+
+    @classmethod
+    def of(cls, ends: Sequence[float | None]) -> Range:
+        """The range of which `as_list` gave the ends."""
+        low, high = (inf if end is None else end for end in ends)
+        return cls(low, high)
 
     def as_list(self) -> list[float | None]:
         """Both ends as JSON can hold them: None for one that nothing bounds."""
@@ -481,12 +487,12 @@ def _head(verdict: Verdict) -> str:
 
 def _where(verdict: Verdict) -> str:
     place = " ".join(label for label in verdict.condition if label is not None)
-    gain = _percent(verdict.gain)
+    gain = percent(verdict.gain)
     if verdict.best is not None and isinf(verdict.gain.low):
         much = f"({verdict.among[0]} has no {verdict.word.removeprefix('more ')})"
     elif verdict.best is not None:
-        interval = f", interval {_percent(verdict.interval)}" if verdict.interval else ""
-        costs = "".join(f"; {_cost(*cost)}" for cost in verdict.costs)
+        interval = f", interval {percent(verdict.interval)}" if verdict.interval else ""
+        costs = "".join(f"; {cost(*one)}" for one in verdict.costs)
         much = f"({gain} {verdict.word} than {verdict.among[0]}{interval}{costs})"
     elif verdict.why:
         much = ""
@@ -507,8 +513,8 @@ def _fixed(verdict: Verdict) -> str:
     first = verdict.best or verdict.among[0]
 
     def told(one: Fixed) -> str:
-        interval = f", interval {_percent(one.interval)}" if one.interval else ""
-        return f"{one.label} {_percent(Range(one.cost, one.cost))} (with {one.partner}{interval})"
+        interval = f", interval {percent(one.interval)}" if one.interval else ""
+        return f"{one.label} {percent(Range(one.cost, one.cost))} (with {one.partner}{interval})"
 
     costs.sort(key=lambda one: one.cost)
     listed = ", ".join(map(told, costs))
@@ -539,13 +545,15 @@ def _listed(where: list[str]) -> str:
     return f" for {listed}"
 
 
-def _percent(spread: Range) -> str:
+def percent(spread: Range) -> str:
+    """A range of shares in per cent."""
     if isinf(spread.high):
         return f"at least {spread.low * 100:.0f} %"
     return f"{_span(spread.low * 100, spread.high * 100, 0)} %"
 
 
-def _cost(what: str, unit: str, spread: Range) -> str:
+def cost(what: str, unit: str, spread: Range) -> str:
+    """How much more or less of something the best takes."""
     more = "more" if spread.low > 0 else "less"
     low, high = sorted((abs(spread.low), abs(spread.high)))
     digits = 0 if high >= 10 else 1

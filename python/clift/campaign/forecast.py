@@ -98,20 +98,8 @@ def forecast(scenario: Scenario, folder: Path, threads: int | None = None) -> Fo
     files = 0 if ours is None else ours.files
     if store is not None:
         store.close()
-    return Forecast(
-        *(
-            scenario.axes,
-            len(cells),
-            wanted,
-            wanted - missing,
-            missing,
-            files,
-            batches,
-            seconds,
-            tried,
-            of_another,
-        )
-    )
+    known = (scenario.axes, len(cells), wanted, wanted - missing, missing)
+    return Forecast(*known, files, batches, seconds, tried, of_another)
 
 
 def _pace(cells: Sequence[Scenario]) -> tuple[float, int]:

@@ -14,18 +14,9 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 WINDOW = ("start_s", "length_s", "wraps")
 """How a run shares a trace, as columns beside what it measured."""
-# Runs that are put into arrays at once, and arrays of how many runs are made one.
-_ROWS, _JOINED = 512, 1 << 16
+# Arrays of how many runs are made one.
+_JOINED = 1 << 16
 _MISSING = float("nan")
-
-
-class _Row(NamedTuple):
-    """A run as it comes."""
-
-    cell: int
-    run: int
-    found: Mapping[str, float]
-    window: tuple[float, float, bool] | None
 
 
 class _Part(NamedTuple):
@@ -43,13 +34,13 @@ class Runs:
 
     Example:
         >>> runs = Runs()
-        >>> runs.add(1, 0, {"goodput_kbps": 9.0})
-        >>> runs.add(0, 3, {"goodput_kbps": 7.0, "completion_s": 2.0})
+        >>> runs.add(1, [0], [{"goodput_kbps": 9.0}])
+        >>> runs.add(0, [3], [{"goodput_kbps": 7.0, "completion_s": 2.0}])
         >>> len(runs), runs.names, runs.bounds(1), runs.array("goodput_kbps")
         (2, ['goodput_kbps', 'completion_s'], (1, 2), array([7., 9.]))
     """
 
-    __slots__ = ("_cells", "_columns", "_few", "_parts", "_rows", "_runs", "_starts")
+    __slots__ = ("_cells", "_columns", "_few", "_parts", "_runs", "_starts")
 
     def __init__(self) -> None:
         self._cells: Ints = np.zeros(0, np.int64)
@@ -57,7 +48,6 @@ class Runs:
         # Where the runs of each cell begin, and behind the last one the end.
         self._starts: Ints = np.zeros(1, np.int64)
         self._columns: dict[str, Column] = {}
-        self._rows: list[_Row] = []
         # Runs in arrays: those of a few at a time, and what many of them were joined to.
         self._few: list[_Part] = []
         self._parts: list[_Part] = []
@@ -65,21 +55,22 @@ class Runs:
     def add(
         self,
         cell: int,
-        run: int,
-        found: Mapping[str, float],
-        window: tuple[float, float, bool] | None = None,
+        runs: Sequence[int],
+        found: Sequence[Mapping[str, float]],
+        of: Sequence[tuple[float, float, bool] | None] = (),
     ) -> None:
-        """Takes a run.
+        """Takes runs of a cell.
 
         Args:
-            cell: The number of its cell.
-            run: Its own number in the cell.
-            found: What it measured, by metric; without a NaN.
-            window: Start, length and whether it repeats, of a trace that runs share; None: none.
+            cell: The number of the cell.
+            runs: Their own numbers in the cell.
+            found: What each measured, by metric; without a NaN.
+            of: Start, length and whether it repeats, of a trace that runs share; None: none.
         """
-        self._rows.append(_Row(cell, run, found, window))
-        if len(self._rows) >= _ROWS:
-            self._gather()
+        columns = measured(found)
+        if any(of):
+            columns |= windows(of)
+        self.extend(np.full(len(runs), cell), np.array(runs, np.int64), columns)
 
     def extend(self, cells: Ints, runs: Ints, columns: Mapping[str, Floats]) -> None:
         """Takes many runs.
@@ -96,17 +87,6 @@ class Runs:
         if sum(len(part.runs) for part in self._few) >= _JOINED:
             self._join()
 
-    def _gather(self) -> None:
-        """Puts the runs that came one by one into arrays."""
-        rows, self._rows = self._rows, []
-        if not rows:
-            return
-        columns = measured([row.found for row in rows])
-        if any(row.window is not None for row in rows):
-            columns |= windows([row.window for row in rows])
-        cells, runs = (np.array([row[at] for row in rows], np.int64) for at in (0, 1))
-        self.extend(cells, runs, columns)
-
     def _join(self) -> None:
         """Makes one part of several, so that there are not thousands of small ones."""
         few, self._few = self._few, []
@@ -119,9 +99,8 @@ class Runs:
 
     def _settle(self) -> None:
         """Puts what has come since into the table."""
-        if not (self._rows or self._few or self._parts):
+        if not (self._few or self._parts):
             return
-        self._gather()
         self._join()
         there = _Part(self._cells, self._runs, {})
         cells, runs = (

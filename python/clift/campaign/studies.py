@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import clift._parse as _parse
-from clift._bar import bar
-from clift.campaign.campaign import Campaign
+from clift.campaign.campaign import Campaign, measured
 from clift.campaign.folder import refuse_foreign
-from clift.campaign.runner import planned, run_campaign
+from clift.campaign.runner import planned
 from clift.campaign.store import open_store
-from clift.errors import Interrupted
 from clift.simulation import chosen
 
 
@@ -75,8 +73,5 @@ def sweep(
     with open_store(where, made, force) as store:
         if not force:
             refuse_foreign(where)
-        with bar(made.name or "running", results.wanted if progress else 0) as watch:
-            run_campaign(made, watch, threads, store, until_halfwidth, results, scheduler)
-    if not results.done:
-        raise Interrupted("stopped before a run had finished", [])
-    return Campaign(made, results)
+        how = {"threads": threads, "until": until_halfwidth, "scheduler": scheduler}
+        return measured(made, results, progress, store=store, **how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from clift.campaign.metrics import in_order
 from clift.campaign.repairs import MOST_UNITS, repair
 from clift.campaign.results import Comparison, Results
 from clift.campaign.runs import Ints
-from clift.campaign.segments import MOST_FLOWS
+from clift.campaign.segments import MOST_FLOWS, Segments
 from clift.scenario import Scenario
+from clift.simulation import Run
 
 NAMES = ("runs", "summary", "series", "delays", "sequence", "units")
 """What the tables of the folder are called."""
@@ -43,10 +45,11 @@ def in_parts(results: Results, scenario: Scenario) -> dict[str, Callable[[], Ite
     return {
         "runs": lambda: _runs(results, scenario),
         "summary": lambda: _whole(_summary(results), _ESTIMATES),
-        "series": lambda: iter([_series(results)]),
-        "delays": lambda: iter([_delays(results)]),
-        "sequence": lambda: iter([_sequence(results)]),
-        "units": lambda: iter([_units(results)]),
+        "series": lambda: _of_cells(results, _series),
+        "delays": lambda: _of_cells(results, lambda _, cell: _delays(results.segments(cell))),
+        "sequence": lambda: _of_cells(results, lambda _, cell: _sequence(results.segments(cell))),
+        # Units around a loss and its repair.
+        "units": lambda: _of_cells(results, lambda run, _: repair(run), MOST_UNITS),
     }
 
 
@@ -150,56 +153,40 @@ def _estimates(
     )
 
 
-def _series(results: Results) -> pa.Table:
-    """Time series of the first run of each cell."""
-    tables = []
-    for index, cell in enumerate(results.drawn):
-        if cell.first is None:
-            continue
-        seconds = cell.first.summary()["duration_s"]
-        # About a thousand samples of each flow.
-        table = cell.first.series(interval_ms=max(10.0, seconds), flows=MOST_FLOWS)
-        tables.append(_labelled(table, index, cell.labels))
-    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+def _of_cells(
+    results: Results, make: Callable[[Run, int], pa.Table | None], most: int | None = None
+) -> Iterator[pa.Table]:
+    """One table of what is made of the first run of each cell, with the labels of the cell."""
+    found = (
+        _labelled(made, index, cell.labels)
+        for index, cell in enumerate(results.drawn)
+        if cell.first is not None and (made := make(cell.first, index)) is not None
+    )
+    tables = list(islice(found, most))
+    yield pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
 
 
-def _delays(results: Results) -> pa.Table:
-    """Histograms of the segments' one-way delays in the first run of each cell."""
-    tables = []
-    for index, cell in enumerate(results.drawn):
-        found = results.segments(index)
-        if found is None or not found.counts.size:
-            continue
-        edges = found.edges_ms
-        table = pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": found.counts})
-        tables.append(_labelled(table, index, cell.labels))
-    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+def _series(run: Run, _cell: int) -> pa.Table:
+    """Time series, of about a thousand samples of each flow."""
+    return run.series(interval_ms=max(10.0, run.summary()["duration_s"]), flows=MOST_FLOWS)
 
 
-def _sequence(results: Results) -> pa.Table:
-    """Segments around the loss that mattered most in the first run of each cell."""
-    tables = []
-    for index, cell in enumerate(results.drawn):
-        found = results.segments(index)
-        if found is None or found.excerpt is None:
-            continue
-        log = found.excerpt
-        columns = {"time_s": log.time_s, "kind": log.kind, "seq": log.seq}
-        around = pa.array([log.matters] * len(log.seq), pa.bool_())
-        tables.append(_labelled(pa.table(columns | {"around_a_loss": around}), index, cell.labels))
-    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+def _delays(found: Segments | None) -> pa.Table | None:
+    """Histogram of the segments' one-way delays."""
+    if found is None or not found.counts.size:
+        return None
+    edges = found.edges_ms
+    return pa.table({"from_ms": edges[:-1], "to_ms": edges[1:], "segments": found.counts})
 
 
-def _units(results: Results) -> pa.Table:
-    """Units of live links around a loss and its repair, in the first runs of the first cells."""
-    tables: list[pa.Table] = []
-    for index, cell in enumerate(results.drawn):
-        if len(tables) == MOST_UNITS:
-            break
-        found = None if cell.first is None else repair(cell.first)
-        if found is not None:
-            tables.append(_labelled(found, index, cell.labels))
-    return pa.concat_tables(tables) if tables else pa.table({"cell": pa.array([], pa.int64())})
+def _sequence(found: Segments | None) -> pa.Table | None:
+    """Segments around the loss that mattered most."""
+    if found is None or found.excerpt is None:
+        return None
+    log = found.excerpt
+    around = pa.array([log.matters] * len(log.seq), pa.bool_())
+    columns = {"time_s": log.time_s, "kind": log.kind, "seq": log.seq}
+    return pa.table(columns | {"around_a_loss": around})
 
 
 def _labelled(table: pa.Table, cell: int, labels: dict[str, str]) -> pa.Table:

@@ -44,8 +44,8 @@ class Values(Mapping[int, dict[str, float]]):
 
     def __init__(self, runs: Mapping[int, Mapping[str, float]] | None = None) -> None:
         self._runs, self._cell = Runs(), 0
-        for run, found in (runs or {}).items():
-            self[run] = found
+        if runs:
+            self._runs.add(0, list(runs), list(runs.values()))
 
     @classmethod
     def of(cls, runs: Runs, cell: int) -> Self:
@@ -65,7 +65,7 @@ class Values(Mapping[int, dict[str, float]]):
             run: Its number.
             found: Numbers by metric; none of them is NaN.
         """
-        self._runs.add(self._cell, run, found)
+        self._runs.add(self._cell, [run], [found])
 
     @property
     def names(self) -> list[str]:

@@ -83,7 +83,7 @@ class Worker:
                 batch.failure = self._fault(place, outcome)
                 break
             run = Run(scenario, outcome)
-            batch.rows.append(self._row(place, run))
+            batch.rows.append(self.row(place, run))
             if place < min(count, DRAWN_CELLS):
                 batch.firsts[place] = run
         room = len(batch.rows)
@@ -92,10 +92,6 @@ class Worker:
                 batch.spans.append((first, min(end, first + room)))
             room -= end - first
         return batch
-
-    def row(self, place: int, run: Run) -> Row:
-        """What is kept of a run that was done elsewhere."""
-        return self._row(place, run)
 
     def _look(self, _done: int) -> None:
         if self._stop.is_set():
@@ -108,7 +104,8 @@ class Worker:
         labels = "".join(f"{label}, " for label in cell.labels.values())
         return SimulationError(f"{labels}run {place // len(self._cells)}: {outcome}")
 
-    def _row(self, place: int, run: Run) -> Row:
+    def row(self, place: int, run: Run) -> Row:
+        """What is kept of a run."""
         cell = place % len(self._cells)
         core, number, replication = run.scenario.task()
         values = measured_by(run)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from clift._keywords import SECTIONS
+from clift.campaign.axes import leaves
 from clift.design.space import Candidate, is_chosen
 from clift.errors import ScenarioError
 
@@ -43,8 +44,8 @@ def split(
     for name, inner in vary.items():
         if name in ("zip", "sample") and isinstance(inner, Mapping):
             axes_of = inner.values() if name == "zip" else [inner]
-            for key in [key for one in axes_of for key, _ in _leaves(one, "")]:
-                if is_chosen([key.removesuffix(".from").removesuffix(".to")]):
+            for key in [key for one in axes_of for key, _ in leaves(one)]:
+                if is_chosen([key]):
                     raise ScenarioError(f"vary.{name}: a search takes lists of `{key}`; {_CURE}")
             met[name] = inner
             continue
@@ -54,7 +55,7 @@ def split(
                 met[name] = left
             continue
         points = inner if isinstance(inner, Mapping) else {}
-        changes = {label: dict(_leaves(point, "")) for label, point in points.items()}
+        changes = {label: dict(leaves(point)) for label, point in points.items()}
         if is_chosen([key for point in changes.values() for key in point]):
             axes.append(
                 [
@@ -81,11 +82,3 @@ def _without(key: str, value: Any, chosen: dict[str, list[Any]]) -> Any:
     left = {name: _without(f"{key}.{name}", one, chosen) for name, one in value.items()}
     left = {name: one for name, one in left.items() if one is not None}
     return left or None
-
-
-def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
-    if not isinstance(value, Mapping):
-        yield key, value
-        return
-    for name, inner in value.items():
-        yield from _leaves(inner, f"{key}.{name}" if key else name)

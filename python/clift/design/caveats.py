@@ -27,11 +27,15 @@ def campaign(design: Design) -> Results:
         # A contest of several conditions is shown by the first of them.
         of_each = len(design.cells) // len(design.contests) // count
         scenario = design.cells[place * of_each * count + order[0]]
-        for run in range(len(contest.race.values[order[0]])):
-            if (found := contest.runs.get((order[0], run, 0))) is not None:
-                at = contest.race.windows.get(run)
-                window = None if at is None else (at.start_s, at.length_s, at.wraps)
-                table.add(len(cells), run, found, window)
+        most = len(contest.race.values[order[0]])
+        runs = [run for run in range(most) if (order[0], run, 0) in contest.runs]
+        starts = [contest.race.windows.get(run) for run in runs]
+        table.add(
+            len(cells),
+            runs,
+            [contest.runs[order[0], run, 0] for run in runs],
+            [None if at is None else (at.start_s, at.length_s, at.wraps) for at in starts],
+        )
         named = zip(design.axes, contest.condition, strict=True)
         labels = {name: label for (name, _), label in named if label is not None}
         values = Values.of(table, len(cells))

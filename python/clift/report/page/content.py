@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clift.campaign.conclusion import Range, cost, percent
 from clift.campaign.metrics import judged_by, metric
 from clift.report.page.columns import averaged, column, numbers, thinned
 from clift.report.page.study import FIGURES, Study
@@ -96,16 +97,21 @@ def verdicts(study: Study) -> list[list[str]]:
         where = ", ".join(label for label in one["condition"] if label is not None)
         if one["best"] is not None:
             other = one["among"][0]
-            gain = f"{_percent(one['gain'])} {one['word']} than {other}"
+            gain = f"{percent(Range.of(one['gain']))} {one['word']} than {other}"
             if one["gain"][0] is None:
                 gain = f"{other} has no {one['word'].removeprefix('more ')}"
-            interval = _percent(one["interval"]) if one["interval"] else ""
-            row = [one["best"], gain, interval, "; ".join(_cost(*cost) for cost in one["costs"])]
+            interval = percent(Range.of(one["interval"])) if one["interval"] else ""
+            row = [
+                one["best"],
+                gain,
+                interval,
+                "; ".join(cost(what, unit, Range.of(ends)) for what, unit, ends in one["costs"]),
+            ]
         elif one["why"]:
             row = [f"no winner: {one['why']}", "", "", ""]
         else:
             row = [f"no clear difference: {', '.join(sorted(one['among']))}"]
-            row += [f"{_percent(one['gain'])} apart", "", ""]
+            row += [f"{percent(Range.of(one['gain']))} apart", "", ""]
         rows.append([where or "everywhere", *row])
     return rows
 
@@ -342,23 +348,3 @@ def _runs(study: Study) -> dict[str, Any]:
         "seed": column(seed, "u8"),
         "in_all": study.tables["runs"].num_rows,
     }
-
-
-def _percent(spread: list[float | None]) -> str:
-    least, most = spread
-    if least is None:
-        return ""
-    if most is None:
-        return f"at least {least * 100:.0f} %"
-    low, high = f"{least * 100:.0f}", f"{abs(most) * 100:.0f}"
-    return f"{low} %" if low == high else f"{low} to {high} %"
-
-
-def _cost(what: str, unit: str, spread: list[float]) -> str:
-    more = "more" if spread[0] > 0 else "less"
-    low, high = sorted(abs(end) for end in spread)
-    digits = 0 if high >= 10 else 1
-    span = f"{low:.{digits}f}"
-    if f"{high:.{digits}f}" != span:
-        span += f" to {high:.{digits}f}"
-    return f"{span} {'points' if unit == '%' else unit} {more} {what}"
