@@ -52,19 +52,13 @@ _COLUMNS = {
 
 def _table(found: dict[str, dict[str, Any]]) -> str:
     """The table of hosts, and below it the first difference and whether packet fates agree."""
+    from clift.report.text import aligned
+
     shown = {name: title for name, title in _COLUMNS.items() if _is_there(found, name)}
     rows = [["host", "TCP", *shown.values()]]
     for host, one in found.items():
         rows.append([host, one["tcp"], *(_number(one[name]) for name in shown)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        names, numbers = (
-            zip(row[:2], widths[:2], strict=True),
-            zip(row[2:], widths[2:], strict=True),
-        )
-        cells = [text.ljust(width) for text, width in names]
-        lines.append("  ".join(cells + [text.rjust(width) for text, width in numbers]))
+    lines = [aligned(rows, left=2)]
     for host, one in found.items():
         if (fates := one["fates"]) is not None:
             agree = "all equal to those of the link alone" if fates["agree"] else fates["first"]

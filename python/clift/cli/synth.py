@@ -9,7 +9,7 @@ import click
 
 from clift.cli.options import TIME, Picture, busy
 from clift.errors import ScenarioError, TraceError
-from clift.trace import PhyTrace
+from clift.trace import read_trace
 
 
 class Unit(click.ParamType):  # type: ignore[type-arg] # older versions take none
@@ -134,15 +134,9 @@ def synth(output: Path, **given: Any) -> None:
 
         with busy(f"drawing {given['plot']}"):
             title = given["environment"] or given["preset"]
-            picture = figure(channel, title, seed, _written(output), measured)
+            picture = figure(channel, title, seed, read_trace(output), measured)
             save(picture, given["plot"])
         click.echo(given["plot"])
-
-
-def _written(path: Path) -> PhyTrace:
-    from clift.trace import read_trace
-
-    return read_trace(path)
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,6 @@ def tmt(
     """Apply schemes to the PHY trace in PATH, with every slot in use."""
     import clift.tmt as manager
     from clift.report.link_text import table
-    from clift.report.link_trace import write
     from clift.report.model_text import departed
 
     if output is not None and len(schemes) > 1:
@@ -87,21 +86,20 @@ def tmt(
             "delay counts twice, so omit --rtt",
             err=True,
         )
+    times: dict[str, Any] = {
+        "rtt_ms": rtt_ns / 1e6,
+        "feedback_ms": None if feedback is None else feedback / 1e6,
+    }
     found: list[tuple[str, dict[str, Any]]] = []
     departures = []
     for scheme in schemes:
         with busy(f"applying {scheme}"):
-            link = manager.apply(
-                phy,
-                scheme,
-                rtt_ms=rtt_ns / 1e6,
-                feedback_ms=None if feedback is None else feedback / 1e6,
-            )
+            link = manager.apply(phy, scheme, **times)
             found.append((scheme, link.stats()))
             if check:
-                departures.append(_departure(phy, scheme, rtt_ns, feedback))
+                departures.append(depart(phy, scheme, **times))
             if output is not None:
-                write(link, output)
+                link.core.write(output)
     if as_json:
         said = [{"scheme": scheme, **stats} for scheme, stats in found]
         for one, departure in zip(said, departures, strict=False):
@@ -120,11 +118,6 @@ def _rtt(phy: PhyTrace) -> int:
     why = "default" if measured is None else "from the trace"
     click.echo(f"taken: --rtt {rtt / 1e6:g} ms ({why})", err=True)
     return rtt
-
-
-def _departure(phy: PhyTrace, scheme: str, rtt: int, feedback: int | None) -> Departure:
-    feedback_ms = None if feedback is None else feedback / 1e6
-    return depart(phy, scheme, rtt_ms=rtt / 1e6, feedback_ms=feedback_ms)
 
 
 def _departure_json(departure: Departure) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:
     for source in found:
         with busy(f"drawing {source.path}"):
             target = _picture(source, output)
-            save(figure(_read(source), source.name), target)
+            save(figure(source.read(), source.name), target)
         click.echo(target)
 
 
@@ -134,10 +134,6 @@ def _picture(source: Source, output: Path | None) -> Path:
     if output is not None and not output.is_dir():
         return output
     return (output or Path()) / f"{source.name.replace(' ', '_')}.png"
-
-
-def _read(source: Source) -> PhyTrace:
-    return source.read()
 
 
 def _sources(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Source]:

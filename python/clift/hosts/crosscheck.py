@@ -100,8 +100,8 @@ class Flow:
         return cls(
             count=config["flows"] or 1,
             congestion=transport["congestion"],
-            packet=_number(transport["packet"]),
-            size=None if size is None else _number(size),
+            packet=_clift.parse_size(transport["packet"]),
+            size=None if size is None else _clift.parse_size(size),
             duration_s=_clift.parse_time(config["duration"]) / 1e9,
             window=_bound(transport["cwnd_max"]),
             initial_window=_bound(transport["initial_window"]),
@@ -558,12 +558,6 @@ def _ns3_program(name: str) -> Path:
     if not found:
         raise MissingHostError(f"{folder} has no {name}; `make ns3` makes it")
     return found[-1]
-
-
-def _number(text: str) -> int:
-    value, unit = text.split()
-    scale = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20}
-    return round(float(value) * scale[unit])
 
 
 def _bound(text: str | None) -> int | None:

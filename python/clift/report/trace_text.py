@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clift._words import counted
+from clift.report.text import aligned
 from clift.trace import PhyTrace
 
 
@@ -92,19 +93,12 @@ def table(infos: Sequence[tuple[str, dict[str, Any]]]) -> str:
         "trace", "slots", "seconds", "kbit/s", "erased %", "bursts", "mean", "longest",
         "gap ms", "max gap ms", "d p50 ms", "d p99 ms", "d max ms", "alpha", "beta",
     )  # fmt: skip
-    rows = [head] + [_cells(name, info) for name, info in infos]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells))
-    return "\n".join(lines)
+    return aligned([list(head), *(_cells(name, info) for name, info in infos)], left=1)
 
 
-def _cells(name: str, info: dict[str, Any]) -> tuple[str, ...]:
+def _cells(name: str, info: dict[str, Any]) -> list[str]:
     bursts, decoding = info["bursts"], info["decoding_ns"] or {}
-    return (
+    return [
         name,
         str(info["slots"]),
         f"{info['duration_ns'] / 1e9:.3f}",
@@ -118,7 +112,7 @@ def _cells(name: str, info: dict[str, Any]) -> tuple[str, ...]:
         *(f"{decoding[key] / 1e6:.4g}" if decoding else "-" for key in ("p50", "p99", "max")),
         _share(info["alpha"]),
         _share(info["beta"]),
-    )
+    ]
 
 
 def span(nanoseconds: int) -> str:
