@@ -7,18 +7,13 @@ The folder is that of `clift run examples/leo_sky.toml -o results/sky --no-plots
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-import pyarrow.parquet as parquet
+import study
+from pages import ROOT, put
+from study import plt
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from build import put
-
-ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/a-sky-that-moves.md"
 IMAGE = ROOT / "docs/images/a_sky_that_moves.svg"
 SKY = ROOT / "examples/leo_sky.csv"
@@ -39,14 +34,13 @@ def goodputs(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
         (row["sky"], row["congestion"]): {
             name: None if row[name] is None else row[name] / 1e3 for name in names
         }
-        for row in parquet.read_table(folder / "summary.parquet").to_pylist()
+        for row in study.rows(folder, "summary")
         if row["metric"] == "goodput_kbps"
     }
 
 
 def draw(cells: dict[tuple[str, str], dict[str, Any]]) -> None:
     """The sky over time beside the goodput of each control."""
-    mpl.rcParams["svg.hashsalt"] = "clift"
     figure, (over_time, bars) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
     with SKY.open() as file:
         rows = [row for row in csv.DictReader(file) if float(row["time_s"]) <= SHOWN_S]
@@ -73,7 +67,7 @@ def draw(cells: dict[tuple[str, str], dict[str, Any]]) -> None:
     for axes in (over_time, bars):
         axes.spines["top"].set_visible(False)
     bars.spines["right"].set_visible(False)
-    figure.savefig(IMAGE, metadata={"Date": None})
+    study.save(figure, IMAGE)
 
 
 def table(cells: dict[tuple[str, str], dict[str, Any]]) -> str:
@@ -93,9 +87,7 @@ def table(cells: dict[tuple[str, str], dict[str, Any]]) -> str:
 
 def main() -> None:
     """Draws and fills."""
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    cells = goodputs(Path(sys.argv[1]))
+    cells = goodputs(study.folder())
     draw(cells)
     put(PAGE, "results", table(cells))
 

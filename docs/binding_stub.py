@@ -7,11 +7,11 @@ The signatures in bindings/python/src are the only description: their types beco
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from python_front import HEAD, PACKAGE, ROOT, formatted
+from pages import ROOT, settle
+from python_front import HEAD, PACKAGE, formatted
 
 STUB = PACKAGE / "_clift.pyi"
 SOURCES = ROOT / "bindings" / "python" / "src"
@@ -222,18 +222,5 @@ def stub() -> str:
     )
 
 
-def main(check: bool) -> int:
-    """Writes the stub, or says whether it is out of date."""
-    text = formatted(stub(), STUB)
-    if STUB.read_text() == text:
-        return 0
-    if check:
-        print(f"{STUB.relative_to(ROOT)} is out of date; run python docs/binding_stub.py")
-        return 1
-    STUB.write_text(text)
-    print(f"{STUB.relative_to(ROOT)} written")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(check="--check" in sys.argv))
+    settle({STUB: formatted(stub(), STUB)})

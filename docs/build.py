@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from clift.cli.main import run
+from pages import ROOT, put
 
-ROOT = Path(__file__).parent.parent
+from clift.cli.main import run
 
 
 def main() -> int:
@@ -56,12 +56,6 @@ def _checked(script: str) -> int:
             print(end.code, file=sys.stderr)
         return int(end.code not in (None, 0))
     return 0
-
-
-def put(page: Path, name: str, text: str) -> None:
-    """Puts text between ``<!-- name -->`` and ``<!-- /name -->``."""
-    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-    page.write_text(pattern.sub(lambda match: match[1] + text + match[2], page.read_text()))
 
 
 def examples(check: bool) -> int:

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
+from pages import ROOT, settle
 
 from clift.cli.main import cli
 
-PAGE = Path(__file__).parent / "reference" / "cli.md"
+PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[click.Context]:
@@ -36,15 +35,5 @@ def page() -> str:
     return text
 
 
-def main() -> int:
-    """Writes (or, with `--check`, compares) the page; returns the exit code."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page())
-    elif not PAGE.exists() or PAGE.read_text() != page():
-        print("docs/reference/cli.md is out of date; run python docs/cli_reference.py")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    settle({PAGE: page()})

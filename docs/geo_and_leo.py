@@ -6,19 +6,14 @@ The folder is that of `clift run examples/two_ways.toml -o results/two --no-plot
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import matplotlib as mpl
-import pyarrow.parquet as parquet
+import study
+from pages import ROOT, put
+from study import plt
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from build import put
-
-ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/geo-and-leo.md"
 IMAGE = ROOT / "docs/images/geo_and_leo.svg"
 # Names in the figure, and colours (Okabe and Ito).
@@ -47,7 +42,7 @@ SOMETIMES = (
 def means(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     """Mean of each column over the runs of a cell, by the labels of its axes."""
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in parquet.read_table(folder / "runs.parquet").to_pylist():
+    for row in study.rows(folder):
         runs.setdefault((row["ways"], row["window"]), []).append(row)
     every = ("goodput_kbps", *(f"{FLOW}{name}" for name in SOMETIMES))
     return {
@@ -58,7 +53,6 @@ def means(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 def draw(cells: dict[tuple[str, str], dict[str, float]]) -> None:
     """The goodput of each way, by the shared receive window."""
-    mpl.rcParams["svg.hashsalt"] = "clift"
     figure, axes = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
     width = 0.13
     for place, (way, (label, colour)) in enumerate(WAYS.items()):
@@ -71,7 +65,7 @@ def draw(cells: dict[tuple[str, str], dict[str, float]]) -> None:
     axes.legend(fontsize="small", ncols=2, loc="upper left")
     axes.set_ylim(0, 34)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(IMAGE, metadata={"Date": None})
+    study.save(figure, IMAGE)
 
 
 def table(cells: dict[tuple[str, str], dict[str, float]]) -> str:
@@ -103,9 +97,7 @@ def table(cells: dict[tuple[str, str], dict[str, float]]) -> str:
 
 def main() -> None:
     """Draws and fills."""
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    cells = means(Path(sys.argv[1]))
+    cells = means(study.folder())
     draw(cells)
     put(PAGE, "results", table(cells))
 

@@ -8,18 +8,14 @@ A file that was not through at the end of the run counts as infinitely long in t
 from __future__ import annotations
 
 from math import inf
-from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from build import put
+import study
+from pages import ROOT, put
+from study import plt
 
 import clift
 
-ROOT = Path(__file__).parent.parent
 STUDY = ROOT / "examples/how_many_terminals.toml"
 PAGE = ROOT / "docs/how-many-terminals.md"
 IMAGE = ROOT / "docs/images/how_many_terminals.svg"
@@ -55,7 +51,6 @@ def completions() -> dict[Cell, list[float]]:
 
 def draw(found: dict[Cell, list[float]]) -> None:
     """The median and the 95 % quantile by the number of terminals, for each direction."""
-    mpl.rcParams["svg.hashsalt"] = "clift"
     figure, panels = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained", sharey=True)
     counts = sorted({cell[3] for cell in found})
     for axes, (direction, title) in zip(panels, DIRECTIONS.items(), strict=True):
@@ -73,7 +68,7 @@ def draw(found: dict[Cell, list[float]]) -> None:
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("time of a file of 100 kB (s)")
     panels[0].legend(fontsize="small", title="return carrier; dotted: 95 %", title_fontsize="small")
-    figure.savefig(IMAGE, metadata={"Date": None})
+    study.save(figure, IMAGE)
 
 
 def table(found: dict[Cell, list[float]]) -> str:

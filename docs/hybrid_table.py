@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import csv
-import sys
 from itertools import product
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from pages import ROOT, markdown, refresh
+
 PAGE = ROOT / "docs" / "evidence" / "hybrid.md"
 DATA = ROOT / "validation"
 NS2 = ROOT / "python" / "clift" / "papers"
@@ -51,11 +50,9 @@ def three(value: str) -> str:
     return f"{float(value):.3f}".removeprefix("0")
 
 
-def markdown(head: list[str], body: list[list[str]]) -> str:
+def table(head: list[str], body: list[list[str]]) -> str:
     """Formats a table and omits empty rows."""
-    full = [line for line in body if any(cell for cell in line if "." in cell)]
-    text = ["| " + " | ".join(line) + " |" for line in [head, *full]]
-    return "\n".join([text[0], "|" + "---|" * len(head), *text[1:]])
+    return markdown(head, [line for line in body if any(cell for cell in line if "." in cell)])
 
 
 def fec(found: Beside) -> str:
@@ -65,7 +62,7 @@ def fec(found: Beside) -> str:
         [name, p, delay, *(found.cell(sack, "10", value, "0", delay, p, "1") for value in n)]
         for (sack, name), p, delay in product(AGENTS, ("0.01", "0.001"), DELAYS)
     ]
-    return markdown(["SACK", "p", "D, ms", *(f"N = {value}" for value in n)], body)
+    return table(["SACK", "p", "D, ms", *(f"N = {value}" for value in n)], body)
 
 
 def arq(found: Beside) -> str:
@@ -85,7 +82,7 @@ def arq(found: Beside) -> str:
         )
     ]
     head = ["SACK", "flows", "p", "delivery", "D, ms", *(f"δ = {delta}" for delta in deltas)]
-    return markdown(head, [line for line in body if sum("." in cell for cell in line) > 2])
+    return table(head, [line for line in body if sum("." in cell for cell in line) > 2])
 
 
 def hybrid(found: Beside) -> str:
@@ -98,30 +95,14 @@ def hybrid(found: Beside) -> str:
             AGENTS, (("10", "0.01"), ("10", "0.001"), ("1", "0.01")), deltas
         )
     ]
-    return markdown(["SACK", "flows", "p", "δ", *(f"N = {value}" for value in n)], body)
-
-
-def page(text: str) -> str:
-    """Puts the tables between their marks in the page."""
-    found = Beside()
-    for name, table in (("fec", fec(found)), ("arq", arq(found)), ("hybrid", hybrid(found))):
-        begin, end = f"<!-- {name}: made by docs/hybrid_table.py -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, mark, after = rest.partition(end)
-        if not mark:
-            raise SystemExit(f"error: {PAGE} lacks the marks of the table {name}")
-        text = f"{before}{begin}\n{table}\n{end}{after}"
-    return text
+    return table(["SACK", "flows", "p", "δ", *(f"N = {value}" for value in n)], body)
 
 
 def main() -> None:
     """Writes or checks the page."""
-    old = PAGE.read_text()
-    new = page(old)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new)
-    elif new != old:
-        raise SystemExit(f"error: {PAGE} is not up to date; run python docs/hybrid_table.py")
+    found = Beside()
+    tables = {"fec": fec(found), "arq": arq(found), "hybrid": hybrid(found)}
+    refresh(PAGE, {name: f"{table}\n" for name, table in tables.items()})
 
 
 if __name__ == "__main__":

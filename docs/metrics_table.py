@@ -5,33 +5,22 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from pathlib import Path
+from pages import ROOT, markdown, refresh
 
 from clift import _clift
 
-PAGE = Path(__file__).parent / "reference" / "metrics.md"
-MARKED = re.compile(r"(<!-- metrics -->\n).*?(<!-- /metrics -->)", re.DOTALL)
+PAGE = ROOT / "docs" / "reference" / "metrics.md"
 
 
 def table() -> str:
     """Lays out the catalogue, a row a metric."""
-    lines = ["| name | of | unit | better | meaning |", "|---|---|---|---|---|"]
-    for places, name, _, unit, better, meaning in _clift.metrics():
-        lines.append(f"| `{name}` | {', '.join(places)} | {unit} | {better or ''} | {meaning} |")
-    return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    """Writes or checks the page."""
-    old = PAGE.read_text()
-    new = MARKED.sub(lambda match: match[1] + table() + match[2], old)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new)
-    elif new != old:
-        raise SystemExit(f"error: {PAGE} is not up to date; run python docs/metrics_table.py")
+    head = ["name", "of", "unit", "better", "meaning"]
+    body = [
+        [f"`{name}`", ", ".join(places), unit, better or "", meaning]
+        for places, name, _, unit, better, meaning in _clift.metrics()
+    ]
+    return markdown(head, body) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    refresh(PAGE, {"metrics": table()})

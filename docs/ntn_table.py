@@ -7,13 +7,13 @@ whether they are up to date.
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 from typing import Any
+
+from pages import ROOT, markdown, refresh
 
 import clift
 
-PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "ntn.md"
+PAGE = ROOT / "docs" / "evidence" / "ntn.md"
 SEEDS = range(1, 6)
 LEO, GEO = "nr-ntn-leo600", "nr-ntn-geo"
 GRANTS: dict[str, dict[str, Any]] = {
@@ -43,12 +43,6 @@ def mbps(link: clift.NtnLink, **options: Any) -> str:
 def seconds(link: clift.NtnLink, size: int, **options: Any) -> str:
     """Completion time of a file."""
     return f"{mean(link, 'completion_s', duration_s=60, file_bytes=size, **options):.2f}"
-
-
-def markdown(head: list[str], body: list[list[str]]) -> str:
-    """Lays out a table."""
-    lines = ["| " + " | ".join(line) + " |" for line in [head, *body]]
-    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
 def offset() -> str:
@@ -141,27 +135,10 @@ def bbr() -> str:
     return markdown(head, body)
 
 
-def page(text: str) -> str:
-    """Puts the tables between their marks in the page."""
-    for make in (offset, feedback, grants, handovers, bbr):
-        name = make.__name__
-        begin, end = f"<!-- {name}: made by docs/ntn_table.py -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, mark, after = rest.partition(end)
-        if not mark:
-            raise SystemExit(f"error: {PAGE} lacks the marks of the table {name}")
-        text = f"{before}{begin}\n{make()}\n{end}{after}"
-    return text
-
-
 def main() -> None:
     """Writes or checks the page."""
-    old = PAGE.read_text()
-    new = page(old)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new)
-    elif new != old:
-        raise SystemExit(f"error: {PAGE} is not up to date; run python docs/ntn_table.py")
+    tables = (offset, feedback, grants, handovers, bbr)
+    refresh(PAGE, {make.__name__: f"{make()}\n" for make in tables})
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from compiled import properties, scenario_schema, without_variation
+from pages import ROOT, settle
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "clift"
 WORDS = ROOT / "docs" / "python_words.toml"
 LINE = 100
@@ -326,26 +326,17 @@ def formatted(text: str, path: Path = PACKAGE / "x.py") -> str:
     return text
 
 
-def main(check: bool) -> int:
+def main() -> None:
     """Writes the modules, or says which are out of date."""
     schema = without_variation(json.loads(scenario_schema()))
     words = tomllib.loads(WORDS.read_text())
-    stale = []
-    for path, text in (
-        (PACKAGE / "live" / "links.py", formatted(links(schema, words))),
-        (PACKAGE / "_keywords.py", formatted(keywords(schema, words))),
-        (PACKAGE / "land_mobile.py", formatted(land_mobile(schema, words))),
-    ):
-        if path.exists() and path.read_text() == text:
-            continue
-        stale.append(path)
-        if not check:
-            path.write_text(text)
-    for path in stale:
-        verb = "is out of date; run python docs/python_front.py" if check else "written"
-        print(f"{path.relative_to(ROOT)} {verb}")
-    return 1 if check and stale else 0
+    made = {
+        "live/links.py": links(schema, words),
+        "_keywords.py": keywords(schema, words),
+        "land_mobile.py": land_mobile(schema, words),
+    }
+    settle({PACKAGE / name: formatted(text) for name, text in made.items()})
 
 
 if __name__ == "__main__":
-    sys.exit(main(check="--check" in sys.argv))
+    main()

@@ -6,13 +6,12 @@ The folder is that of `clift run examples/quic_4_sat.toml -o results/sat --no-pl
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import pyarrow.parquet as parquet
-from build import put
+import study
+from pages import ROOT, put
 
-PAGE = Path(__file__).parent / "satellite-checklist.md"
+PAGE = ROOT / "docs/satellite-checklist.md"
 SIZES = ("2 MB", "10 MB", "100 MB")
 # Seconds that the draft names as objectives for each size; None where it says "to be defined".
 OBJECTIVES: dict[str, tuple[int | None, ...]] = {
@@ -38,7 +37,7 @@ SENDERS = {
 def table(folder: Path) -> str:
     """A row for each test and size: the objective, and the time of each sender."""
     times: dict[tuple[str, str, str], float | None] = {}
-    for row in parquet.read_table(folder / "runs.parquet").to_pylist():
+    for row in study.rows(folder):
         times[row["test"], row["size"], row["sender"]] = row["completion_s"]
     head = ["test", "file", "objective (s)", *SENDERS.values()]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
@@ -59,9 +58,7 @@ def table(folder: Path) -> str:
 
 def main() -> None:
     """Fills."""
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    put(PAGE, "results", table(Path(sys.argv[1])))
+    put(PAGE, "results", table(study.folder()))
 
 
 if __name__ == "__main__":

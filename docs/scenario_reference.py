@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 from compiled import properties, scenario_schema, without_variation
+from pages import ROOT, settle
 
-ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "scenario.md"
 SCHEMA = ROOT / "schema" / "clift-scenario.schema.json"
 
@@ -187,22 +185,11 @@ def _choices(target: dict[str, Any]) -> str:
     return ", ".join(f"`{json.dumps(one)}`" for one in constants)
 
 
-def main(check: bool) -> int:
+def main() -> None:
     """Writes both files, or says which are out of date."""
     schema = scenario_schema()
-    stale = []
-    for path, text in ((SCHEMA, schema), (PAGE, page(without_variation(json.loads(schema))))):
-        if path.exists() and path.read_text() == text:
-            continue
-        stale.append(path)
-        if not check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-    for path in stale:
-        verb = "is out of date; run python docs/scenario_reference.py" if check else "written"
-        print(f"{path.relative_to(ROOT)} {verb}")
-    return 1 if check and stale else 0
+    settle({SCHEMA: schema, PAGE: page(without_variation(json.loads(schema)))})
 
 
 if __name__ == "__main__":
-    sys.exit(main(check="--check" in sys.argv))
+    main()

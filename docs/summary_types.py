@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 
+from pages import settle
 from python_front import PACKAGE, formatted
 
 from clift import _clift
@@ -172,14 +172,5 @@ def _kind(name: str, unit: str, place: str) -> str:
     return "int" if unit in WHOLE else "float"
 
 
-def main() -> None:
-    """Writes or checks the module."""
-    new = text()
-    if "--check" not in sys.argv[1:]:
-        TARGET.write_text(new)
-    elif new != TARGET.read_text():
-        raise SystemExit(f"error: {TARGET} is not up to date; run python docs/summary_types.py")
-
-
 if __name__ == "__main__":
-    main()
+    settle({TARGET: text()})

@@ -8,10 +8,9 @@ results).
 from __future__ import annotations
 
 import csv
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from pages import ROOT, markdown, refresh
+
 PAGE = ROOT / "docs" / "evidence" / "tcp-beside-ns2.md"
 DATA = ROOT / "core" / "tests" / "data"
 VARIANTS = ("newreno", "cubic", "hybla", "westwood", "compound")
@@ -22,19 +21,6 @@ def rows(name: str) -> list[dict[str, str]]:
     """Reads a table of the tests."""
     with (DATA / name).open() as file:
         return list(csv.DictReader(file))
-
-
-def markdown(head: list[str], body: list[list[str]]) -> str:
-    """Formats a table.
-
-    >>> print(markdown(["a", "b"], [["1", "2"]]))
-    | a | b |
-    |---|---|
-    | 1 | 2 |
-    """
-    lines = [head, *body]
-    text = ["| " + " | ".join(line) + " |" for line in lines]
-    return "\n".join([text[0], "|" + "---|" * len(head), *text[1:]])
 
 
 def goodput() -> str:
@@ -74,26 +60,10 @@ def transfers() -> str:
     return markdown(["variant", "scheme", *(f"{db} dB" for db in decibels)], body)
 
 
-def page(text: str) -> str:
-    """Replaces the tables between their marks in the page."""
-    for name, table in (("goodput", goodput()), ("transfers", transfers())):
-        begin, end = f"<!-- {name}: made by docs/tcp_table.py -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, mark, after = rest.partition(end)
-        if not mark:
-            raise SystemExit(f"error: {PAGE} lacks the marks of the table {name}")
-        text = f"{before}{begin}\n{table}\n{end}{after}"
-    return text
-
-
 def main() -> None:
     """Writes or checks the page."""
-    old = PAGE.read_text()
-    new = page(old)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new)
-    elif new != old:
-        raise SystemExit(f"error: {PAGE} is not up to date; run python docs/tcp_table.py")
+    tables = {"goodput": goodput(), "transfers": transfers()}
+    refresh(PAGE, {name: f"{table}\n" for name, table in tables.items()})
 
 
 if __name__ == "__main__":

@@ -6,19 +6,14 @@ The folder is that of `clift run examples/coding_above.toml -o results/where --n
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import matplotlib as mpl
-import pyarrow.parquet as parquet
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from build import put
+import study
+from pages import ROOT, put
+from study import plt
 
 from clift.campaign.statistics import estimate
 
-ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/where-should-repair-live.md"
 IMAGE = ROOT / "docs/images/where_should_repair_live.svg"
 # Rate of each place, kbit/s.
@@ -45,7 +40,7 @@ Cell = tuple[str, str, str, str]
 def shares(folder: Path) -> dict[Cell, tuple[float, float]]:
     """Mean goodput of each cell as a share of the rate (%), and half of its 95 % interval."""
     runs: dict[Cell, list[float]] = {}
-    for row in parquet.read_table(folder / "runs.parquet").to_pylist():
+    for row in study.rows(folder):
         cell = (row["place"], row["burst"], row["sender"], row["repair"])
         runs.setdefault(cell, []).append(100 * row["goodput_kbps"] / PLACES[row["place"]])
     found = {}
@@ -58,7 +53,6 @@ def shares(folder: Path) -> dict[Cell, tuple[float, float]]:
 
 def draw(found: dict[Cell, tuple[float, float]]) -> None:
     """A panel for each place and burst, a group of bars for each sender."""
-    mpl.rcParams["svg.hashsalt"] = "clift"
     size = (len(BURSTS), len(PLACES))
     figure, panels = plt.subplots(*size, figsize=(9.6, 4.8), layout="constrained", sharey=True)
     width = 0.11
@@ -80,7 +74,7 @@ def draw(found: dict[Cell, tuple[float, float]]) -> None:
         row[0].set_ylabel("goodput (% of the rate)")
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize="small")
-    figure.savefig(IMAGE, metadata={"Date": None})
+    study.save(figure, IMAGE)
 
 
 def table(found: dict[Cell, tuple[float, float]]) -> str:
@@ -103,9 +97,7 @@ def table(found: dict[Cell, tuple[float, float]]) -> str:
 
 def main() -> None:
     """Draws and fills."""
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    found = shares(Path(sys.argv[1]))
+    found = shares(study.folder())
     draw(found)
     put(PAGE, "results", table(found))
 

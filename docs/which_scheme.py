@@ -16,14 +16,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from build import put
 from matplotlib.patches import Rectangle
+from pages import ROOT, put
+from study import plt, save
 
-ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/which-scheme.md"
 IMAGE = ROOT / "docs/images/map.svg"
 # Colour of the cell and of the text in it (Okabe and Ito: told apart by colour-blind readers).
@@ -110,8 +106,7 @@ def draw(axes: dict[str, list[str]], verdicts: Verdicts, path: Path) -> None:
     for panel in panels.flat[len(axes["control"]) :]:
         panel.axis("off")
     _legend(panels.flat[-1])
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)
 
 
 def _cell(panel: Any, column: float, row: float, verdict: dict[str, Any]) -> None:

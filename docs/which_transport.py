@@ -14,17 +14,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 import pyarrow.parquet as pq
-from build import put
+from pages import ROOT, put
+from study import plt, save
 
 from clift.campaign.statistics import Difference, difference, estimate, holm
 from clift.cli.main import run
 
-ROOT = Path(__file__).parent.parent
 STUDY = ROOT / "examples/which_transport.toml"
 PAGE = ROOT / "docs/which-transport.md"
 IMAGE = ROOT / "docs/images/which_transport.svg"
@@ -256,8 +252,7 @@ def draw(cells: dict[Key, Values], path: Path) -> None:
         plt.Line2D([], [], marker="o", color=colour, label=name) for name, colour in COLOURS.items()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)
 
 
 def _points(
