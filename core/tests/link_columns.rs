@@ -64,3 +64,18 @@ proptest! {
         }
     }
 }
+
+/// Marks as far apart as the code is weak, up to the end of the trace, beside a search in all slots.
+#[test]
+fn marks_are_the_slots_of_every_256th_lldu() {
+    let t: Vec<i64> = (0..20_000).map(|slot| slot * 10 + slot % 7).collect();
+    let d = t.iter().map(|t| if t % 4 == 0 { 0 } else { 5 }).collect::<Vec<_>>();
+    let phy = PhyTrace::new(t.clone().into(), d.into(), Bytes(33)).unwrap();
+    let timing = Timing { rtt: Duration::from_nanos(700), feedback: None };
+    for scheme in ["none", "ARQ", "HARQ(10/12)", "FEC(10/12)", "FEC(1/2)", "FEC(2/200)"] {
+        let link = scheme.parse::<Scheme>().unwrap().apply(&phy, timing);
+        let marked = link.parts().t.iter().step_by(256);
+        let slots = marked.map(|&start| t.partition_point(|&slot| slot < start) as u32);
+        assert_eq!(link.slot_marks(), slots.collect::<Vec<_>>(), "{scheme}");
+    }
+}

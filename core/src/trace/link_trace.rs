@@ -147,11 +147,16 @@ impl LinkTrace {
     /// The same link trace with the places and sizes of the slots of `phy`, from which a scheme
     /// computed it. Unused slots are the last ones.
     pub(crate) fn over_slots_of(mut self, phy: &PhyTrace) -> Self {
-        let mut slot = 0;
+        let (slots, mut slot) = (&phy.t()[..], 0);
         let every = self.parts.t.iter().step_by(EVERY);
         self.slots_before = every
             .map(|&t| {
-                slot += phy.t()[slot..].partition_point(|&start| start < t);
+                // The next mark is near: a binary search in all later slots would miss the cache.
+                while slots.get(slot + EVERY).is_some_and(|&start| start < t) {
+                    slot += EVERY;
+                }
+                let near = &slots[slot..slots.len().min(slot + EVERY)];
+                slot += near.partition_point(|&start| start < t);
                 slot as u32
             })
             .collect();
