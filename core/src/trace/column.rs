@@ -15,12 +15,19 @@ use std::sync::Arc;
 /// assert_eq!(column.clone()[1], 10);
 /// ```
 #[derive(Clone)]
-pub struct Column(Arc<dyn AsRef<[i64]> + Send + Sync>);
+pub struct Column(Memory);
+
+/// Links read columns for every slot, so that a vector is read without a call through a pointer.
+#[derive(Clone)]
+enum Memory {
+    Vector(Arc<Vec<i64>>),
+    Other(Arc<dyn AsRef<[i64]> + Send + Sync>),
+}
 
 impl Column {
     /// A column over memory that `owner` keeps alive.
     pub fn shared(owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(owner))
+        Self(Memory::Other(Arc::new(owner)))
     }
 }
 
@@ -32,14 +39,19 @@ impl Default for Column {
 
 impl From<Vec<i64>> for Column {
     fn from(values: Vec<i64>) -> Self {
-        Self(Arc::new(values))
+        Self(Memory::Vector(Arc::new(values)))
     }
 }
 
 impl Deref for Column {
     type Target = [i64];
+
+    #[inline]
     fn deref(&self) -> &[i64] {
-        (*self.0).as_ref()
+        match &self.0 {
+            Memory::Vector(values) => values,
+            Memory::Other(owner) => (**owner).as_ref(),
+        }
     }
 }
 
