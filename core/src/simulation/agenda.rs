@@ -22,11 +22,12 @@ pub struct SourceId(pub u32);
 /// ```
 #[derive(Debug)]
 pub struct Agenda {
-    /// `tree[1]` is the next event of all; `tree[i]` the earlier of `tree[2 i]` and
-    /// `tree[2 i + 1]`; the second half holds the sources' own, in order, and need not be a power of
-    /// two: then the first sources are a step nearer to the root. An event is its time (64 bits),
-    /// sequence number and source, so that one comparison orders.
-    tree: Box<[u128]>,
+    /// Nodes `2 i` and `2 i + 1` of the tree are pair `i`: whoever writes one of them reads the other.
+    /// Node 1 is the next event of all, node `i` the earlier of nodes `2 i` and `2 i + 1`. The second
+    /// half holds the sources' own, in order, and need not be a power of two: then the first sources
+    /// are a step nearer to the root. An event is its time (64 bits), sequence number and source, so
+    /// that one comparison orders.
+    pairs: Box<[[u128; 2]]>,
 }
 
 /// No event. What happens at the last instant of all never happens either.
@@ -43,7 +44,7 @@ impl Agenda {
     /// With more than four million sources.
     pub fn new(sources: usize) -> Self {
         assert!(sources < 1 << SOURCE_BITS, "{sources} sources of events are too many");
-        Self { tree: vec![NEVER; 2 * sources.max(2)].into() }
+        Self { pairs: vec![[NEVER; 2]; sources.max(2)].into() }
     }
 
     /// `source` has its next event at `at`; `sequence` orders events of the same instant.
@@ -63,31 +64,32 @@ impl Agenda {
     /// When `source` has its next event.
     #[inline]
     pub fn time_of(&self, source: SourceId) -> Option<Instant> {
-        time(self.tree[self.leaf(source)])
+        let leaf = self.leaf(source);
+        time(self.pairs[leaf / 2][leaf % 2])
     }
 
     /// The next event.
     #[inline]
     pub fn next(&self) -> Option<(Instant, SourceId)> {
-        let first = self.tree[1];
+        let first = self.pairs[0][1];
         let source = first as u32 & ((1 << SOURCE_BITS) - 1);
         time(first).map(|at| (at, SourceId(source)))
     }
 
     #[inline]
     fn leaf(&self, source: SourceId) -> usize {
-        self.tree.len() / 2 + source.0 as usize
+        self.pairs.len() + source.0 as usize
     }
 
     #[inline]
     fn replace(&mut self, source: SourceId, event: u128) {
         let (mut node, mut winner) = (self.leaf(source), event);
-        while let Some(own) = self.tree.get_mut(node) {
-            *own = winner;
+        while let Some(pair) = self.pairs.get_mut(node / 2) {
+            pair[node % 2] = winner;
             if node == 1 {
                 return;
             }
-            winner = winner.min(self.tree[node ^ 1]);
+            winner = winner.min(pair[1 - node % 2]);
             node /= 2;
         }
     }
