@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// An entry due at an instant; at equal instants the lower rank comes first.
 pub(crate) trait Timed {
     /// The type of time.
-    type Time: Copy + Ord;
+    type Time: Copy + Default + Ord;
 
     /// The instant, and the rank among entries due then.
     fn key(&self) -> (Self::Time, u64);
@@ -17,17 +17,16 @@ pub(crate) trait Timed {
 /// An entry is appended to a ring; entries there that are due later move to a heap, once each. The
 /// heap therefore holds only the entries delayed by link-layer repair.
 #[derive(Clone, Debug)]
-pub(crate) struct Schedule<T> {
+pub(crate) struct Schedule<T: Timed> {
     ring: VecDeque<T>,
+    /// Time of the last entry of the ring, if it has any.
+    last: T::Time,
     overtaken: BinaryHeap<Late<T>>,
 }
 
-impl<T> Default for Schedule<T>
-where
-    Late<T>: Ord,
-{
+impl<T: Timed> Default for Schedule<T> {
     fn default() -> Self {
-        Self { ring: VecDeque::new(), overtaken: BinaryHeap::new() }
+        Self { ring: VecDeque::new(), last: T::Time::default(), overtaken: BinaryHeap::new() }
     }
 }
 
@@ -35,13 +34,22 @@ impl<T: Timed> Schedule<T> {
     /// Inserts an entry; returns whether it is now the first.
     #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn push(&mut self, entry: T) -> bool {
-        let is_first = match self.ring.back() {
-            Some(last) if is_after(last, &entry) => self.overtake(&entry),
-            Some(_) => false,
-            None => self.overtaken.peek().is_none_or(|late| entry.key() < late.0.key()),
-        };
+        let at = entry.key().0;
+        // Nearly always it comes after the others, by its time alone.
+        let is_first = (at <= self.last || self.ring.is_empty()) && self.comes_first(&entry);
+        self.last = at;
         self.ring.push_back(entry);
         is_first
+    }
+
+    /// Makes `entry` the last of the ring once it is appended; returns whether it is the first of all.
+    #[inline(never)] // so that `push` does not pay for its registers
+    fn comes_first(&mut self, entry: &T) -> bool {
+        match self.ring.back() {
+            Some(last) if is_after(last, entry) => self.overtake(entry),
+            Some(_) => false,
+            None => self.overtaken.peek().is_none_or(|late| entry.key() < late.0.key()),
+        }
     }
 
     /// Moves entries due after `entry` to the heap; returns whether none is due before it.
