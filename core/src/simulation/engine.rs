@@ -212,8 +212,8 @@ impl<'a> Engine<'a> {
         let wants = engine.wants;
         for socket in &mut engine.sockets {
             let session = engine.flows[socket.flow as usize].session;
-            socket.is_plain =
-                !(socket.splits || session.is_some() || wants.events || wants.packets);
+            let watched = wants.events || wants.packets || wants.senders;
+            socket.is_plain = !(socket.splits || session.is_some() || watched);
         }
         // First, so that a change precedes the other events of its instant.
         for (change, source) in setup.changes.iter().zip(sources as u32..) {

@@ -21,12 +21,13 @@ impl Engine<'_> {
         let endpoint = &mut self.sockets[number as usize].endpoint;
         let timeout = endpoint.transmit(now, &mut self.packets);
         let limit = endpoint.limit();
-        self.send_off(number, first, timeout, limit, now);
+        self.send_off::<false>(number, first, timeout, limit, now);
     }
 
-    /// What a socket sends, from index `first` on, sets off; its timer is set.
+    /// What a socket sends, from index `first` on, sets off; its timer is set. `PLAIN`: the socket is
+    /// plain ([`Socket::is_plain`]).
     #[inline(always)] // called for every packet: a call costs as much as what it does
-    fn send_off(
+    fn send_off<const PLAIN: bool>(
         &mut self,
         number: u32,
         first: usize,
@@ -38,10 +39,10 @@ impl Engine<'_> {
         let mut index = first;
         while let Some(&id) = self.packets.sent().get(index) {
             index += 1;
-            if splits && end == End::Sender {
+            if !PLAIN && splits && end == End::Sender {
                 self.flows[flow as usize].stamp(number, now, &mut self.packets[id]);
             }
-            if self.wants.events || self.wants.packets {
+            if !PLAIN && (self.wants.events || self.wants.packets) {
                 self.tell_sent(number, id, now);
             }
             let place = match self.packets[id].path {
@@ -50,7 +51,7 @@ impl Engine<'_> {
             };
             let stop = self.ways.stops[place as usize];
             match stop.is_end {
-                false => self.enter_node(stop, place, id, now),
+                false => self.enter_node::<PLAIN>(stop, place, id, now),
                 true => {
                     self.arrive_at_once(stop.number, id, now);
                     limit = self.sockets[number as usize].endpoint.limit();
@@ -61,7 +62,7 @@ impl Engine<'_> {
         match end {
             End::Sender => {
                 self.flows[flow as usize].note_limit(now, limit, &self.sockets);
-                if self.wants.senders {
+                if !PLAIN && self.wants.senders {
                     self.tell_sender(number, now);
                 }
                 // Lazily: a deadline that moved back is left where it is, and found to be too early when it
@@ -152,7 +153,7 @@ impl Engine<'_> {
         let stop = self.ways.stops[place as usize];
         match stop.is_end {
             true => self.deliver(stop.number, id, now),
-            false => self.enter_node(stop, place, id, now),
+            false => self.enter_node::<false>(stop, place, id, now),
         }
     }
 
@@ -166,14 +167,14 @@ impl Engine<'_> {
     }
 
     #[inline(always)] // called for every packet on every hop
-    fn enter_node(&mut self, stop: Stop, place: u32, id: u32, now: Instant) {
+    fn enter_node<const PLAIN: bool>(&mut self, stop: Stop, place: u32, id: u32, now: Instant) {
         let Stop { number, flow, .. } = stop;
         let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {
             Node::Managed(_) | Node::Link(_) => self.enter_link(stop, place, id, now),
             Node::Leg(node) => match node.leg.offer(now, packet.size, packet.len > 0) {
                 Passage::Arrives(at) => {
-                    if self.wants.packets {
+                    if !PLAIN && self.wants.packets {
                         let begins = node.leg.last_start();
                         tell_on_leg(self.observer, now, (flow, id), number, begins);
                     }
@@ -254,7 +255,7 @@ impl Engine<'_> {
         let (flow, end) = (socket.flow, socket.end);
         self.note_arrival(flow, end, id, received, now);
         self.packets.free(id);
-        self.send_off(to, first, timeout, limit, now);
+        self.send_off::<true>(to, first, timeout, limit, now);
     }
 
     /// As [`Engine::deliver`], where something happens between arrival and answer.
