@@ -172,10 +172,12 @@ impl Distribution {
         totals.count += self.recent.len() as u64;
         for &nanos in &self.recent {
             let cell = cell(nanos);
-            if cell >= folded.counts.len() {
-                folded.counts.resize(cell + 1, 0);
+            if let Some(count) = folded.counts.get_mut(cell) {
+                *count += 1;
+            } else {
+                folded.counts.resize(cell, 0);
+                folded.counts.push(1);
             }
-            folded.counts[cell] += 1;
             totals.record(nanos);
         }
         folded.totals = totals;
@@ -218,7 +220,7 @@ impl Folded {
 /// 2048, below one for each value.
 #[inline]
 fn cell(nanos: u64) -> usize {
-    let shift = (u64::BITS - BITS).saturating_sub((nanos | 1).leading_zeros());
+    let shift = (nanos | 1 << (BITS - 1)).ilog2() - (BITS - 1);
     ((shift as usize) << (BITS - 1)) + (nanos >> shift) as usize
 }
 

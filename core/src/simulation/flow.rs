@@ -246,7 +246,7 @@ impl FlowState {
 
     /// A new packet, and those that waited for it, are delivered once they are in order; datagrams
     /// as they come.
-    #[inline]
+    #[inline(always)] // called in one place
     fn record_delays(&mut self, now: Instant, packet: &Packet, delivered_to: u64) {
         let delay = now.saturating_since(packet.first_sent);
         if packet.start >= delivered_to {
