@@ -135,8 +135,8 @@ impl Pacer {
             self.credit = now.saturating_since(self.next);
             self.next = self.next.max(now);
         }
-        let gap = u128::from(departure.len) * 1_000_000_000 / u128::from(pace.bytes_per_second);
-        let gap = u64::try_from(gap).unwrap_or(u64::MAX).min(1 << 40);
+        let gap = u64::from(departure.len) * 1_000_000_000 / pace.bytes_per_second;
+        let gap = gap.min(1 << 40);
         let used = (gap / 2).min(self.credit.as_nanos());
         self.credit = Duration::from_nanos(self.credit.as_nanos() - used);
         self.next = self.next + Duration::from_nanos(gap - used);

@@ -25,8 +25,17 @@ pub(super) enum TimerPurpose {
 /// The timer.
 #[derive(Debug)]
 pub(super) struct Timer {
-    set: Option<(Instant, TimerPurpose)>,
+    set: Option<Setting>,
     ticks: Ticks,
+}
+
+/// What the timer is set for. The tick on which it expires is computed when it is asked for: every
+/// segment and every ACK sets the timer.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    now: Instant,
+    at: Instant,
+    purpose: TimerPurpose,
 }
 
 impl Timer {
@@ -36,18 +45,23 @@ impl Timer {
 
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.set.map(|(at, _)| at)
+        self.set.map(|Setting { now, at, .. }| self.ticks.expiry(now, at))
     }
 
     pub(super) fn stop(&mut self) {
         self.set = None;
     }
 
+    #[inline]
+    fn purpose(&self) -> Option<TimerPurpose> {
+        self.set.map(|setting| setting.purpose)
+    }
+
     /// Returns the purpose if the timer has expired, and turns it off.
     #[inline]
     pub(super) fn expire(&mut self, now: Instant) -> Option<TimerPurpose> {
-        let (_, purpose) = self.set.take_if(|(at, _)| *at <= now)?;
-        Some(purpose)
+        self.deadline().filter(|&at| at <= now)?;
+        self.set.take().map(|setting| setting.purpose)
     }
 
     /// Sets a full timeout from now.
@@ -74,7 +88,7 @@ impl Timer {
         board: &Scoreboard,
         rtt: &RttEstimator,
     ) {
-        let probing = matches!(self.set, Some((_, TimerPurpose::Probe)));
+        let probing = self.purpose() == Some(TimerPurpose::Probe);
         if probes {
             let timeout = board.head_sent() + rtt.timeout();
             self.arm_probe(now, timeout, board, rtt);
@@ -85,7 +99,7 @@ impl Timer {
 
     /// The lowest segment in flight was retransmitted.
     pub(super) fn on_head_retransmitted(&mut self, now: Instant, rtt: &RttEstimator) {
-        if !matches!(self.set, Some((_, TimerPurpose::Reordering))) {
+        if self.purpose() != Some(TimerPurpose::Reordering) {
             self.start(now, rtt);
         }
     }
@@ -117,10 +131,8 @@ impl Timer {
     /// another purpose in between (`tcp_rearm_rto`).
     #[inline]
     fn rearm(&mut self, now: Instant, board: &Scoreboard, rtt: &RttEstimator) {
-        match self.set {
-            Some((_, TimerPurpose::Probe | TimerPurpose::Reordering)) => {
-                self.resume(now, board, rtt)
-            }
+        match self.purpose() {
+            Some(TimerPurpose::Probe | TimerPurpose::Reordering) => self.resume(now, board, rtt),
             _ => self.start(now, rtt),
         }
     }
@@ -147,6 +159,6 @@ impl Timer {
 
     #[inline]
     fn set_for(&mut self, now: Instant, at: Instant, purpose: TimerPurpose) {
-        self.set = Some((self.ticks.expiry(now, at), purpose));
+        self.set = Some(Setting { now, at, purpose });
     }
 }
