@@ -44,12 +44,13 @@ CliftHelper::DisableFlowControl()
 }
 
 NetDeviceContainer
-CliftHelper::Join(Ptr<Node> a, Ptr<Node> b) const
+CliftHelper::Join(const NodeContainer& nodes) const
 {
     auto channel = CreateObject<CliftChannel>();
     NetDeviceContainer devices;
-    for (const auto& node : {a, b})
+    for (auto each = nodes.Begin(); each != nodes.End(); ++each)
     {
+        const auto node = *each;
         auto device = m_deviceFactory.Create<CliftNetDevice>();
         device->SetAddress(Mac48Address::Allocate());
         node->AddDevice(device);
@@ -71,8 +72,8 @@ CliftHelper::Join(Ptr<Node> a, Ptr<Node> b) const
 NetDeviceContainer
 CliftHelper::Install(const NodeContainer& nodes) const
 {
-    NS_ABORT_MSG_UNLESS(nodes.GetN() == 2, "a CliftChannel joins two nodes, not " << nodes.GetN());
-    NetDeviceContainer devices = Join(nodes.Get(0), nodes.Get(1));
+    NS_ABORT_MSG_UNLESS(nodes.GetN() > 1, "a CliftChannel joins two nodes or more");
+    NetDeviceContainer devices = Join(nodes);
     devices.Get(1)->SetAttribute("Direction", StringValue("backward"));
     return devices;
 }
@@ -92,7 +93,7 @@ CliftHelper::Install(Ptr<Node> a,
                      const std::string& there,
                      const std::string& back) const
 {
-    NetDeviceContainer devices = Join(a, b);
+    NetDeviceContainer devices = Join(NodeContainer(a, b));
     devices.Get(0)->SetAttribute("Scenario", StringValue(there));
     devices.Get(1)->SetAttribute("Scenario", StringValue(back));
     devices.Get(1)->SetAttribute("Direction", StringValue("reverse"));
@@ -149,7 +150,9 @@ CliftHelper::EnablePcapInternal(std::string prefix,
     PcapHelper helper;
     const std::string name =
         explicitFilename ? prefix : helper.GetFilenameFromDevice(prefix, device);
-    auto file = helper.CreateFile(name, std::ios::out, PcapHelper::DLT_RAW);
+    // DLT_RAW by its number: ns-3.49 deprecates PcapHelper's name for another that older ones lack.
+    const auto raw = static_cast<PcapHelper::DataLinkType>(101);
+    auto file = helper.CreateFile(name, std::ios::out, raw);
     helper.HookDefaultSink<CliftNetDevice>(device,
                                            promiscuous ? "PromiscSniffer" : "Sniffer",
                                            file);

@@ -75,9 +75,10 @@ class CliftHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
                                const std::string& back) const;
 
     /**
-     * Joins two nodes as the attribute Scenario says.
+     * Joins two nodes, or a hub and several terminals that share the links (CliftChannel), as the
+     * attribute Scenario says.
      *
-     * \param nodes the node at the senders' end, and that at the receivers'
+     * \param nodes the node at the senders' end, and those at the receivers'
      * \return their devices
      */
     NetDeviceContainer Install(const NodeContainer& nodes) const;
@@ -113,13 +114,12 @@ class CliftHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
                              bool explicitFilename) override;
 
     /**
-     * Makes two devices and joins them.
+     * Makes a device for each node and joins them.
      *
-     * \param a a node
-     * \param b another one
+     * \param nodes the nodes
      * \return their devices, in this order
      */
-    NetDeviceContainer Join(Ptr<Node> a, Ptr<Node> b) const;
+    NetDeviceContainer Join(const NodeContainer& nodes) const;
 
     ObjectFactory m_deviceFactory;  //!< Makes devices.
     bool m_enableFlowControl{true}; //!< Queue discs are stopped.

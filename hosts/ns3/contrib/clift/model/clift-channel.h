@@ -5,9 +5,10 @@
 #ifndef CLIFT_CHANNEL_H
 #define CLIFT_CHANNEL_H
 
+#include "ns3/address.h"
 #include "ns3/channel.h"
 
-#include <array>
+#include <vector>
 
 namespace ns3
 {
@@ -16,9 +17,14 @@ class CliftNetDevice;
 
 /**
  * \ingroup clift
- * \brief Joins two CliftNetDevices.
+ * \brief Joins a CliftNetDevice with another one, or with several that share the links.
  *
  * It takes no time: all that happens to a packet happens in the link of the device that sends it.
+ *
+ * The first device is the hub of a channel with more than two. Its link carries what it sends to
+ * the device with the address of the packet, or to all others if that is a group's. The other
+ * devices, the terminals, send to the hub alone, all over the link of the second device. A channel
+ * has one link each way in any case, and its devices share queue, slots and draws of losses.
  */
 class CliftChannel : public Channel
 {
@@ -35,15 +41,29 @@ class CliftChannel : public Channel
     /**
      * Attaches a device; CliftNetDevice::Attach calls it.
      *
-     * \param device the first or the second one
+     * \param device the hub, or a further one
      */
     void Attach(Ptr<CliftNetDevice> device);
 
     /**
-     * \param device one of the two
-     * \return the other; null while there is none
+     * \param device one of the devices
+     * \return the first one at the other end; null while there is none
      */
     Ptr<CliftNetDevice> GetPeer(Ptr<const CliftNetDevice> device) const;
+
+    /**
+     * \param device one of the devices
+     * \return the devices at its own end, which send over the link of the first of them
+     */
+    std::vector<Ptr<CliftNetDevice>> GetSharers(Ptr<const CliftNetDevice> device) const;
+
+    /**
+     * \param device the device that sends
+     * \param to the address to which it sends
+     * \return who receives it: of two devices the other one, whatever the address
+     */
+    std::vector<Ptr<CliftNetDevice>> GetReceivers(Ptr<const CliftNetDevice> device,
+                                                  const Address& to) const;
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
@@ -52,7 +72,7 @@ class CliftChannel : public Channel
     void DoDispose() override;
 
   private:
-    std::array<Ptr<CliftNetDevice>, 2> m_devices; //!< The ends.
+    std::vector<Ptr<CliftNetDevice>> m_devices; //!< The hub, then the terminals.
 };
 
 } // namespace ns3

@@ -170,7 +170,7 @@ void
 CliftNetDevice::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    NeedLink();
+    GetOwner()->NeedLink();
     NetDevice::DoInitialize();
 }
 
@@ -220,10 +220,19 @@ CliftNetDevice::Attach(Ptr<CliftChannel> channel)
     if (auto peer = m_channel->GetPeer(this))
     {
         m_peer = peer;
-        peer->m_peer = this;
-        peer->m_linkChange();
+        if (!peer->m_peer)
+        {
+            peer->m_peer = this;
+            peer->m_linkChange();
+        }
         m_linkChange();
     }
+}
+
+Ptr<CliftNetDevice>
+CliftNetDevice::GetOwner()
+{
+    return m_channel ? m_channel->GetSharers(this).front() : Ptr<CliftNetDevice>(this);
 }
 
 std::string
@@ -233,6 +242,10 @@ CliftNetDevice::Open()
     if (m_link)
     {
         return "";
+    }
+    if (const auto owner = GetOwner(); owner != this)
+    {
+        return owner->Open();
     }
     static const std::map<std::string, uint32_t> directions = {{"forward", CLIFT_FORWARD},
                                                                {"backward", CLIFT_BACKWARD},
@@ -294,6 +307,12 @@ CliftNetDevice::Fail() const
 std::string
 CliftNetDevice::GetReport() const
 {
+    if (const Ptr<const CliftNetDevice> owner =
+            m_channel ? m_channel->GetSharers(this).front() : nullptr;
+        owner && owner != this)
+    {
+        return owner->GetReport();
+    }
     if (!m_link)
     {
         return "[]";
@@ -318,8 +337,15 @@ CliftNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolN
         m_macTxDrop(packet);
         return false;
     }
-    NeedLink();
     const uint64_t now = Simulator::Now().GetNanoSeconds();
+    return GetOwner()->Offer({packet, now, protocolNumber, this, dest});
+}
+
+bool
+CliftNetDevice::Offer(Carried carried)
+{
+    NeedLink();
+    const auto [packet, now, protocolNumber, from, to] = carried;
     Poll(now, false);
     const uint64_t number = m_nextPacket++;
     int32_t taken;
@@ -345,16 +371,17 @@ CliftNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolN
     if (taken != CLIFT_QUEUED)
     {
         NS_LOG_LOGIC((taken == CLIFT_FULL ? "queue full" : "too large for the link"));
-        m_macTxDrop(packet);
-        m_queueDrops->m_drop(packet);
-        UpdateFlowControl();
+        from->m_macTxDrop(packet);
+        from->m_queueDrops->m_drop(packet);
+        UpdateFlowControl(true);
         ScheduleWakeUp();
         return false;
     }
-    m_enqueue(packet);
-    m_carried.emplace(number, Carried{packet->Copy(), now, protocolNumber});
+    from->m_enqueue(packet);
+    carried.packet = packet->Copy();
+    m_carried.emplace(number, carried);
     ++m_waiting;
-    UpdateFlowControl();
+    UpdateFlowControl(true);
     ScheduleWakeUp();
     return true;
 }
@@ -377,41 +404,32 @@ CliftNetDevice::Poll(uint64_t now, bool atPeer)
         {
         case CLIFT_DEPARTED:
             --m_waiting;
-            m_phyTxBegin(carried.packet);
-            m_sniffer(carried.packet);
-            m_promiscSniffer(carried.packet);
+            carried.from->m_phyTxBegin(carried.packet);
+            carried.from->m_sniffer(carried.packet);
+            carried.from->m_promiscSniffer(carried.packet);
             break;
         case CLIFT_DELIVERED:
             m_carried.erase(place);
-            m_phyTxEnd(carried.packet);
-            m_delivered(carried.packet, NanoSeconds(now - carried.entered));
-            if (atPeer)
-            {
-                m_peer->Receive(carried.packet, carried.protocol);
-            }
-            else
-            {
-                Simulator::ScheduleWithContext(m_peer->GetNode()->GetId(),
-                                               Time(0),
-                                               &CliftNetDevice::Receive,
-                                               m_peer,
-                                               carried.packet,
-                                               carried.protocol);
-            }
+            carried.from->m_phyTxEnd(carried.packet);
+            carried.from->m_delivered(carried.packet, NanoSeconds(now - carried.entered));
+            Deliver(carried, atPeer);
             break;
         case CLIFT_LOST:
             m_carried.erase(place);
-            m_phyTxEnd(carried.packet);
-            m_peer->m_phyRxDrop(carried.packet);
+            carried.from->m_phyTxEnd(carried.packet);
+            for (const auto& receiver : m_channel->GetReceivers(this, carried.to))
+            {
+                receiver->m_phyRxDrop(carried.packet);
+            }
             break;
         case CLIFT_TRACE_ENDED:
-            if (m_traceEnded.IsEmpty())
+            if (carried.from->m_traceEnded.IsEmpty())
             {
                 // ns-3's log says nothing where it is not compiled in.
                 std::clog << m_file << ": the trace ended at " << Simulator::Now().As(Time::S)
                           << "; packets that wait get no further" << std::endl;
             }
-            m_traceEnded(carried.packet);
+            carried.from->m_traceEnded(carried.packet);
             break;
         default:
             NS_FATAL_ERROR("the link tells of something that this module does not know");
@@ -426,9 +444,32 @@ CliftNetDevice::Poll(uint64_t now, bool atPeer)
     {
         Fail();
     }
-    if (m_txQueue && m_txQueue->IsStopped())
+    UpdateFlowControl(false);
+}
+
+void
+CliftNetDevice::Deliver(const Carried& carried, bool atPeer)
+{
+    const auto receivers = m_channel->GetReceivers(this, carried.to);
+    const Address from = carried.from->GetAddress();
+    for (const auto& receiver : receivers)
     {
-        UpdateFlowControl();
+        // Each of several takes headers off a packet of its own.
+        const auto packet = receivers.size() == 1 ? carried.packet : carried.packet->Copy();
+        if (atPeer && receiver == m_peer)
+        {
+            receiver->Receive(packet, carried.protocol, from);
+        }
+        else
+        {
+            Simulator::ScheduleWithContext(receiver->GetNode()->GetId(),
+                                           Time(0),
+                                           &CliftNetDevice::Receive,
+                                           receiver,
+                                           packet,
+                                           carried.protocol,
+                                           from);
+        }
     }
 }
 
@@ -470,27 +511,36 @@ CliftNetDevice::ScheduleWakeUp()
                                    Ptr<CliftNetDevice>(this));
 }
 
-void
-CliftNetDevice::UpdateFlowControl()
+bool
+CliftNetDevice::HasRoom(uint32_t mtu) const
 {
-    if (!m_txQueue || !m_txQueue->HasQueueDisc())
-    {
-        return;
-    }
     // An empty queue takes whatever it can ever take.
     const uint64_t now = Simulator::Now().GetNanoSeconds();
-    const bool room = m_waiting == 0 || clift_link_room(m_link, now, m_mtu) != 0;
-    if (!room)
+    return m_waiting == 0 || clift_link_room(m_link, now, mtu) != 0;
+}
+
+void
+CliftNetDevice::UpdateFlowControl(bool stop)
+{
+    for (const auto& device : m_channel->GetSharers(this))
     {
-        m_txQueue->Stop();
-    }
-    else if (m_txQueue->IsStopped())
-    {
-        // The queue disc runs as an event of its own node.
-        Simulator::ScheduleWithContext(m_node->GetId(),
-                                       Time(0),
-                                       &CliftNetDevice::WakeQueueDisc,
-                                       Ptr<CliftNetDevice>(this));
+        const auto& queue = device->m_txQueue;
+        if (!queue || !queue->HasQueueDisc() || !(stop || queue->IsStopped()))
+        {
+            continue;
+        }
+        if (!HasRoom(device->m_mtu))
+        {
+            queue->Stop();
+        }
+        else if (queue->IsStopped())
+        {
+            // The queue disc runs as an event of its own node.
+            Simulator::ScheduleWithContext(device->m_node->GetId(),
+                                           Time(0),
+                                           &CliftNetDevice::WakeQueueDisc,
+                                           device);
+        }
     }
 }
 
@@ -499,17 +549,17 @@ CliftNetDevice::WakeQueueDisc()
 {
     NS_LOG_FUNCTION(this);
     // Something else may have filled the queue in the meantime.
-    if (m_link && m_txQueue && m_txQueue->IsStopped() &&
-        (m_waiting == 0 || clift_link_room(m_link, Simulator::Now().GetNanoSeconds(), m_mtu) != 0))
+    const auto owner = GetOwner();
+    if (owner->m_link && m_txQueue && m_txQueue->IsStopped() && owner->HasRoom(m_mtu))
     {
         m_txQueue->Wake();
     }
 }
 
 void
-CliftNetDevice::Receive(Ptr<Packet> packet, uint16_t protocol)
+CliftNetDevice::Receive(Ptr<Packet> packet, uint16_t protocol, Address from)
 {
-    NS_LOG_FUNCTION(this << packet << protocol);
+    NS_LOG_FUNCTION(this << packet << protocol << from);
     m_phyRxEnd(packet);
     m_sniffer(packet);
     m_promiscSniffer(packet);
@@ -519,14 +569,14 @@ CliftNetDevice::Receive(Ptr<Packet> packet, uint16_t protocol)
         m_promiscRx(this,
                     packet->Copy(),
                     protocol,
-                    m_peer->GetAddress(),
+                    from,
                     GetAddress(),
                     NetDevice::PACKET_HOST);
     }
     m_macRx(packet);
     if (!m_rx.IsNull())
     {
-        m_rx(this, packet, protocol, m_peer->GetAddress());
+        m_rx(this, packet, protocol, from);
     }
 }
 
@@ -624,7 +674,7 @@ CliftNetDevice::IsBridge() const
 bool
 CliftNetDevice::IsPointToPoint() const
 {
-    return true;
+    return !m_channel || m_channel->GetNDevices() < 3;
 }
 
 bool
@@ -648,7 +698,7 @@ CliftNetDevice::SetNode(Ptr<Node> node)
 bool
 CliftNetDevice::NeedsArp() const
 {
-    return false;
+    return !IsPointToPoint();
 }
 
 void

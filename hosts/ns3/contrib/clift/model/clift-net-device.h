@@ -62,6 +62,9 @@ class CliftQueueDrops : public Object
  * fate as in every other program that offers the same packets at the same instants to the same
  * link.
  *
+ * Where several terminals share a channel, the attributes of the first of them describe the link
+ * of all; addresses are then resolved (NeedsArp), and the packets of that pass the links, too.
+ *
  * The random draws depend on the seed of the scenario alone, neither on RngSeedManager nor on other
  * devices, unless AssignStreams was called.
  *
@@ -160,10 +163,23 @@ class CliftNetDevice : public NetDevice
     /// A packet within the link.
     struct Carried
     {
-        Ptr<Packet> packet; //!< The packet.
-        uint64_t entered;   //!< When it came, in ns.
-        uint16_t protocol;  //!< Its ether type.
+        Ptr<Packet> packet;       //!< The packet.
+        uint64_t entered;         //!< When it came, in ns.
+        uint16_t protocol;        //!< Its ether type.
+        Ptr<CliftNetDevice> from; //!< Who sent it.
+        Address to;               //!< To whom.
     };
+
+    /// The device whose link carries what this one sends: itself, or the first of several terminals.
+    Ptr<CliftNetDevice> GetOwner();
+
+    /**
+     * Hands a packet to this device's link.
+     *
+     * \param packet the packet, and who sends it
+     * \return whether the link took it
+     */
+    bool Offer(Carried packet);
 
     /// Ends the program unless the link is there.
     void NeedLink();
@@ -176,25 +192,44 @@ class CliftNetDevice : public NetDevice
      */
     void Poll(uint64_t now, bool atPeer);
 
+    /**
+     * Passes a packet that came out of this device's link to those who receive it.
+     *
+     * \param carried the packet
+     * \param atPeer whether this runs in the context of the node of m_peer
+     */
+    void Deliver(const Carried& carried, bool atPeer);
+
     /// A wake-up that the link asked for.
     void WakeUp();
 
     /// Has WakeUp called when the link asks for it.
     void ScheduleWakeUp();
 
-    /// Stops the queue disc above if the link has no room, or wakes it.
-    void UpdateFlowControl();
+    /**
+     * Stops the queue discs above the devices that share the link if it has no room, or wakes them.
+     *
+     * \param stop false to wake alone
+     */
+    void UpdateFlowControl(bool stop);
+
+    /**
+     * \param mtu size of a packet
+     * \return whether this device's link has room for it
+     */
+    bool HasRoom(uint32_t mtu) const;
 
     /// Wakes the queue disc above.
     void WakeQueueDisc();
 
     /**
-     * A packet came out of the other device's link.
+     * A packet came out of a link to this device.
      *
      * \param packet the packet
      * \param protocol its ether type
+     * \param from the address of the device that sent it
      */
-    void Receive(Ptr<Packet> packet, uint16_t protocol);
+    void Receive(Ptr<Packet> packet, uint16_t protocol, Address from);
 
     /// Ends the program with what the link says about the last call.
     [[noreturn]] void Fail() const;
@@ -215,7 +250,7 @@ class CliftNetDevice : public NetDevice
     std::vector<uint64_t> m_wakeUps; //!< Instants of wake-ups to come, the next one last.
 
     Ptr<CliftChannel> m_channel;                   //!< The channel.
-    Ptr<CliftNetDevice> m_peer;                    //!< The other device.
+    Ptr<CliftNetDevice> m_peer;                    //!< The first device at the other end.
     Ptr<CliftTxQueue> m_txQueue;                   //!< Flow control, if any.
     Ptr<Node> m_node;                              //!< The node.
     Mac48Address m_address;                        //!< Attribute Address.

@@ -641,6 +641,165 @@ class CliftFlowMonitorTestCase : public TestCase
 
 /**
  * \ingroup clift-test
+ * Terminals share the links of a channel: packets meet the fates of the link alone, and reach whom
+ * they are addressed to.
+ */
+class CliftSharedTestCase : public TestCase
+{
+  public:
+    CliftSharedTestCase()
+        : TestCase("terminals that share a channel")
+    {
+    }
+
+  private:
+    /// Number of terminals.
+    static constexpr uint32_t TERMINALS = 3;
+
+    /**
+     * Sends packets from the hub to the terminals in turn, or from them to the hub, and compares
+     * their fates with those of the link alone.
+     *
+     * \param file the scenario file
+     * \param arrivals the packets
+     * \param back whether the terminals send
+     */
+    void Compare(const std::string& file, const std::vector<Arrival>& arrivals, bool back)
+    {
+        NodeContainer nodes(1 + TERMINALS);
+        const auto devices = HelperFor(file).Install(nodes);
+        std::vector<Fate> fates(arrivals.size());
+        std::map<uint64_t, uint64_t> numbers;
+        uint64_t astray = 0;
+        for (uint32_t i = 0; i <= TERMINALS; ++i)
+        {
+            devices.Get(i)->SetReceiveCallback(
+                [&, i](Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t, const Address& from) {
+                    const uint64_t number = numbers.at(packet->GetUid());
+                    const uint32_t terminal = 1 + number % TERMINALS;
+                    astray += i != (back ? 0 : terminal);
+                    astray += from != devices.Get(back ? terminal : 0)->GetAddress();
+                    astray += fates[number].kind != 3;
+                    fates[number].kind = 0;
+                    fates[number].at = Simulator::Now().GetNanoSeconds();
+                    return true;
+                });
+        }
+        for (uint64_t i = 0; i < arrivals.size(); ++i)
+        {
+            const auto terminal = devices.Get(1 + i % TERMINALS);
+            const auto from = back ? terminal : devices.Get(0);
+            const auto to = back ? devices.Get(0) : terminal;
+            Simulator::ScheduleWithContext(from->GetNode()->GetId(),
+                                           NanoSeconds(arrivals[i].at),
+                                           [&, i, from, to] {
+                                               auto packet = Create<Packet>(arrivals[i].bytes);
+                                               numbers[packet->GetUid()] = i;
+                                               from->Send(packet, to->GetAddress(), IPV4);
+                                           });
+        }
+        Simulator::Run();
+        const auto report = DynamicCast<CliftNetDevice>(devices.Get(back ? TERMINALS : 0));
+        const std::string offered = "\"offered\":" + std::to_string(arrivals.size()) + ",";
+        NS_TEST_EXPECT_MSG_NE(report->GetReport().find(offered),
+                              std::string::npos,
+                              "one link for all: " << report->GetReport());
+        Simulator::Destroy();
+
+        char* error = nullptr;
+        clift_scenario* scenario = clift_scenario_open(file.c_str(), &error);
+        const uint32_t direction = back ? CLIFT_BACKWARD : CLIFT_FORWARD;
+        auto alone =
+            Directly(clift_scenario_way(scenario, nullptr, direction, &error), false, arrivals);
+        clift_scenario_free(scenario);
+        uint64_t differ = 0;
+        for (uint64_t i = 0; i < arrivals.size(); ++i)
+        {
+            const bool delivered = alone[i].kind == 0;
+            differ += fates[i].kind != (delivered ? 0 : 3) ||
+                      (delivered && fates[i].at != alone[i].at);
+        }
+        NS_TEST_EXPECT_MSG_EQ(differ, 0, "fates");
+        NS_TEST_EXPECT_MSG_EQ(astray, 0, "packets at another device, or twice");
+    }
+
+    void DoRun() override
+    {
+        const Described& link = LINKS[0]; // which loses packets
+        std::string text = Text(link) + "[return]\n" + link.text + "channel = { model = "
+                           "\"bernoulli\", erasures = \"9 %\", rate = \"1 Mbit/s\", lldu = \"250 B\" }\n";
+        const std::string file = Written(CreateTempDirFilename("shared.toml"), text);
+        const auto arrivals = Arrivals(link, 3);
+        Compare(file, arrivals, false);
+        Compare(file, arrivals, true);
+
+        // Addresses are resolved over the links, and queue discs wait for the room of all.
+        const std::string small =
+            Written(CreateTempDirFilename("small.toml"),
+                    "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"8 packets\" }\n" + CHANNEL +
+                        "[return]\nscheme = \"ARQ\"\nlink = { queue = \"8 packets\" }\n"
+                        "channel = { model = \"bernoulli\", erasures = \"5 %\", rate = \"1 Mbit/s\", "
+                        "lldu = \"250 B\" }\n");
+        NodeContainer nodes(1 + TERMINALS);
+        const auto devices = HelperFor(small).Install(nodes);
+        InternetStackHelper().Install(nodes);
+        const auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
+        std::vector<Ptr<Socket>> sockets;
+        std::vector<uint32_t> received(1 + TERMINALS);
+        for (uint32_t i = 0; i <= TERMINALS; ++i)
+        {
+            auto socket = Socket::CreateSocket(nodes.Get(i), UdpSocketFactory::GetTypeId());
+            socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+            socket->SetRecvCallback([&received, i](Ptr<Socket> from) {
+                while (from->Recv())
+                {
+                    ++received[i];
+                }
+            });
+            sockets.push_back(socket);
+            devices.Get(i)->TraceConnectWithoutContext(
+                "MacTxDrop",
+                MakeCallback(&CliftSharedTestCase::Dropped, this));
+        }
+        const auto send = [&](uint32_t from, uint32_t to, int count) {
+            for (int i = 0; i < count; ++i)
+            {
+                const InetSocketAddress address(interfaces.GetAddress(to), 9);
+                sockets[from]->SendTo(Create<Packet>(972), 0, address);
+            }
+        };
+        for (uint32_t i = 1; i <= TERMINALS; ++i)
+        {
+            // The first packet resolves the address, for which few others can wait.
+            for (const auto& [at, count] : {std::pair(1, 1), std::pair(3, 40)})
+            {
+                Simulator::Schedule(Seconds(at), [=] { send(0, i, count); });
+                Simulator::Schedule(Seconds(at), [=] { send(i, 0, count); });
+            }
+        }
+        Simulator::Stop(Seconds(30));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(m_dropped, 0, "nothing comes to a full queue of a link");
+        // The queue discs drop some, since they wait longer than CoDel wants.
+        NS_TEST_EXPECT_MSG_GT(received[0], 100, "at the hub");
+        for (uint32_t i = 1; i <= TERMINALS; ++i)
+        {
+            NS_TEST_EXPECT_MSG_GT(received[i], 25, "at terminal " << i);
+        }
+        sockets.clear();
+        Simulator::Destroy();
+    }
+
+    void Dropped(Ptr<const Packet>)
+    {
+        ++m_dropped;
+    }
+
+    uint32_t m_dropped{0}; //!< Packets that found a link's queue full.
+};
+
+/**
+ * \ingroup clift-test
  * What is wrong is told in one line.
  */
 class CliftErrorsTestCase : public TestCase
@@ -1132,6 +1291,7 @@ class CliftTestSuite : public TestSuite
         AddTestCase(new CliftAttributesTestCase);
         AddTestCase(new CliftErrorsTestCase);
         AddTestCase(new CliftFlowMonitorTestCase);
+        AddTestCase(new CliftSharedTestCase);
         AddTestCase(new CliftTraceEndedTestCase);
         AddTestCase(new CliftStreamReaderTestCase);
         // The last one has room for less than a packet of the MTU.
