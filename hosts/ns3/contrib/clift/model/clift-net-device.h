@@ -170,7 +170,7 @@ class CliftNetDevice : public NetDevice
         Address to;               //!< To whom.
     };
 
-    /// The device whose link carries what this one sends: itself, or the first of several terminals.
+    /// The device whose link carries what this one sends: itself, or the first terminal of several.
     Ptr<CliftNetDevice> GetOwner();
 
     /**

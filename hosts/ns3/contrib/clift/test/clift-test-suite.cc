@@ -726,8 +726,9 @@ class CliftSharedTestCase : public TestCase
     void DoRun() override
     {
         const Described& link = LINKS[0]; // which loses packets
-        std::string text = Text(link) + "[return]\n" + link.text + "channel = { model = "
-                           "\"bernoulli\", erasures = \"9 %\", rate = \"1 Mbit/s\", lldu = \"250 B\" }\n";
+        const std::string text = Text(link) + "[return]\n" + link.text +
+                                 "channel = { model = \"bernoulli\", erasures = \"9 %\", "
+                                 "rate = \"1 Mbit/s\", lldu = \"250 B\" }\n";
         const std::string file = Written(CreateTempDirFilename("shared.toml"), text);
         const auto arrivals = Arrivals(link, 3);
         Compare(file, arrivals, false);
@@ -736,10 +737,11 @@ class CliftSharedTestCase : public TestCase
         // Addresses are resolved over the links, and queue discs wait for the room of all.
         const std::string small =
             Written(CreateTempDirFilename("small.toml"),
-                    "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"8 packets\" }\n" + CHANNEL +
+                    "scheme = \"ARQ\"\nlink = { rtt = \"60 ms\", queue = \"8 packets\" }\n" +
+                        CHANNEL +
                         "[return]\nscheme = \"ARQ\"\nlink = { queue = \"8 packets\" }\n"
-                        "channel = { model = \"bernoulli\", erasures = \"5 %\", rate = \"1 Mbit/s\", "
-                        "lldu = \"250 B\" }\n");
+                        "channel = { model = \"bernoulli\", erasures = \"5 %\", "
+                        "rate = \"1 Mbit/s\", lldu = \"250 B\" }\n");
         NodeContainer nodes(1 + TERMINALS);
         const auto devices = HelperFor(small).Install(nodes);
         InternetStackHelper().Install(nodes);
