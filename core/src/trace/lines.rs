@@ -7,8 +7,8 @@ use crate::trace::error::{Fault, ReadError};
 /// Maximum length of a line in a trace file.
 const LONGEST: usize = 1 << 16;
 
-/// Reads lines of at most 64 KiB; lines end in `\n` or `\r\n`, or in `\r` in the whole file, and a
-/// byte-order mark is skipped.
+/// Reads lines of at most 64 KiB; lines end in `\n` or `\r\n`, or in `\r` if the first one does, and
+/// a byte-order mark is skipped.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -24,17 +24,20 @@ impl<R: BufRead> Lines<R> {
     /// The next line without its end, and its number from 1; `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadError> {
         if self.line == 0 {
-            // The last byte may belong to `\r\n`.
+            // Decided at the first byte of the second line: a last `\r` may belong to `\r\n`.
+            let ends = |byte: &u8| matches!(byte, b'\r' | b'\n');
             let start = self.reader.fill_buf()?;
-            let most = &start[..start.len().saturating_sub(1)];
-            if most.contains(&b'\r') && !start.contains(&b'\n') {
+            let rest = start.iter().position(ends).map_or(&[][..], |at| &start[at..]);
+            let length = rest.iter().position(|byte| !ends(byte));
+            if length.is_some_and(|length| !rest[..length].contains(&b'\n')) {
                 self.end = b'\r';
             }
         }
         self.buffer.clear();
         let limit = LONGEST as u64 + 1;
         let read = (&mut self.reader).take(limit).read_until(self.end, &mut self.buffer)?;
-        if read == 0 {
+        // An editor may have added a `\n` behind the last `\r`.
+        if read == 0 || (self.end == b'\r' && self.buffer == b"\n") {
             return Ok(None);
         }
         self.line += 1;
@@ -47,6 +50,7 @@ impl<R: BufRead> Lines<R> {
         }
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = line.strip_prefix(b"\n").unwrap_or(line);
         Ok(Some((self.line, if self.line == 1 { unmarked(line) } else { line })))
     }
 }

@@ -256,6 +256,12 @@ fn lines_may_end_in_carriage_returns_alone() {
     let phy = imported(&whole.replace('\n', "\r"), keys);
     assert_eq!((phy.t(), phy.d()), (imported(&whole, keys).t(), imported(&whole, keys).d()));
     assert!(fault(&macs, keys).starts_with("line 6: rate `x` is not a number"));
+    // Programs that end lines otherwise may have written the last ones.
+    for last in ["\n", "3;12;25\n", "\n3;12;25\r\n"] {
+        let rest = last.replace('\n', "").replace('\r', "");
+        let mixed = imported(&(whole.replace('\n', "\r") + last), keys);
+        assert_eq!(mixed.t(), imported(&(whole.clone() + &rest), keys).t(), "{last:?}");
+    }
     // A `\r` at the end of what is buffered may belong to `\r\n`.
     let windows = whole.replace('\n', "\r\n");
     let end = windows.find('\r').unwrap() + 1;
