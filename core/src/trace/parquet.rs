@@ -685,7 +685,9 @@ mod tests {
     #[test]
     fn a_truncated_or_damaged_file_is_reported() {
         let t: Vec<i64> = (0..3000).map(|slot| slot * slot).collect();
-        let phy = PhyTrace::new(t.into(), vec![5; 3000].into(), Bytes(34)).unwrap();
+        let header = Header { rtt: Some(Duration::from_nanos(500)), ..Header::default() };
+        let d = vec![5; 3000].into();
+        let phy = PhyTrace::with_header(t.into(), d, Bytes(34), header).unwrap();
         let whole = file(&phy);
         for end in [0, 3, 100, whole.len() - 9, whole.len() - 1] {
             assert!(message(whole[..end].to_vec()).starts_with("not a Parquet file"));
@@ -699,7 +701,8 @@ mod tests {
                 match read(Cursor::new(hurt), None) {
                     Err(error) => assert!(!error.to_string().contains('\n'), "byte {at}: {error}"),
                     Ok(other) => {
-                        let [other, phy] = [&other, &phy].map(|it| (it.t(), it.d(), it.sizes()));
+                        let [other, phy] =
+                            [&other, &phy].map(|it| (it.t(), it.d(), it.sizes(), it.header()));
                         assert_eq!(other, phy, "byte {at}");
                     }
                 }
