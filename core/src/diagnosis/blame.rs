@@ -145,10 +145,15 @@ pub(super) struct Share {
     pub(super) cut: usize,
     /// Packets that are missing in the window because of it, or of what came before it.
     pub(super) packets: f64,
-    /// Share that would not be idle without this cut alone.
-    pub(super) alone: f64,
-    /// Bytes per second that the sender would send more without this cut alone: a window goes once
-    /// in a round-trip time.
+}
+
+/// What a sender would send more without a cut alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extra {
+    pub(super) cut: usize,
+    /// Bytes by which its window would be larger.
+    pub(super) window: f64,
+    /// Bytes per second: a window goes once in a round-trip time.
     pub(super) rate: f64,
 }
 
@@ -158,7 +163,7 @@ impl Blame {
         match self {
             Self::Cause(cause) => Target::Cause(*cause),
             Self::Cuts(cuts) => {
-                let most = cuts.iter().max_by(|a, b| a.alone.total_cmp(&b.alone));
+                let most = cuts.iter().max_by(|a, b| a.packets.total_cmp(&b.packets));
                 most.map_or(Target::Cause(Cause::Window), |most| Target::Cut(most.cut))
             }
         }
@@ -172,16 +177,28 @@ struct Open {
     at: Instant,
     /// Window before it, in packets.
     before: f64,
-    /// Packets by which the window is smaller than without it: later cuts shrink both windows.
-    missing: f64,
 }
 
+/// By how much a window would be larger without a cut alone.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    cut: usize,
+    before: f64,
+    packets: f64,
+}
+
+/// What is left of a gap that a sender no longer feels: it is dropped.
+const LEAST_GAP: f64 = 0.05;
+
 /// The history of a sender's window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ledger {
     /// Bytes of the largest packet sent.
     pub(super) packet: u32,
     open: Vec<Open>,
+    gaps: Vec<Gap>,
+    /// Window at which the receive window or the upper limit of the window held the sender.
+    ceiling: f64,
     last: SenderState,
     start: StartUp,
 }
@@ -216,6 +233,19 @@ impl StartUp {
     }
 }
 
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            packet: 0,
+            open: Vec::new(),
+            gaps: Vec::new(),
+            ceiling: f64::INFINITY,
+            last: SenderState::default(),
+            start: StartUp::default(),
+        }
+    }
+}
+
 impl Ledger {
     /// The state before the last one noted.
     pub(super) fn last(&self) -> &SenderState {
@@ -223,10 +253,41 @@ impl Ledger {
     }
 
     /// The sender reduced its window from `before` packets; it will be `after` once repaired.
-    pub(super) fn cut(&mut self, cut: usize, at: Instant, before: f64, after: f64) {
+    ///
+    /// A cut shrinks the gaps of earlier cuts as it shrinks the window. A larger window also meets more
+    /// losses: their number grows with the packets sent, so in the mean each cut stands for more than
+    /// itself, by the same relative difference. After a full queue nothing is left: it would have been
+    /// full earlier, and both windows begin anew from its limit.
+    pub(super) fn cut(
+        &mut self,
+        cut: usize,
+        at: Instant,
+        before: f64,
+        after: f64,
+        is_queue_full: bool,
+    ) {
         let left = if before > 0.0 { (after / before).clamp(0.0, 1.0) } else { 1.0 };
-        self.open.iter_mut().for_each(|open| open.missing *= left);
-        self.open.push(Open { cut, at, before, missing: (1.0 - left) * before });
+        let kept = if is_queue_full { 0.0 } else { left * libm::exp(left - 1.0) };
+        self.gaps.iter_mut().for_each(|gap| gap.packets *= kept);
+        self.gaps.retain(|gap| gap.packets > LEAST_GAP);
+        self.gaps.push(Gap { cut, before, packets: (1.0 - left) * before });
+        self.open.push(Open { cut, at, before });
+    }
+
+    /// What the sender would send more without each cut alone.
+    pub(super) fn extras(&self) -> Vec<Extra> {
+        let window = &self.last.window;
+        // After a timeout, and in recovery, the window is below the one it was cut to.
+        let is_below = window.cwnd < window.ssthresh;
+        let last = self.gaps.len().saturating_sub(1);
+        let room = (self.ceiling - window.cwnd).max(0.0);
+        let gaps = self.gaps.iter().enumerate().map(|(number, gap)| {
+            let below = if is_below && number == last { gap.before - window.cwnd } else { 0.0 };
+            let packets = gap.packets.max(below).min(room);
+            let window = packets * f64::from(self.packet);
+            Extra { cut: gap.cut, window, rate: self.rate(packets) }
+        });
+        gaps.collect()
     }
 
     /// Bytes per second that packets of a window bring; 0 before a round-trip time is measured: a
@@ -244,14 +305,10 @@ impl Ledger {
     /// What each open cut explains of a window that has `cwnd` packets now: as one of all, the packets
     /// from the window before it down to the one before the next cut.
     fn shares(&self, cwnd: f64) -> Vec<Share> {
-        let missing: f64 = self.open.iter().map(|open| open.missing).sum();
-        let whole = self.open.first().map_or(0.0, |first| first.before - cwnd).max(missing);
         let below = self.open.iter().skip(1).map(|next| next.before).chain([cwnd]);
         let share = |(open, to): (&Open, f64)| Share {
             cut: open.cut,
             packets: (open.before - to).max(0.0),
-            alone: if whole > 0.0 { open.missing / whole } else { 0.0 },
-            rate: self.rate(open.missing),
         };
         self.open.iter().zip(below).map(share).collect()
     }
@@ -266,6 +323,17 @@ impl Ledger {
         let over = |open: &Open| window.cwnd >= open.before && (undone || now > open.at + round);
         while self.open.last().is_some_and(over) {
             self.open.pop();
+        }
+        if undone {
+            self.gaps.retain(|gap| gap.before > window.cwnd);
+        }
+        if window.cwnd > self.ceiling {
+            self.ceiling = f64::INFINITY;
+        }
+        if state.limit == Limit::ReceiveWindow {
+            // The window would be at its limit without any cut, too.
+            self.ceiling = window.cwnd;
+            self.gaps.clear();
         }
         self.start.note(now, window);
         let is_full = window.in_flight as f64 >= window.cwnd;

@@ -51,8 +51,10 @@ pub struct Cut {
     /// When the sender undid it.
     pub undone: Option<Instant>,
     /// Idle capacity that the run would have used without this cut alone, in bits: an estimate. The
-    /// window without it would be larger by the packets that it took, each later cut shrinks that
-    /// difference as it shrinks the window, and the difference goes once in a round-trip time.
+    /// window without it would be larger by the packets that it took, and that difference goes once in
+    /// a round-trip time. Each later cut shrinks it as it shrinks the window, and once more for the
+    /// losses that the larger window would meet. It ends where a queue is full or the window is at its
+    /// upper limit.
     pub cost_bits: u64,
 }
 

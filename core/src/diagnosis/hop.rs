@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnosis::blame::{Blame, Cause, Target};
+use crate::diagnosis::blame::{Blame, Cause, Extra, Target};
 use crate::link::Usage;
 use crate::units::Instant;
 
@@ -11,6 +11,8 @@ use crate::units::Instant;
 pub(super) struct Update {
     pub(super) sender: usize,
     pub(super) blame: Blame,
+    /// What it would send more without each of its cuts alone.
+    pub(super) extras: Vec<Extra>,
     /// Whether the sender had heard from its peer: what was charged so far stays.
     pub(super) heard: bool,
     /// A timeout, to which the wait for it is charged, and the bytes per second that the window before
@@ -44,6 +46,10 @@ pub(super) struct HopLedger {
     cuts: Vec<f64>,
     /// Idle bytes that would not be without a cut alone.
     alone: Vec<f64>,
+    /// What each sender would send more without each of its cuts alone.
+    extras: Vec<Vec<Extra>>,
+    /// Bytes of a cut's extra that have not met an idle slot yet.
+    pending: Vec<f64>,
     /// Changes of the main target: when, and of which sender.
     pub(super) changes: Vec<(Instant, usize, Target)>,
     /// Capacity and idle capacity, [`POINTS`] times in a run.
@@ -69,6 +75,8 @@ impl HopLedger {
             causes: [0.0; Cause::ALL.len()],
             cuts: Vec::new(),
             alone: Vec::new(),
+            extras: vec![Vec::new(); crosses.len()],
+            pending: Vec::new(),
             changes: Vec::new(),
             points: vec![Point::default()],
             every: (duration / POINTS).max(1),
@@ -122,8 +130,17 @@ impl HopLedger {
             return;
         }
         let share = idle / waiting as f64;
-        for (blame, open) in self.blames.iter().zip(&mut self.open) {
-            match blame.as_ref().filter(|_| waits(blame)) {
+        let senders = self.blames.iter().zip(&mut self.open).zip(&self.extras);
+        for ((blame, open), extras) in senders.filter(|((blame, _), _)| waits(blame)) {
+            for extra in extras {
+                // A window's packets go once in a round-trip time, at any time in it.
+                let pending = of_cut(&mut self.pending, extra.cut);
+                *pending = (*pending + extra.rate * elapsed).min(extra.window);
+                let used = pending.min(share);
+                *pending -= used;
+                *of_cut(&mut self.alone, extra.cut) += used;
+            }
+            match blame {
                 None => {}
                 Some(Blame::Cause(cause)) => add(open, Target::Cause(*cause), share),
                 Some(Blame::Cuts(cuts)) => {
@@ -134,8 +151,6 @@ impl HopLedger {
                             false => 1.0 / cuts.len() as f64,
                         };
                         add(open, Target::Cut(it.cut), share * part);
-                        let alone = (share * it.alone).min(it.rate * elapsed);
-                        *of_cut(&mut self.alone, it.cut) += alone;
                     }
                 }
             }
@@ -143,7 +158,8 @@ impl HopLedger {
     }
 
     fn update(&mut self, at: Instant, update: Update) {
-        let Update { sender, blame, heard, timeout } = update;
+        let Update { sender, blame, extras, heard, timeout } = update;
+        self.extras[sender] = extras;
         if let Some((cut, rate)) = timeout {
             let waited: f64 = self.open[sender].drain(..).map(|(_, amount)| amount).sum();
             self.settle(Target::Cut(cut), waited);

@@ -99,7 +99,8 @@ impl<'a> Watch<'a> {
         }
         let target = state.window.ssthresh;
         let after = if target.is_finite() { target } else { state.window.cwnd };
-        known.ledger.cut(number, now, before, after);
+        let is_queue_full = packet.as_ref().is_some_and(|it| it.fate == PacketFate::Dropped);
+        known.ledger.cut(number, now, before, after, is_queue_full);
         known.cut = Some(number);
         let Sender { flow, connection, .. } = self.senders[sender];
         self.cuts.push(Cut {
@@ -310,6 +311,7 @@ impl Observer for Watch<'_> {
             sender,
             heard: advanced || duplicates || blame == Blame::Cause(Cause::Application),
             blame,
+            extras: known.ledger.extras(),
             timeout: cut.filter(|_| trigger == Some(Trigger::Timeout)).map(|cut| (cut, rate)),
         };
         for (hop, delay) in self.senders[sender].delays.iter().enumerate() {
