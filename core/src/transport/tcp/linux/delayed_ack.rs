@@ -77,6 +77,12 @@ impl AckTimer {
         }
     }
 
+    /// The buffer has little room: the next ACKs are not sent at once (`__tcp_select_window` in
+    /// `tcp_output.c`).
+    pub(super) fn on_scarce_room(&mut self) {
+        self.quick = 0;
+    }
+
     /// This end sends data. They count as an answer if they leave within the ACK delay of the last
     /// data received (`tcp_event_data_sent` in `tcp_output.c`).
     pub(super) fn on_reply(&mut self, now: Instant) {

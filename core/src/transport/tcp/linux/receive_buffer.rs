@@ -59,6 +59,12 @@ impl ReceiveBuffer {
         self.window.min(self.limit.saturating_sub(held))
     }
 
+    /// True if more than half of the room is used by `held` bytes.
+    #[inline]
+    pub(super) fn is_half_used(&self, held: u64) -> bool {
+        held > self.limit / 2
+    }
+
     /// The handshake is complete: the first round trip begins.
     pub(super) fn begin(&mut self, now: Instant) {
         self.round = (0, now);

@@ -193,11 +193,13 @@ impl LinuxReceiver {
     /// Handles new data; byte `before` was expected before them. The application then reads all
     /// in-order data at once.
     #[inline(always)] // called in one place
-    fn grow_buffer(&mut self, now: Instant, before: u64) {
+    fn grow_buffer(&mut self, now: Instant, before: u64, len: u32) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
         // Data that fill a gap count as read, unless the announced window grows with the buffer.
         let used = match self.growth {
+            // A segment beyond a gap takes its room after the window grew (`tcp_data_queue_ofo`).
+            Some(_) if next == before => self.arrivals.held_bytes().saturating_sub(len.into()),
             Some(_) => next - before + self.arrivals.held_bytes(),
             None => ahead.max(self.mss.into()),
         };
@@ -207,7 +209,10 @@ impl LinuxReceiver {
         if ahead > 0 {
             self.buffer.on_gap(ahead);
         }
-        self.buffer.on_taken(now, next, ahead);
+        // The application reads, which may end a round trip, only if there is something in order.
+        if next > before {
+            self.buffer.on_taken(now, next, ahead);
+        }
     }
 
     /// True if the segment's ACK must leave at once: more than one full segment waits for an ACK,
@@ -233,6 +238,9 @@ impl LinuxReceiver {
         let window = announced(self.window, self.edge, next);
         let Some(told) = &mut self.growth else { return window };
         let held = self.arrivals.held_bytes() + std::mem::take(&mut self.unread);
+        if self.buffer.is_half_used(held) {
+            self.delayed.on_scarce_room();
+        }
         *told = (*told).max(next + self.buffer.window(held));
         window.min(u32::try_from(*told - next).unwrap_or(u32::MAX))
     }
@@ -337,7 +345,7 @@ impl Half for LinuxReceiver {
             if self.timestamps && segment.len >= self.mss {
                 self.buffer.on_echo(now, segment.ts_ecr);
             }
-            self.grow_buffer(now, before);
+            self.grow_buffer(now, before, segment.len);
             return self.answer(now, had_gap, segment.push, asks.now || reduced);
         }
         if self.early.is_none() {

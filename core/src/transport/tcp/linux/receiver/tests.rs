@@ -277,3 +277,94 @@ fn a_late_first_segment_prevents_the_quick_acks() {
     assert_eq!(acks_after([0, 1, 2, 3, 4, 5]), 10);
     assert!(acks_after([1, 2, 3, 4, 5, 0]) < 10);
 }
+
+/// A new buffer of 81,920 bytes, 64,088 of them announced, grows by 2,896 for a segment beyond a gap
+/// and holds those before it: it grows five times. After these ACKs three more leave at once.
+#[test]
+fn eight_sacks_of_a_new_connection_leave_at_once() {
+    let mut receiver = receiver(true);
+    let at_once = (1..20).take_while(|&number| {
+        receiver.handle_segment(at(1), &data(number, 0));
+        ack(&mut receiver, at(1)).is_some()
+    });
+    assert_eq!(at_once.count(), 5 + 3);
+}
+
+/// 30 segments beyond a gap use more than half of 81,920 bytes: a duplicate does not make ACKs quick.
+#[test]
+fn no_ack_is_quick_while_little_room_is_left() {
+    let sack_follows = |held: u64| {
+        let mut receiver = receiver(true);
+        let mut acked = |number| {
+            receiver.handle_segment(at(1), &data(number, 0));
+            ack(&mut receiver, at(1)).is_some()
+        };
+        acked(0);
+        (2..2 + held).for_each(|number| _ = acked(number));
+        assert!(acked(0), "a duplicate is reported at once");
+        acked(2 + held)
+    };
+    assert!(sack_follows(25));
+    assert!(!sack_follows(30));
+}
+
+/// Arrivals in Linux 7.2.13 (us, segment, sent and echo in ms, PSH): segment 34 is the first whose ACK
+/// waits. Segment 10, beyond a gap, does not end the round trip by which the buffer grows.
+#[test]
+fn acks_leave_at_once_as_in_a_kernel() {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+    config.linux.get_or_insert_default().timer_ticks = true;
+    let mut receiver = LinuxReceiver::new(&config);
+    let us = |us: u64| Instant::ZERO + Duration::from_micros(us);
+    receiver
+        .handle_segment(us(286_052), &Segment { syn: true, ts_val: at(0), ..Segment::default() });
+    receiver.poll_transmit(us(286_052)).unwrap();
+    receiver.handle_segment(
+        us(822_104),
+        &Segment { ts_val: at(536), ts_ecr: at(286), ..Segment::default() },
+    );
+    let rows: &[(u64, u64, u64, u64, bool)] = &[
+        (823530, 0, 536, 286, false),
+        (825008, 1, 536, 286, true),
+        (826487, 2, 536, 286, false),
+        (829391, 4, 536, 286, false),
+        (830817, 5, 536, 286, true),
+        (832295, 6, 536, 286, false),
+        (833774, 7, 536, 286, true),
+        (835199, 8, 536, 286, false),
+        (836677, 9, 536, 286, true),
+        (1360955, 10, 1073, 823, false),
+        (1362433, 11, 1073, 823, true),
+        (1363595, 3, 536, 286, true),
+        (1364334, 12, 1075, 825, false),
+        (1365813, 13, 1075, 825, true),
+        (1367291, 14, 1076, 826, false),
+        (1368716, 15, 1076, 826, true),
+        (1370195, 16, 1079, 829, false),
+        (1371620, 17, 1080, 830, false),
+        (1373099, 3, 1082, 832, true),
+        (1374577, 18, 1083, 833, false),
+        (1376003, 19, 1085, 835, false),
+        (1898380, 20, 1610, 1360, false),
+        (1899911, 21, 1612, 1362, false),
+        (1901390, 22, 1613, 1363, false),
+        (1902815, 23, 1613, 1363, true),
+        (1904293, 24, 1613, 1363, false),
+        (1905719, 25, 1613, 1363, true),
+        (1907197, 26, 1614, 1364, false),
+        (1908676, 27, 1614, 1364, true),
+        (1910102, 28, 1615, 1365, false),
+        (1911580, 29, 1615, 1365, true),
+        (1913006, 30, 1617, 1367, false),
+        (1914484, 31, 1617, 1367, true),
+        (1915962, 32, 1618, 1368, false),
+        (1917388, 33, 1618, 1368, true),
+        (1918866, 34, 1620, 1370, false),
+        (1920292, 35, 1620, 1370, true),
+    ];
+    let waits = rows.iter().filter(|&&(now, number, sent, echo, push)| {
+        receiver.handle_segment(us(now), &Segment { ts_ecr: at(echo), push, ..data(number, sent) });
+        ack(&mut receiver, us(now)).is_none()
+    });
+    assert_eq!(waits.map(|row| row.1).collect::<Vec<_>>(), [34]);
+}
