@@ -101,16 +101,18 @@ impl ReceiveBuffer {
     }
 
     /// The application has read everything below byte `next`. Once per round trip the buffer grows
-    /// for a sender that doubles its rate (`tcp_rcv_space_adjust`).
+    /// for a sender that doubles its rate (`tcp_rcv_space_adjust`). Of data that filled a gap at byte
+    /// `before` the first segment is read first: the others still wait, and count against it.
     #[inline]
-    pub(super) fn on_taken(&mut self, now: Instant, next: u64, ahead: u64) {
+    pub(super) fn on_taken(&mut self, now: Instant, before: u64, next: u64, ahead: u64) {
         let (from, since) = self.round;
         let rtt = Duration::from_nanos(self.rtt8 / 8);
         if self.rtt8 == 0 || now.saturating_since(since) < rtt {
             return;
         }
-        self.round = (next, now);
-        let taken = next - from;
+        let first = next.min(before + self.segment);
+        self.round = (first, now);
+        let taken = (first - from).saturating_sub(next - first);
         if taken > self.taken {
             let twice = 2 * taken;
             let growth =
@@ -141,16 +143,16 @@ mod tests {
     fn the_window_of_a_new_connection_grows_in_six_steps() {
         let mut buffer = ReceiveBuffer::new(1448, 1448);
         assert_eq!((0..20).filter(|_| buffer.grows(1448)).count(), 6);
-        buffer.on_taken(at(50), 14_480, 0);
+        buffer.on_taken(at(50), 14_480, 14_480, 0);
         assert!(!buffer.grows(1448), "the round-trip time is unknown");
         buffer.begin(at(0));
         buffer.on_echo(at(100), at(1));
-        buffer.on_taken(at(100), 14_480, 0);
+        buffer.on_taken(at(100), 14_480, 14_480, 0);
         assert!(!buffer.grows(1448));
         // 20 segments: room for 2 x 20, and twice that for the doubled rate.
-        buffer.on_taken(at(150), 30_000, 0);
+        buffer.on_taken(at(150), 30_000, 30_000, 0);
         assert!(!buffer.grows(1448), "the round trip is not over");
-        buffer.on_taken(at(200), 14_480 + 28_960, 0);
+        buffer.on_taken(at(200), 14_480 + 28_960, 14_480 + 28_960, 0);
         assert_eq!(buffer.limit, 57_920 * 3);
         assert!(!buffer.grows(100_000), "waiting data use the room");
         assert_eq!((0..100).filter(|_| buffer.grows(1448)).count(), 32); // 91,840 bytes
@@ -168,17 +170,26 @@ mod tests {
         assert_eq!(first_window(100_000), 100_000, "a segment always fits");
     }
 
+    /// 20 segments are read at once behind a gap: 1 less the 19 that wait for it ends the round trip.
+    #[test]
+    fn data_behind_a_gap_do_not_count_in_the_round_trip_that_fills_it() {
+        let mut buffer = ReceiveBuffer::new(1448, 1448);
+        buffer.on_echo(at(100), at(1));
+        buffer.on_taken(at(100), 0, 20 * 1448, 0);
+        assert_eq!((buffer.limit, buffer.round), (FIRST_LIMIT, (1448, at(100))));
+    }
+
     #[test]
     fn a_steady_rate_does_not_grow_the_buffer() {
         let mut buffer = ReceiveBuffer::new(1448, 1448);
         buffer.on_echo(at(100), at(1));
         let mut grown = 0;
         for round in 0..1000 {
-            buffer.on_taken(at(100 * round), 50_000 * round, 0);
+            buffer.on_taken(at(100 * round), 50_000 * round, 50_000 * round, 0);
             grown += u32::from(buffer.grows(1448) && round > 500);
         }
         assert_eq!(grown, 0);
-        buffer.on_taken(at(200_000), 1 << 40, 0);
+        buffer.on_taken(at(200_000), 1 << 40, 1 << 40, 0);
         assert_eq!(buffer.limit, LAST_LIMIT);
     }
 }

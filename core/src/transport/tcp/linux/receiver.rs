@@ -211,7 +211,7 @@ impl LinuxReceiver {
         }
         // The application reads, which may end a round trip, only if there is something in order.
         if next > before {
-            self.buffer.on_taken(now, next, ahead);
+            self.buffer.on_taken(now, before, next, ahead);
         }
     }
 
