@@ -65,7 +65,7 @@ def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number:
     release, measured = inside.measure_in(name, cells, number)
     assert release.startswith(name.split("-")[-1])
     assert measured.lateness_ms < 0.05
-    expected = beside.engine(cell)
+    expected = beside.engine(cell, window=beside.LARGEST_WINDOWS[name])
     assert measured.completion_s == pytest.approx(expected.speed, rel=0.05)
     assert measured.retransmissions == pytest.approx(expected.retransmissions, rel=0.1, abs=3)
 
@@ -131,7 +131,7 @@ def test_pages_take_as_long_as_on_a_kernel():
 
 def test_the_first_packet_that_differs_is_found() -> None:
     cell = inside.chosen("drawn", 131)
-    ours_sent = parts.engine(cell)
+    ours_sent = parts.engine(cell, None)
     assert ours_sent.sent[0] == parts.Sent(0, 0, 1448)
     assert parts.parting(ours_sent, ours_sent) is None
     other = list(ours_sent.sent)
@@ -144,5 +144,7 @@ def test_the_first_packet_that_differs_is_found() -> None:
 def test_a_kernel_sends_its_first_flights_as_ours_does() -> None:
     """300 kB over 10 Mbit/s and 250 ms, 2 % lost in bursts of 5: they part at packet 191."""
     cell = inside.chosen("drawn", 141)
-    found = parts.parting(parts.engine(cell), parts.kernel("7.2", "drawn", 141))
+    found = parts.parting(
+        parts.engine(cell, beside.LARGEST_WINDOWS["7.2"]), parts.kernel("7.2", "drawn", 141)
+    )
     assert found is None or found > 150

@@ -44,6 +44,8 @@ FIELDS = (
 )
 # Flows at a time in real time, and the sum of their rates.
 PARALLEL, RATE_BPS = 10, 45_000_000
+# Of kernels in virtual time, with 2 GB of memory: `tcp_rmem` is 16,402,912 bytes, and 6 MiB.
+LARGEST_WINDOWS = {"7.2": 10_251_820, "bbr3-6.12": 3_932_160}
 # The controls that draw when they probe, and the runs of ours that are compared then.
 DRAWING, RUNS = ("bbr", "bbr3"), 9
 
@@ -58,6 +60,11 @@ class Kept:
     name: str
     cells: str
     kernel: str | None
+
+    @property
+    def window(self) -> int | None:
+        """The largest receive window of the kernel: five eighths of `tcp_rmem`, in bytes."""
+        return None if self.kernel is None else LARGEST_WINDOWS[self.kernel]
 
     @property
     def file(self) -> Path:
@@ -233,7 +240,7 @@ def compare(
     for row in read(kept):
         measured.setdefault(int(row["number"]), []).append(row)
     return [
-        Comparison(cell, kernel(cell, measured[cell.number]), engine(cell, linux))
+        Comparison(cell, kernel(cell, measured[cell.number]), engine(cell, linux, kept.window))
         for cell in inside.SETS[kept.cells]()
         if cell.number in measured and (wanted is None or wanted(cell))
     ]
@@ -254,10 +261,12 @@ def kernel(cell: DrawnCell, rows: list[dict[str, str]]) -> Result:
     return Result(speed, median("retransmissions"), median("timeouts"), median("mean_queue"))
 
 
-def engine(cell: DrawnCell, linux: Mapping[str, bool] = ours.HOST) -> Result:
+def engine(
+    cell: DrawnCell, linux: Mapping[str, bool] = ours.HOST, window: int | None = None
+) -> Result:
     """Result of the engine in a cell; the medians of several runs if the control draws."""
     seeds = range(1, RUNS + 1) if cell.congestion in DRAWING else [cell.seed]
-    runs = [_run(replace(cell, seed=seed), linux) for seed in seeds]
+    runs = [_run(replace(cell, seed=seed), linux, window) for seed in seeds]
 
     def median(name: str) -> float:
         return statistics.median(getattr(run, name) for run in runs)
@@ -267,8 +276,8 @@ def engine(cell: DrawnCell, linux: Mapping[str, bool] = ours.HOST) -> Result:
     return Result(speed, median("retransmissions"), median("timeouts"), median("mean_queue"))
 
 
-def _run(cell: DrawnCell, linux: Mapping[str, bool]) -> Result:
-    outcome, queue = ours.run_with_queue(cell, linux)
+def _run(cell: DrawnCell, linux: Mapping[str, bool], window: int | None) -> Result:
+    outcome, queue = ours.run_with_queue(cell, linux, window)
     flow = outcome.summary()["flows"][0]
     speed = outcome.goodput_kbps if cell.file_bytes is None else outcome.completion_s
     return Result(speed, flow["retransmissions"], flow["timeouts"], queue)

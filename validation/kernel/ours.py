@@ -16,8 +16,8 @@ _STEP_NS = 1_000_000
 HOST = {"window_growth": True, "burst_deferral": True, "timer_ticks": True}
 
 
-def setup(cell: AnyCell, linux: Mapping[str, bool] = HOST) -> Setup:
-    """The cell as the engine runs it, with these options of profile `linux`."""
+def setup(cell: AnyCell, linux: Mapping[str, bool] = HOST, window: int | None = None) -> Setup:
+    """The cell as the engine runs it, with these options and this largest receive window."""
     lost, held = cell.fates()
     leg = {"rate": f"{cell.rate_bps} bit/s", "delay": f"{cell.rtt_ms * 500_000} ns"}
     file = {"type": "file", "size": f"{cell.file_bytes} B"}
@@ -30,6 +30,7 @@ def setup(cell: AnyCell, linux: Mapping[str, bool] = HOST) -> Setup:
         transport="newreno" if cell.congestion == "reno" else cell.congestion,
         profile="linux",
         linux={**linux, "pacing": cell.paced},
+        receive_window=None if window is None else f"{window} B",
         duration_s=cell.seconds,
         seed=getattr(cell, "seed", 1),
     )
@@ -46,7 +47,10 @@ def goodput_kbps(cell: Cell) -> float:
     return run(setup(cell)).goodput_kbps
 
 
-def run_with_queue(cell: AnyCell, linux: Mapping[str, bool]) -> tuple[Outcome, float]:
+def run_with_queue(
+    cell: AnyCell, linux: Mapping[str, bool], window: int | None
+) -> tuple[Outcome, float]:
     """The outcome, and the mean number of packets that waited."""
-    series = _clift.series(setup(cell, linux), _STEP_NS)
-    return run(setup(cell, linux)), float(np.mean(series["queue_packets"]))
+    made = setup(cell, linux, window)
+    series = _clift.series(made, _STEP_NS)
+    return run(made), float(np.mean(series["queue_packets"]))

@@ -52,9 +52,9 @@ class Log(NamedTuple):
     acks: list[tuple[int, int]]
 
 
-def engine(cell: DrawnCell) -> Log:
+def engine(cell: DrawnCell, window: int | None) -> Log:
     """Result of CLIFT in a cell."""
-    events = _clift.events(setup(cell))
+    events = _clift.events(setup(cell, window=window))
     columns = [events[name].tolist() for name in ("time_ns", "kind", "seq", "len")]
     rows = list(zip(*columns, strict=True))
     sent = [Sent(at, seq, size) for at, kind, seq, size in rows
@@ -178,7 +178,7 @@ def main() -> int:
         return 0
     for number in arguments.cells:
         cell = chosen(kept.cells, number)
-        ours, theirs = engine(cell), kernel(kept.kernel, kept.cells, number)
+        ours, theirs = engine(cell, kept.window), kernel(kept.kernel, kept.cells, number)
         found = parting(ours, theirs)
         if found is None:
             print(f"{cell.label}: all {len(ours.sent)} packets are the same")

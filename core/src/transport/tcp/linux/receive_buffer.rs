@@ -15,6 +15,13 @@ const LAST_LIMIT: u64 = 20_971_520;
 /// Segments of an initial window, which arrive in the first round trip.
 const FIRST_ROUND: u64 = 10;
 
+/// The shift of announced windows: the largest buffer, for windows of at most `most` bytes, fits into
+/// 16 bits (`tcp_select_initial_window`).
+fn scale_of(most: u32) -> u32 {
+    let buffer = u64::from(most).min(LAST_LIMIT) * 8 / 5;
+    buffer.max(1).ilog2().saturating_sub(15)
+}
+
 /// The window that a SYN-ACK announces, in bytes, for segments of `segment` bytes. The buffer then
 /// reserves one segment (`tcp_init_buffer_space`).
 pub(crate) fn first_window(segment: u32) -> u32 {
@@ -37,11 +44,14 @@ pub(super) struct ReceiveBuffer {
     /// first sample.
     rtt8: u64,
     last_echo: Instant,
+    /// Announced windows are multiples of 1 << `scale` bytes.
+    scale: u32,
 }
 
 impl ReceiveBuffer {
-    /// A buffer for segments that carry `segment` bytes with options and `announced` bytes without.
-    pub(super) fn new(announced: u32, segment: u32) -> Self {
+    /// A buffer for segments that carry `segment` bytes with options and `announced` bytes without,
+    /// and for windows of at most `most` bytes.
+    pub(super) fn new(announced: u32, segment: u32, most: u32) -> Self {
         Self {
             segment: segment.max(1).into(),
             window: INITIAL.saturating_sub(segment.into()).max(segment.into()),
@@ -50,13 +60,24 @@ impl ReceiveBuffer {
             round: (0, Instant::ZERO),
             rtt8: 0,
             last_echo: Instant::ZERO,
+            scale: scale_of(most),
         }
     }
 
-    /// The window while `held` bytes wait behind a gap.
+    /// The window to announce, at least `told` bytes, while `held` bytes wait: it is a multiple of what
+    /// its scale can tell (`__tcp_select_window`, `tcp_select_window`).
     #[inline]
-    pub(super) fn window(&self, held: u64) -> u64 {
-        self.window.min(self.limit.saturating_sub(held))
+    pub(super) fn window(&self, held: u64, told: u64) -> u64 {
+        let free = self.limit.saturating_sub(held);
+        let free = if self.is_half_used(held) { free >> self.scale << self.scale } else { free };
+        told.max(self.window.min(free)).next_multiple_of(1 << self.scale)
+    }
+
+    /// True if the application, which has read all but `held` bytes, makes a window of `told` bytes at
+    /// least twice as large: then an ACK leaves (`__tcp_cleanup_rbuf`).
+    #[inline]
+    pub(super) fn reopens(&self, held: u64, told: u64) -> bool {
+        2 * told <= self.limit && 2 * told <= self.window(held, 0)
     }
 
     /// True if more than half of the room is used by `held` bytes.
@@ -101,16 +122,15 @@ impl ReceiveBuffer {
     }
 
     /// The application has read everything below byte `next`. Once per round trip the buffer grows
-    /// for a sender that doubles its rate (`tcp_rcv_space_adjust`). Of data that filled a gap at byte
-    /// `before` the first segment is read first: the others still wait, and count against it.
+    /// for a sender that doubles its rate (`tcp_rcv_space_adjust`). Of data that fill a gap the
+    /// segment that ends at byte `first` is read first: the others still wait, and count against it.
     #[inline]
-    pub(super) fn on_taken(&mut self, now: Instant, before: u64, next: u64, ahead: u64) {
+    pub(super) fn on_taken(&mut self, now: Instant, first: u64, next: u64, ahead: u64) {
         let (from, since) = self.round;
         let rtt = Duration::from_nanos(self.rtt8 / 8);
         if self.rtt8 == 0 || now.saturating_since(since) < rtt {
             return;
         }
-        let first = next.min(before + self.segment);
         self.round = (first, now);
         let taken = (first - from).saturating_sub(next - first);
         if taken > self.taken {
@@ -141,7 +161,7 @@ mod tests {
     /// the application has read more than ten segments in a round trip.
     #[test]
     fn the_window_of_a_new_connection_grows_in_six_steps() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448);
+        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
         assert_eq!((0..20).filter(|_| buffer.grows(1448)).count(), 6);
         buffer.on_taken(at(50), 14_480, 14_480, 0);
         assert!(!buffer.grows(1448), "the round-trip time is unknown");
@@ -162,26 +182,34 @@ mod tests {
     /// remaining room.
     #[test]
     fn the_window_is_the_free_room_of_the_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448);
-        assert_eq!((buffer.window(0), first_window(1448)), (64_088, 65_160));
+        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
+        assert_eq!((buffer.window, first_window(1448)), (64_088, 65_160));
+        assert_eq!(buffer.window(0, 0), 63 << 10, "told in kB");
         buffer.grows(1448);
-        assert_eq!(buffer.window(0), 64_088 + 2 * 1448);
-        assert_eq!(buffer.window(FIRST_LIMIT - 3000), 3000);
+        assert_eq!(buffer.window(0, 0), 66 << 10);
+        assert_eq!(buffer.window(FIRST_LIMIT - 3000, 0), 2 << 10, "little room is not rounded up");
+        assert_eq!(buffer.window(FIRST_LIMIT - 3000, 5000), 5 << 10, "a window never moves back");
         assert_eq!(first_window(100_000), 100_000, "a segment always fits");
+    }
+
+    /// As in Linux 7.2.13 with `tcp_rmem` of 16,402,912 and of 33,554,432 bytes.
+    #[test]
+    fn the_scale_is_that_of_the_largest_buffer() {
+        assert_eq!([10_251_820, 20_971_520, u32::MAX, 65_160, 1].map(scale_of), [8, 10, 10, 1, 0]);
     }
 
     /// 20 segments are read at once behind a gap: 1 less the 19 that wait for it ends the round trip.
     #[test]
     fn data_behind_a_gap_do_not_count_in_the_round_trip_that_fills_it() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448);
+        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
         buffer.on_echo(at(100), at(1));
-        buffer.on_taken(at(100), 0, 20 * 1448, 0);
+        buffer.on_taken(at(100), 1448, 20 * 1448, 0);
         assert_eq!((buffer.limit, buffer.round), (FIRST_LIMIT, (1448, at(100))));
     }
 
     #[test]
     fn a_steady_rate_does_not_grow_the_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448);
+        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
         buffer.on_echo(at(100), at(1));
         let mut grown = 0;
         for round in 0..1000 {

@@ -83,7 +83,11 @@ impl LinuxReceiver {
                 Ticks::new(config.options().timer_ticks),
             ),
             compression: Compression::new(config.options().sack_compression),
-            buffer: ReceiveBuffer::new(config.packet.0.saturating_sub(HEADERS), config.mss().0),
+            buffer: ReceiveBuffer::new(
+                config.packet.0.saturating_sub(HEADERS),
+                config.mss().0,
+                config.announced_window(),
+            ),
             mss: config.mss().0,
             ack_size: config.headers(),
             syn_size: config.syn_size(),
@@ -193,13 +197,15 @@ impl LinuxReceiver {
     /// Handles new data; byte `before` was expected before them. The application then reads all
     /// in-order data at once.
     #[inline(always)] // called in one place
-    fn grow_buffer(&mut self, now: Instant, before: u64, len: u32) {
+    fn grow_buffer(&mut self, now: Instant, before: u64, segment: &Segment) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
         // Data that fill a gap count as read, unless the announced window grows with the buffer.
         let used = match self.growth {
             // A segment beyond a gap takes its room after the window grew (`tcp_data_queue_ofo`).
-            Some(_) if next == before => self.arrivals.held_bytes().saturating_sub(len.into()),
+            Some(_) if next == before => {
+                self.arrivals.held_bytes().saturating_sub(segment.len.into())
+            }
             Some(_) => next - before + self.arrivals.held_bytes(),
             None => ahead.max(self.mss.into()),
         };
@@ -211,7 +217,7 @@ impl LinuxReceiver {
         }
         // The application reads, which may end a round trip, only if there is something in order.
         if next > before {
-            self.buffer.on_taken(now, before, next, ahead);
+            self.buffer.on_taken(now, segment.seq + u64::from(segment.len), next, ahead);
         }
     }
 
@@ -237,17 +243,26 @@ impl LinuxReceiver {
     fn announce(&mut self, next: u64) -> u32 {
         let window = announced(self.window, self.edge, next);
         let Some(told) = &mut self.growth else { return window };
-        let held = self.arrivals.held_bytes() + std::mem::take(&mut self.unread);
-        if self.buffer.is_half_used(held) {
+        let (held, unread) = (self.arrivals.held_bytes(), std::mem::take(&mut self.unread));
+        if self.buffer.is_half_used(held + unread) {
             self.delayed.on_scarce_room();
         }
-        *told = (*told).max(next + self.buffer.window(held));
-        window.min(u32::try_from(*told - next).unwrap_or(u32::MAX))
+        let size = self.buffer.window(held + unread, told.saturating_sub(next));
+        *told = next + size;
+        if unread > 0 && self.buffer.reopens(held, size) {
+            self.due = PendingReply::Ack;
+        }
+        window.min(u32::try_from(size).unwrap_or(u32::MAX))
     }
 
     fn syn_ack(&mut self, now: Instant) -> Segment {
         let mut reply = Segment::default();
+        let first = self.growth;
         self.reply(now, &mut reply);
+        // The window of a SYN has no scale (RFC 7323 section 2.2).
+        if let Some(told) = first {
+            (self.growth, reply.window) = (first, reply.window.min(told as u32));
+        }
         (reply.syn, reply.wire) = (true, self.syn_size);
         self.ecn.stamp(&mut reply);
         reply
@@ -330,6 +345,9 @@ impl Half for LinuxReceiver {
             self.early = Some(early);
             self.due = PendingReply::Ack;
         }
+        if self.timestamps && segment.len >= self.mss {
+            self.buffer.on_echo(now, segment.ts_ecr);
+        }
         if self.arrivals.take_in(segment) {
             let taken = self.arrivals.next() - before;
             self.unread = if had_gap { taken } else { 0 };
@@ -342,10 +360,7 @@ impl Half for LinuxReceiver {
             if asks.hurry {
                 self.delayed.on_mark();
             }
-            if self.timestamps && segment.len >= self.mss {
-                self.buffer.on_echo(now, segment.ts_ecr);
-            }
-            self.grow_buffer(now, before, segment.len);
+            self.grow_buffer(now, before, segment);
             return self.answer(now, had_gap, segment.push, asks.now || reduced);
         }
         if self.early.is_none() {

@@ -86,6 +86,8 @@ pub(crate) struct LinuxSender {
     pacer: Pacer,
     /// True if segments were sent since the last check of the window's usage.
     sent_some: bool,
+    /// End of the last segment that was not full.
+    part_end: u64,
     last_sent: Instant,
     counters: SenderCounters,
 }
@@ -118,6 +120,7 @@ impl LinuxSender {
             timer: Timer::new(Ticks::new(options.timer_ticks)),
             pacer: Pacer::new(),
             sent_some: false,
+            part_end: 0,
             last_sent: Instant::ZERO,
             counters: SenderCounters::default(),
         }
@@ -243,6 +246,16 @@ impl LinuxSender {
     #[inline]
     fn next_new(&self) -> Option<u32> {
         self.supply.segment_at(self.board.flight().nxt())
+    }
+
+    /// Bytes up to the edge of the receive window, where no full segment fits. They leave at the end of
+    /// a group, unless another part of a segment is unacknowledged (`tcp_mss_split_point`).
+    fn part_of_group(&self, now: Instant) -> Option<u32> {
+        let nxt = self.board.flight().nxt();
+        let part = self.supply.permitted_beyond(nxt).min(self.supply.beyond(nxt));
+        let in_group = self.burst.at == now && self.burst.left > 0;
+        let leaves = in_group && part > 0 && self.part_end <= self.board.flight().una();
+        leaves.then_some(part as u32)
     }
 
     /// The recovery and the parts that it changes.
@@ -439,7 +452,7 @@ impl LinuxSender {
             self.retransmit(now, number, segment);
             return true;
         }
-        let Some(len) = self.next_new() else {
+        let Some(len) = self.next_new().or_else(|| self.part_of_group(now)) else {
             self.stop(now, false);
             return false;
         };
@@ -478,6 +491,9 @@ impl LinuxSender {
             quantum = self.next_quantum(now); // of the window as it is now
         }
         let start = self.board.flight().nxt();
+        if len < self.mss {
+            self.part_end = start + u64::from(len);
+        }
         let ends_burst = self.continue_burst(now, quantum);
         self.board.on_sent(now, len);
         self.sent_some = true;

@@ -256,9 +256,37 @@ fn data_that_fill_a_gap_are_unread_when_their_ack_leaves() {
     for number in 1..=9 {
         window(number, 1);
     }
-    let filled = (10, 81_920 - 10 * MSS);
+    let filled = (10, 66 << 10); // 81,920 less ten segments, in steps of 1,024
     assert_eq!(window(0, 2), Some(filled));
     assert!(window(10, 3).unwrap().1 > filled.1);
+}
+
+/// 40 segments wait behind a gap and leave little room to the ACK of the segment that fills it. Then
+/// the application reads them: a second ACK tells the window. With ten there is none.
+#[test]
+fn an_ack_tells_that_a_read_has_doubled_the_window() {
+    let windows = |waiting: u64| {
+        let mut receiver = receiver(true);
+        for number in 1..=waiting {
+            receiver.handle_segment(at(1), &data(number, 0));
+            receiver.poll_transmit(at(1));
+        }
+        receiver.handle_segment(at(2), &data(0, 0));
+        let acks = std::iter::from_fn(|| receiver.poll_transmit(at(2)));
+        acks.inspect(|ack| assert_eq!(ack.ack, (waiting + 1) * MSS)).map(|ack| ack.window).collect()
+    };
+    let (few, many): (Vec<_>, Vec<_>) = (windows(10), windows(40));
+    assert_eq!((few.len(), many.len()), (1, 2));
+    assert!(many[1] >= 2 * many[0], "{many:?}");
+}
+
+#[test]
+fn the_window_of_a_syn_ack_has_no_scale() {
+    let mut receiver = receiver(true);
+    receiver.handle_segment(at(0), &Segment { syn: true, ..Segment::default() });
+    assert_eq!(receiver.poll_transmit(at(0)).unwrap().window, 65_160);
+    receiver.handle_segment(at(1), &data(0, 0));
+    assert_eq!(receiver.poll_transmit(at(1)).unwrap().window, 66 << 10);
 }
 
 /// Segment 0 is late: the immediate ACKs for the segments beyond it start the ACK delay timer, so
