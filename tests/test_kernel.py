@@ -65,7 +65,7 @@ def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number:
     release, measured = inside.measure_in(name, cells, number)
     assert release.startswith(name.split("-")[-1])
     assert measured.lateness_ms < 0.05
-    expected = beside.engine(cell, window=beside.LARGEST_WINDOWS[name])
+    expected = beside.engine(cell, window=beside.KEPT[kept].window)
     assert measured.completion_s == pytest.approx(expected.speed, rel=0.05)
     assert measured.retransmissions == pytest.approx(expected.retransmissions, rel=0.1, abs=3)
 

@@ -30,7 +30,7 @@ def setup(cell: AnyCell, linux: Mapping[str, bool] = HOST, window: int | None = 
         transport="newreno" if cell.congestion == "reno" else cell.congestion,
         profile="linux",
         linux={**linux, "pacing": cell.paced},
-        receive_window=None if window is None else f"{window} B",
+        **({} if window is None else {"receive_window": f"{window} B"}),
         duration_s=cell.seconds,
         seed=getattr(cell, "seed", 1),
     )
