@@ -134,11 +134,13 @@ fn the_last_segment_of_a_group_carries_push() {
     assert_eq!(pushed(&mut sender, 100), [false, false, true, true]); // an ACK, and three with data
 }
 
-/// Groups of two: the window lets 560 bytes leave behind a full segment, as in Linux 7.2.13, but no
+/// The window lets 560 bytes leave behind a full segment, as in Linux 7.2.13, but no
 /// part of a segment while another is unacknowledged, and none alone.
 #[test]
 fn a_part_of_a_segment_leaves_at_the_edge_of_the_window() {
-    let mut sender = new(&by_segments());
+    let mut config = by_segments();
+    config.initial_window = Packets::new(50); // more than the first window of 45 segments
+    let mut sender = new(&config);
     sender.supply(u64::MAX);
     sender.poll_transmit(ms(0)).unwrap();
     let mut lengths = |now: u64, ack: u64, edge: u64| {
@@ -147,10 +149,11 @@ fn a_part_of_a_segment_leaves_at_the_edge_of_the_window() {
         let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
         segments.map(|segment| segment.len).filter(|&len| len > 0).collect::<Vec<_>>()
     };
-    assert_eq!(lengths(100, 0, 3 * MSS + 560), [1448, 1448, 1448, 560]);
-    assert_eq!(lengths(200, MSS, 4 * MSS + 660), [1448]);
-    assert_eq!(lengths(300, 4 * MSS + 560, 5 * MSS + 760), [1448, 200]);
-    assert!(lengths(400, 5 * MSS + 760, 6 * MSS).is_empty());
+    assert_eq!(lengths(100, 0, 45 * MSS).len(), 45);
+    assert_eq!(lengths(200, MSS, 46 * MSS + 560), [1448, 560]);
+    assert_eq!(lengths(300, 2 * MSS, 47 * MSS + 660), [1448]);
+    assert_eq!(lengths(400, 47 * MSS + 560, 48 * MSS + 760), [1448, 200]);
+    assert!(lengths(500, 48 * MSS + 760, 49 * MSS).is_empty());
 }
 
 /// Slow start by segments acknowledged: an ACK of two releases four.
