@@ -100,7 +100,7 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
             continue
         cut = draw.choice(cuts)
         removed = behind(bursts(scenario), cut)
-        # The link erased nothing of some packets: those cuts have another cause.
+        # The link delivered some packets whole: those cuts have another cause.
         if removed and cut["packet"]["first_erased_s"] is not None:
             gained = replay(scenario, Edits(removed)).goodput_kbps - run.goodput_kbps
             average = effect(scenario, Edits(removed), cut["at_s"], draws)

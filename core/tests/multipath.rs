@@ -86,14 +86,16 @@ fn mbps(flow: &FlowMetrics) -> f64 {
 }
 
 /// The layer above the subflows adds nothing to a connection with one path: the same packets leave
-/// at the same times, if no burst waits to become longer, for a subflow does not know what comes next.
+/// at the same times, if no burst waits to become longer, for a subflow does not know what comes next,
+/// and if no part of a segment leaves at the edge of a growing window, for a subflow sends whole ones.
 /// With random losses a window may grow an acknowledgement earlier or later.
 #[test]
 fn with_one_path_it_is_plain_tcp() {
     for congestion in ["newreno", "cubic", "hybla", "lia", "olia", "balia"] {
         let both = |hop: Hop| {
             let mut tcp = tcp(congestion);
-            tcp.linux.get_or_insert_default().burst_deferral = false;
+            let options = tcp.linux.get_or_insert_default();
+            (options.burst_deferral, options.window_growth) = (false, false);
             let scheduler = "least rtt".parse::<PathSchedulerChoice>().unwrap();
             let paths = Arc::new(Multipath { tcp: tcp.clone(), paths: 1, scheduler });
             let file = File { size: Size(20_000_000) };

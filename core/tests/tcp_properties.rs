@@ -113,8 +113,13 @@ proptest! {
         prop_assert_eq!(run.acknowledged, bytes);
         prop_assert_eq!(run.sender.bytes_acked, bytes);
         prop_assert_eq!(run.receiver.bytes_in_order, bytes);
-        let segments = bytes.div_ceil(u64::from(config.mss().0));
-        prop_assert_eq!(run.sender.segments_sent, segments + run.sender.retransmissions);
+        let segments = run.sender.segments_sent - run.sender.retransmissions;
+        let full = bytes.div_ceil(u64::from(config.mss().0));
+        match config.profile() {
+            Profile::Papers => prop_assert_eq!(segments, full),
+            // Parts of segments leave at the edge of the window.
+            Profile::Linux => prop_assert!(segments >= full),
+        }
         let in_vain = run.receiver.duplicate_segments + run.receiver.stale_segments;
         prop_assert_eq!(run.receiver.segments_received - in_vain, segments);
         let counted: u64 = run.sender.acknowledged_by_transmissions.iter().sum();

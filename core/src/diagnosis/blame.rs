@@ -187,7 +187,7 @@ struct Gap {
     packets: f64,
 }
 
-/// What is left of a gap that a sender no longer feels: it is dropped.
+/// Packets below which a gap is dropped, since a sender no longer feels it.
 const LEAST_GAP: f64 = 0.05;
 
 /// The history of a sender's window.
@@ -256,8 +256,8 @@ impl Ledger {
     ///
     /// A cut shrinks the gaps of earlier cuts as it shrinks the window. A larger window also meets more
     /// losses: their number grows with the packets sent, so in the mean each cut stands for more than
-    /// itself, by the same relative difference. After a full queue nothing is left: it would have been
-    /// full earlier, and both windows begin anew from its limit.
+    /// itself, by the same relative difference. A full queue ends the gaps: the larger window would have
+    /// filled it earlier, and both windows begin again from its limit.
     pub(super) fn cut(
         &mut self,
         cut: usize,

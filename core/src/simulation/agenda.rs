@@ -22,7 +22,7 @@ pub struct SourceId(pub u32);
 /// ```
 #[derive(Debug)]
 pub struct Agenda {
-    /// Nodes `2 i` and `2 i + 1` of the tree are pair `i`: whoever writes one of them reads the other.
+    /// Nodes `2 i` and `2 i + 1` of the tree are pair `i`: a change of one of them is compared with the other.
     /// Node 1 is the next event of all, node `i` the earlier of nodes `2 i` and `2 i + 1`. The second
     /// half holds the sources' own, in order, and need not be a power of two: then the first sources
     /// are a step nearer to the root. An event is its time (64 bits), sequence number and source, so
