@@ -258,7 +258,7 @@ fn lines_may_end_in_carriage_returns_alone() {
     assert!(fault(&macs, keys).starts_with("line 6: rate `x` is not a number"));
     // Programs that end lines otherwise may have written the last ones.
     for last in ["\n", "3;12;25\n", "\n3;12;25\r\n"] {
-        let rest = last.replace('\n', "").replace('\r', "");
+        let rest = last.replace(['\n', '\r'], "");
         let mixed = imported(&(whole.replace('\n', "\r") + last), keys);
         assert_eq!(mixed.t(), imported(&(whole.clone() + &rest), keys).t(), "{last:?}");
     }
