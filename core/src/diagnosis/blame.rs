@@ -191,14 +191,14 @@ struct Gap {
 const LEAST_GAP: f64 = 0.05;
 
 /// The history of a sender's window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ledger {
     /// Bytes of the largest packet sent.
     pub(super) packet: u32,
     open: Vec<Open>,
     gaps: Vec<Gap>,
     /// Window at which the receive window or the upper limit of the window held the sender.
-    ceiling: f64,
+    ceiling: Option<f64>,
     last: SenderState,
     start: StartUp,
 }
@@ -230,19 +230,6 @@ impl StartUp {
 
     fn is_on(&self, window: &Window) -> bool {
         window.cwnd < window.ssthresh && self.flat < FLAT_ROUNDS
-    }
-}
-
-impl Default for Ledger {
-    fn default() -> Self {
-        Self {
-            packet: 0,
-            open: Vec::new(),
-            gaps: Vec::new(),
-            ceiling: f64::INFINITY,
-            last: SenderState::default(),
-            start: StartUp::default(),
-        }
     }
 }
 
@@ -280,7 +267,7 @@ impl Ledger {
         // After a timeout, and in recovery, the window is below the one it was cut to.
         let is_below = window.cwnd < window.ssthresh;
         let last = self.gaps.len().saturating_sub(1);
-        let room = (self.ceiling - window.cwnd).max(0.0);
+        let room = self.ceiling.map_or(f64::INFINITY, |ceiling| (ceiling - window.cwnd).max(0.0));
         let gaps = self.gaps.iter().enumerate().map(|(number, gap)| {
             let below = if is_below && number == last { gap.before - window.cwnd } else { 0.0 };
             let packets = gap.packets.max(below).min(room);
@@ -327,12 +314,10 @@ impl Ledger {
         if undone {
             self.gaps.retain(|gap| gap.before > window.cwnd);
         }
-        if window.cwnd > self.ceiling {
-            self.ceiling = f64::INFINITY;
-        }
+        self.ceiling = self.ceiling.filter(|&ceiling| window.cwnd <= ceiling);
         if state.limit == Limit::ReceiveWindow {
             // The window would be at its limit without any cut, too.
-            self.ceiling = window.cwnd;
+            self.ceiling = Some(window.cwnd);
             self.gaps.clear();
         }
         self.start.note(now, window);

@@ -14,8 +14,8 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 WINDOW = ("start_s", "length_s", "wraps")
 """How a run shares a trace, as columns beside what it measured."""
-# Arrays of how many runs are made one.
-_JOINED = 1 << 16
+# How many small parts are made one.
+_JOINED = 512
 _MISSING = float("nan")
 
 
@@ -84,7 +84,7 @@ class Runs:
             return
         there = {name: packed(one) for name, one in columns.items() if not np.isnan(one).all()}
         self._few.append(_Part(cells.astype(np.int64), runs.astype(np.int64), there))
-        if sum(len(part.runs) for part in self._few) >= _JOINED:
+        if len(self._few) >= _JOINED:
             self._join()
 
     def _join(self) -> None:

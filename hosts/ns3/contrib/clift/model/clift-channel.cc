@@ -57,6 +57,12 @@ CliftChannel::GetPeer(Ptr<const CliftNetDevice> device) const
     return at < m_devices.size() ? m_devices[at] : nullptr;
 }
 
+Ptr<CliftNetDevice>
+CliftChannel::GetOwner(Ptr<const CliftNetDevice> device) const
+{
+    return m_devices[device == m_devices[0] ? 0 : 1];
+}
+
 std::vector<Ptr<CliftNetDevice>>
 CliftChannel::GetSharers(Ptr<const CliftNetDevice> device) const
 {

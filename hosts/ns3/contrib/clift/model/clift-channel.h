@@ -53,7 +53,13 @@ class CliftChannel : public Channel
 
     /**
      * \param device one of the devices
-     * \return the devices at its own end, which send over the link of the first of them
+     * \return the device whose link carries what it sends: the first one at its own end
+     */
+    Ptr<CliftNetDevice> GetOwner(Ptr<const CliftNetDevice> device) const;
+
+    /**
+     * \param device one of the devices
+     * \return the devices at its own end, which send over one link
      */
     std::vector<Ptr<CliftNetDevice>> GetSharers(Ptr<const CliftNetDevice> device) const;
 

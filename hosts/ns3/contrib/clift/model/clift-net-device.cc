@@ -232,7 +232,7 @@ CliftNetDevice::Attach(Ptr<CliftChannel> channel)
 Ptr<CliftNetDevice>
 CliftNetDevice::GetOwner()
 {
-    return m_channel ? m_channel->GetSharers(this).front() : Ptr<CliftNetDevice>(this);
+    return m_channel ? m_channel->GetOwner(this) : Ptr<CliftNetDevice>(this);
 }
 
 std::string
@@ -308,7 +308,7 @@ std::string
 CliftNetDevice::GetReport() const
 {
     if (const Ptr<const CliftNetDevice> owner =
-            m_channel ? m_channel->GetSharers(this).front() : nullptr;
+            m_channel ? m_channel->GetOwner(this) : nullptr;
         owner && owner != this)
     {
         return owner->GetReport();
