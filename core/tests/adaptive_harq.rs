@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::adaptive_harq_reference::{self, Fate};
 use clift::link::{
     Admission, DelaySeries, Fragmentation, Instrument, InstrumentedLink, Link, LinkEvent, Packet,
     PacketId, Propagation, QueueLimit, Transit,
@@ -13,6 +12,7 @@ use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
+use support::adaptive_harq_reference::{self, Fate};
 
 /// A link and what is sent over it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::{link_strategies, ntn_strategies};
 use crate::{adaptive_harq, hybrid, live};
 use clift::link::{
     Admission, DropReason, InstrumentedLink, LinkEvent, Overlap, Packet, PacketId, Reordering,
@@ -13,6 +12,7 @@ use clift::link::{
 use clift::trace::{LinkTrace, Packing};
 use clift::units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
+use support::{link_strategies, ntn_strategies};
 
 type BoxedLink = Box<dyn InstrumentedLink + Send>;
 

@@ -17,7 +17,7 @@ use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
 
-use crate::support::plain_path::{self, Fate, Path, Run, Supply};
+use support::plain_path::{self, Fate, Path, Run, Supply};
 
 const RATE: u64 = 8_000_000;
 
@@ -74,7 +74,7 @@ const SECONDS: u64 = 40;
 
 fn reference(tcp: &TcpConfig, path: Path, bytes: Option<u64>, lost: &[u64]) -> Run {
     let supply = bytes.map_or(Supply::Unlimited, Supply::Bytes);
-    plain_path::run_in_nanoseconds(tcp, path, supply, SECONDS, |position| {
+    plain_path::run_in_nanoseconds(tcp, path, supply, SECONDS, &mut |position| {
         if lost.binary_search(&position).is_ok() { Fate::Lost } else { Fate::Delivered }
     })
 }

@@ -1,6 +1,5 @@
 //! Hybrid FEC/ARQ-SR against a slow, obvious reference and against its analytical model.
 
-use crate::support::hybrid_reference::{self as reference, Case, Fate};
 use clift::link::{
     Admission, Fragmentation, Instrument, InstrumentedLink, LinkError, LinkEvent, Packet, PacketId,
     QueueLimit, TraceLinkConfig, Transit, deliver,
@@ -11,6 +10,7 @@ use clift::seed::Seed;
 use clift::trace::{Header, PhyTrace};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
+use support::hybrid_reference::{self as reference, Case, Fate};
 
 prop_compose! {
     /// Erasures from rare to frequent, slots that units meet several to one and one to several.

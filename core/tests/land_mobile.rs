@@ -8,6 +8,7 @@ use clift::channel::lms::{
 };
 use clift::seed::Seed;
 use clift::units::Duration;
+use support::fading::powers;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -15,18 +16,10 @@ fn channel(propagation: Propagation) -> LandMobile {
     LandMobile { propagation, ..Preset::Internet.channel() }
 }
 
-/// Every `stride`-th of the levels as amplitudes, sorted.
+/// Every `stride`-th of the levels in dB, sorted.
 fn sorted(channel: &LandMobile, count: usize, stride: usize, seed: u64) -> Vec<f64> {
-    let (mut fading, _, scale) = channel.fading(Seed(seed), 0).unwrap();
-    let mut levels: Vec<f64> = (0..count)
-        .map(|_| {
-            let power = fading.power() * scale;
-            (1..stride).for_each(|_| {
-                fading.power();
-            });
-            10.0 * power.log10()
-        })
-        .collect();
+    let mut levels = powers(channel, count, stride, seed);
+    levels.iter_mut().for_each(|level| *level = 10.0 * level.log10());
     levels.sort_by(f64::total_cmp);
     levels
 }
@@ -116,11 +109,10 @@ fn mean_power_follows_the_reference(samples: usize, bound: f64) {
 fn shadowing_is_correlated_over_distance() {
     let loo = Loo { direct_db: -3.0, psi_db: 4.0, multipath_db: -90.0 };
     let channel = channel(Propagation::steady(loo, 1.5).unwrap());
-    let (mut fading, _, scale) = channel.fading(Seed(9), 0).unwrap();
-    let step = fading.step_m();
+    let step = channel.fading(Seed(9), 0).unwrap().0.step_m();
     let mean = -3.0 - 10.0 * loo_mean_power_db(&channel);
-    let shadow: Vec<f64> =
-        (0..2_000_000).map(|_| (10.0 * (fading.power() * scale).log10() - mean) / 4.0).collect();
+    let powers = powers(&channel, 2_000_000, 1, 9);
+    let shadow: Vec<f64> = powers.iter().map(|power| (10.0 * power.log10() - mean) / 4.0).collect();
     for metres in [0.0, 0.5, 1.5, 4.0] {
         let lag = (metres / step).round() as usize;
         let products = shadow.iter().zip(&shadow[lag..]).map(|(a, b)| a * b).sum::<f64>();
@@ -144,8 +136,8 @@ fn loo_mean_power_db(channel: &LandMobile) -> f64 {
 fn rayleigh_levels_are_crossed_as_often_as_rice_says() {
     let loo = Loo { direct_db: -60.0, psi_db: 0.0, multipath_db: 0.0 };
     let channel = channel(Propagation::steady(loo, 1.0).unwrap());
-    let (mut fading, step_s, scale) = channel.fading(Seed(5), 0).unwrap();
-    let powers: Vec<f64> = (0..2_000_000).map(|_| fading.power() * scale).collect();
+    let (_, step_s, _) = channel.fading(Seed(5), 0).unwrap();
+    let powers = powers(&channel, 2_000_000, 1, 5);
     let seconds = powers.len() as f64 * step_s;
     let doppler = channel.motion.doppler_hz();
     for rho in [0.3f64, 0.7, 1.0, 1.5] {

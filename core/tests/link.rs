@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::link_reference::{self, Fate};
-use crate::support::link_strategies::{Case, case, resequencing};
 use clift::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkEvent, Overlap, Packet, PacketFate,
     PacketId, Reordering, Resequencing, Transit, deliver,
@@ -11,6 +9,8 @@ use clift::link::{
 use clift::trace::Packing;
 use clift::units::{BitRate, Bytes, Instant};
 use proptest::prelude::*;
+use support::link_reference::{self, Fate};
+use support::link_strategies::{Case, case, resequencing};
 
 proptest! {
     #[test]

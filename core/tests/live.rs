@@ -4,9 +4,6 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::support::live_reference::{self, Expected, Fate, Input};
-use crate::support::tmt_reference::Slot;
-use crate::support::tmt_strategies::{self as tmt, Case};
 use clift::link::{
     Admission, Fragmentation, Instrument, InstrumentedLink, Link, LinkError, LinkEvent, Packet,
     PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission,
@@ -18,6 +15,9 @@ use clift::seed::Seed;
 use clift::trace::{Header, Packing, PhyTrace, Sizes};
 use clift::units::{Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
+use support::live_reference::{self, Expected, Fate, Input};
+use support::tmt_reference::Slot;
+use support::tmt_strategies::{self as tmt, Case};
 
 /// Payload of an LLDU.
 const LLDU: u32 = 33;

@@ -33,7 +33,6 @@ mod proxies;
 mod queues;
 mod split_dialogues;
 mod stream_order;
-mod support;
 mod table3;
 mod tcp_bbr;
 mod tcp_bbr3;

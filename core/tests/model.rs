@@ -5,14 +5,14 @@
 //! comparison; `make validate` does that.
 #![allow(clippy::print_stdout)]
 
-use crate::support::band::{Comparison, judge};
-use crate::support::consecutive;
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
 use clift::scheme::{Harq2, LinkTrace, Persistency, Scheme};
 use clift::seed::{Seed, Stream};
 use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration};
+use support::band::{Comparison, judge, quantile};
+use support::consecutive;
 
 const SLOT_NS: u64 = 114_783;
 const DECODE: Duration = Duration::from_millis(36);
@@ -381,4 +381,11 @@ fn apply(scheme: &str, phy: &PhyTrace) -> LinkTrace {
 
 fn seed(figure: usize, point: usize, batch: u32) -> Seed {
     Seed(1_000_000 + figure as u64 * 100_000 + point as u64 * 1000 + u64::from(batch))
+}
+
+#[test]
+fn quantiles_are_those_of_the_tables() {
+    for (tail, freedom, expected) in [(0.025, 19.0, 2.0930), (0.0005, 9.0, 4.7809)] {
+        assert!((quantile(tail, freedom) - expected).abs() < 1e-3);
+    }
 }

@@ -2,29 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::ntn_reference::{self, Case, End};
-use crate::support::ntn_strategies::case;
-use clift::link::{
-    Admission, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId, TraceLinkConfig,
-};
-use clift::scheme::ntn::{NtnLink, NtnPhy, RlcConfig};
+use clift::link::{Admission, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId};
+use clift::scheme::ntn::{NtnPhy, RlcConfig};
 use clift::units::{Bytes, Duration, Instant, Probability, Timer};
 use proptest::prelude::*;
-
-impl std::fmt::Debug for Case {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { config, queue, wrap, arrivals, seed, end } = self;
-        write!(f, "{config:#?} {queue:?} wrap {wrap} {arrivals:?} {seed:?} end {end}")
-    }
-}
-
-impl Case {
-    pub(crate) fn link(&self) -> NtnLink {
-        let usage =
-            TraceLinkConfig { queue: self.queue, wrap: self.wrap, ..TraceLinkConfig::default() };
-        NtnLink::new(&self.config, usage, self.seed, 0).unwrap()
-    }
-}
+use support::ntn_reference::{self, Case, End};
+use support::ntn_strategies::case;
 
 #[derive(Debug, Default, PartialEq)]
 struct Driven {

@@ -1,6 +1,5 @@
 //! Missed grants and misread HARQ feedback: cases computed by hand, and laws.
 
-use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 use clift::link::{Instrument, Link, LinkEvent, Packet, PacketId, TraceLinkConfig, deliver};
 use clift::scheme::ntn::{
     ControlErrors, HarqConfig, HarqMode, NtnConfig, NtnLink, PdcpConfig, RlcConfig,
@@ -8,6 +7,7 @@ use clift::scheme::ntn::{
 use clift::seed::Seed;
 use clift::units::{Bytes, Instant, Probability, Timer};
 use proptest::prelude::*;
+use support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 
 const NEVER: ControlErrors = ControlErrors {
     missed_grant: Probability::ZERO,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 use clift::link::{
     Deliveries, Instrument, Link, Packet, PacketFate, PacketId, TraceLinkConfig, TransmissionKind,
     deliver,
@@ -14,6 +13,7 @@ use clift::scheme::ntn::{
 use clift::seed::Seed;
 use clift::trace::MiTrace;
 use clift::units::{Bytes, Instant, Limit, Probability, Timer};
+use support::ntn_links::{NS, am, count, feedback, link, n, plain, random, send};
 
 /// A code over a channel whose mutual information is 1 - exp(-Es/N0).
 #[derive(Debug)]

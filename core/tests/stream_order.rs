@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use crate::support::link_strategies::{Case, case};
 use clift::link::{
     Admission, InstrumentedLink, LinkCounters, LinkEvent, Packet, PacketId, Reordering,
     Resequencing, StreamRange, Transit,
 };
 use clift::units::{Bytes, Instant};
 use proptest::prelude::*;
+use support::link_strategies::{Case, case};
 
 proptest! {
     #[test]

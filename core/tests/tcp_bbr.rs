@@ -1,7 +1,7 @@
 //! Laws of BBR over a plain path: what its draft promises.
 
-use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use support::plain_path::{Fate, Path, Run, Supply, lost, run};
 
 const PATH: Path = Path { bits_per_second: 10_000_000, rtt_ms: 100, waiting: 1000 };
 const SECONDS: u64 = 60;

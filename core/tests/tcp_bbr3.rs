@@ -1,12 +1,12 @@
 //! Laws of BBR version 3 over a plain path: what its draft promises (draft-ietf-ccwg-bbr-04),
 //! apart from details.
 
-use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
 use clift::metrics::fairness;
 use clift::scenario::{Scenario, Store};
 use clift::simulation;
 use clift::trace::Folder;
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+use support::plain_path::{Fate, Path, Run, Supply, lost, run};
 
 const PATH: Path = Path { bits_per_second: 10_000_000, rtt_ms: 100, waiting: 1000 };
 /// Packets of 1500 bytes in a round trip of [`PATH`].

@@ -9,9 +9,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::plain_path::{Fate, Path, Run, Supply, run};
 use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, TcpConfig};
 use clift::units::Packets;
+use support::plain_path::{Fate, Path, Run, Supply, run};
 
 #[derive(Clone, Debug)]
 struct Row {

@@ -8,11 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::plain_path::{Fate, Path, Run, Supply, lost, run};
 use clift::transport::tcp::{
     CongestionAlgorithm, CubeRoot, DelayedAck, PapersOptions, Profile, TcpConfig,
 };
 use clift::units::{Duration, Packets};
+use support::plain_path::{Fate, Path, Run, Supply, lost, run};
 
 /// One line of a table, by column name.
 struct Row<'a> {

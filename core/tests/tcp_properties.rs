@@ -1,12 +1,12 @@
 //! What must hold for TCP over any network.
 
-use crate::support::plain_path::{self as support, Fate, Path, Supply, run_with_acks};
 use clift::transport::tcp::{
     CongestionAlgorithm, DelayedAck, LinuxOptions, Profile, TcpConfig, TcpReceiver, TcpSender,
 };
 use clift::transport::{Half, Segment};
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
+use support::plain_path::{self, Fate, Path, Supply, run_with_acks};
 
 fn congestion() -> impl Strategy<Value = CongestionAlgorithm> {
     proptest::sample::select(CongestionAlgorithm::all())
@@ -107,7 +107,7 @@ proptest! {
         let path = Path { bits_per_second: rate, rtt_ms, waiting };
         let run = run_with_acks(
             &config, path, Supply::Bytes(bytes), 10_000_000,
-            |at| network.fate(0, at), |at| network.fate(1, at),
+            &mut |at| network.fate(0, at), &mut |at| network.fate(1, at),
         );
         prop_assert!(run.complete, "{:?}", run);
         prop_assert_eq!(run.acknowledged, bytes);
@@ -133,7 +133,7 @@ proptest! {
         // The same again: a run is a function of its inputs.
         let again = run_with_acks(
             &config, path, Supply::Bytes(bytes), 10_000_000,
-            |at| network.fate(0, at), |at| network.fate(1, at),
+            &mut |at| network.fate(0, at), &mut |at| network.fate(1, at),
         );
         prop_assert_eq!(again.sent, run.sent);
     }
@@ -226,8 +226,8 @@ fn large_windows(mut config: TcpConfig) {
         config.linux.get_or_insert_default().window_growth = false;
     }
     let path = Path { bits_per_second: 1_000_000_000, rtt_ms: 100, waiting: 20_000 };
-    let run = support::run(&config, path, Supply::Bytes(60_000 * 1448), 1000, |at| {
-        if support::lost(1, at, 0.1) { Fate::Lost } else { Fate::Delivered }
+    let run = plain_path::run(&config, path, Supply::Bytes(60_000 * 1448), 1000, |at| {
+        if plain_path::lost(1, at, 0.1) { Fate::Lost } else { Fate::Delivered }
     });
     assert!(run.complete);
     assert_eq!(run.receiver.bytes_in_order, 60_000 * 1448);
@@ -255,8 +255,8 @@ fn a_long_run_over_a_hostile_path() {
                 path,
                 Supply::Bytes(bytes),
                 100_000,
-                |at| network.fate(0, at),
-                |at| network.fate(1, at),
+                &mut |at| network.fate(0, at),
+                &mut |at| network.fate(1, at),
             );
             assert!(run.complete, "{congestion}");
             assert_eq!(run.receiver.bytes_in_order, bytes, "{congestion}");

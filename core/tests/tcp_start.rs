@@ -1,13 +1,13 @@
 //! How a connection starts: HyStart++ (RFC 9406) and Careful Resume (RFC 9959), by what they
 //! promise.
 
-use crate::support::plain_path::{Fate, Path, Run, Supply, run};
 use clift::metrics::FlowMetrics;
 use clift::scenario::{Scenario, Store};
 use clift::simulation;
 use clift::trace::Folder;
 use clift::transport::tcp::{CongestionAlgorithm, LinuxOptions, SavedPath, TcpConfig};
 use clift::units::{Duration, Packets};
+use support::plain_path::{Fate, Path, Run, Supply, run};
 
 /// picoquic's `satellite_test_one` (picoquictest/satellite_test.c): 300 ms one way, 250 Mbit/s for
 /// the data and 3 Mbit/s for what answers them, a queue of 600 ms, 100 MB.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::byte_reference;
-use crate::support::tmt_reference::Expected;
-use crate::support::tmt_strategies::{Case, case, dense};
 use clift::scheme::{Arq, BlockCode, Harq2, Persistency, Scheme, Timing};
 use clift::trace::{PhyTrace, Sizes};
 use clift::units::Duration;
 use proptest::prelude::*;
+use support::byte_reference;
+use support::tmt_reference::Expected;
+use support::tmt_strategies::{Case, case, dense};
 
 proptest! {
     #[test]

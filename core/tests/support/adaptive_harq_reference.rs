@@ -11,7 +11,7 @@ use rand::Rng;
 
 /// The fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Dropped,
     Pending,
     /// Arrived, departed, attempts.
@@ -32,14 +32,14 @@ struct Word {
     due: u64,
 }
 
-pub(crate) struct Run {
-    pub(crate) fates: Vec<Fate>,
+pub struct Run {
+    pub fates: Vec<Fate>,
     /// Instant and coded bits of every attempt.
-    pub(crate) sent: Vec<(u64, u64)>,
-    pub(crate) trace_ended: Option<(usize, u64)>,
+    pub sent: Vec<(u64, u64)>,
+    pub trace_ended: Option<(usize, u64)>,
 }
 
-pub(crate) fn run(
+pub fn run(
     config: &AdaptiveHarqConfig,
     (queue_limit, header): (QueueLimit, u32),
     (offset, wrap): (u64, bool),

@@ -7,10 +7,10 @@ use clift::scheme::{Fec, Persistency};
 use super::tmt_strategies::Case;
 
 /// (t, d') and the time until it was given up, of each data LLDU.
-pub(crate) type Unit = ((i64, i64), i64);
+pub type Unit = ((i64, i64), i64);
 
 /// Every byte has its own story; those of one LLDU that are sent again in one slot stay together.
-pub(crate) fn arq(case: &Case, sizes: &[i64], limit: Persistency) -> Vec<Unit> {
+pub fn arq(case: &Case, sizes: &[i64], limit: Persistency) -> Vec<Unit> {
     let mut first: Vec<i64> = Vec::new();
     // (LLDU, byte) to when it arrived, and how often it was sent.
     let mut arrived: BTreeMap<(usize, i64), i64> = BTreeMap::new();
@@ -64,7 +64,7 @@ pub(crate) fn arq(case: &Case, sizes: &[i64], limit: Persistency) -> Vec<Unit> {
 }
 
 /// A code word's bytes are counted as they come in.
-pub(crate) fn fec(case: &Case, sizes: &[i64], fec: Fec) -> Vec<Unit> {
+pub fn fec(case: &Case, sizes: &[i64], fec: Fec) -> Vec<Unit> {
     let (code, depth) = (fec.code, fec.interleave.get() as usize);
     let size = depth * code.total();
     let mut units = Vec::new();

@@ -6,36 +6,36 @@ use rand_chacha::ChaCha8Rng;
 
 /// The channel: probabilities of staying good and bad, and of erasing in either.
 #[derive(Clone, Copy)]
-pub(crate) struct Channel {
-    pub(crate) staying: [f64; 2],
-    pub(crate) erasing: [f64; 2],
+pub struct Channel {
+    pub staying: [f64; 2],
+    pub erasing: [f64; 2],
 }
 
 /// The scheme, with feedback in slots.
 #[derive(Clone, Copy)]
-pub(crate) struct Harq {
-    pub(crate) data: usize,
-    pub(crate) total: usize,
-    pub(crate) extra: usize,
-    pub(crate) rounds: Option<u32>,
-    pub(crate) feedback: u64,
+pub struct Harq {
+    pub data: usize,
+    pub total: usize,
+    pub extra: usize,
+    pub rounds: Option<u32>,
+    pub feedback: u64,
 }
 
 /// Sums over blocks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sums {
-    pub(crate) blocks: f64,
-    pub(crate) data: f64,
-    pub(crate) delivered: f64,
-    pub(crate) recovered: f64,
+pub struct Sums {
+    pub blocks: f64,
+    pub data: f64,
+    pub delivered: f64,
+    pub recovered: f64,
     /// Slots that the recovered waited.
-    pub(crate) waited: f64,
-    pub(crate) slots: f64,
-    pub(crate) rounds: f64,
+    pub waited: f64,
+    pub slots: f64,
+    pub rounds: f64,
 }
 
 /// Runs `blocks` blocks, each over its own channel.
-pub(crate) fn run(channel: Channel, harq: Harq, blocks: usize, rng: &mut ChaCha8Rng) -> Sums {
+pub fn run(channel: Channel, harq: Harq, blocks: usize, rng: &mut ChaCha8Rng) -> Sums {
     let over_feedback = power(channel.staying, harq.feedback);
     let bad_share = (1.0 - channel.staying[0]) / (2.0 - channel.staying[0] - channel.staying[1]);
     let mut sums = Sums::default();

@@ -7,30 +7,30 @@ use clift::trace::PhyTrace;
 
 /// A link, its losses and what is sent into it; times in ns.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
-    pub(crate) data: u32,
-    pub(crate) total: u32,
+pub struct Case {
+    pub data: u32,
+    pub total: u32,
     /// Units of a frame's first transmission.
-    pub(crate) first: u32,
-    pub(crate) frames: u32,
-    pub(crate) persistency: u32,
-    pub(crate) unit: u32,
+    pub first: u32,
+    pub frames: u32,
+    pub persistency: u32,
+    pub unit: u32,
     /// bit/s.
-    pub(crate) rate: u64,
-    pub(crate) delay: i64,
-    pub(crate) trace: PhyTrace,
-    pub(crate) offset: i64,
-    pub(crate) wrap: bool,
-    pub(crate) end: Option<i64>,
-    pub(crate) queue: QueueLimit,
-    pub(crate) header: u32,
-    pub(crate) arrivals: Vec<i64>,
-    pub(crate) sizes: Vec<u32>,
+    pub rate: u64,
+    pub delay: i64,
+    pub trace: PhyTrace,
+    pub offset: i64,
+    pub wrap: bool,
+    pub end: Option<i64>,
+    pub queue: QueueLimit,
+    pub header: u32,
+    pub arrivals: Vec<i64>,
+    pub sizes: Vec<u32>,
 }
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Delivered(i64),
     Lost(i64),
     Dropped,
@@ -39,21 +39,21 @@ pub(crate) enum Fate {
 
 /// A frame on the air.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    pub(crate) start: i64,
-    pub(crate) packet: usize,
-    pub(crate) times: u32,
-    pub(crate) decoded: bool,
+pub struct Sent {
+    pub start: i64,
+    pub packet: usize,
+    pub times: u32,
+    pub decoded: bool,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) fates: Vec<Option<Fate>>,
-    pub(crate) departed: Vec<Option<i64>>,
+pub struct Outcome {
+    pub fates: Vec<Option<Fate>>,
+    pub departed: Vec<Option<i64>>,
     /// Packets in the queue right after each arrival.
-    pub(crate) waiting: Vec<usize>,
-    pub(crate) air: Vec<Sent>,
-    pub(crate) ended: Option<(usize, i64)>,
+    pub waiting: Vec<usize>,
+    pub air: Vec<Sent>,
+    pub ended: Option<(usize, i64)>,
 }
 
 struct Sender<'a> {
@@ -70,7 +70,7 @@ struct Sender<'a> {
     out: Outcome,
 }
 
-pub(crate) fn run(case: &Case) -> Outcome {
+pub fn run(case: &Case) -> Outcome {
     let packets = case.arrivals.len();
     let mut sender = Sender {
         case,
@@ -186,17 +186,17 @@ impl Sender<'_> {
 }
 
 /// Units of a frame that was sent `times` times before.
-pub(crate) fn units_of(case: &Case, times: u32) -> u32 {
+pub fn units_of(case: &Case, times: u32) -> u32 {
     if times == 0 { case.first } else { case.total }
 }
 
-pub(crate) fn frames_of(case: &Case, size: u32) -> u64 {
+pub fn frames_of(case: &Case, size: u32) -> u64 {
     let (bytes, frame) = (u64::from(size + case.header), u64::from(case.data * case.unit));
     (1..).find(|frames| frames * frame >= bytes).unwrap()
 }
 
 /// Rounded to the nearest nanosecond.
-pub(crate) fn time_to_send(case: &Case, bytes: u32) -> i64 {
+pub fn time_to_send(case: &Case, bytes: u32) -> i64 {
     let (bits, rate) = (u128::from(bytes) * 8_000_000_000, u128::from(case.rate));
     ((bits + rate / 2) / rate) as i64
 }

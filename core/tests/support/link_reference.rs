@@ -8,7 +8,7 @@ use clift::trace::Packing;
 
 /// The fate of one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Dropped,
     Delivered(i64),
     Lost(i64),
@@ -17,27 +17,27 @@ pub(crate) enum Fate {
 
 /// What the reference says about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Run {
-    pub(crate) fates: Vec<Fate>,
+pub struct Run {
+    pub fates: Vec<Fate>,
     /// When each packet left the queue.
-    pub(crate) departed: Vec<Option<i64>>,
+    pub departed: Vec<Option<i64>>,
     /// The LLDUs (of all that exist in the run) that each packet took and no packet before it.
-    pub(crate) lldus: Vec<Vec<usize>>,
+    pub lldus: Vec<Vec<usize>>,
     /// The LLDUs that it has a part of.
-    pub(crate) parts: Vec<Vec<usize>>,
+    pub parts: Vec<Vec<usize>>,
     /// Time from which it is no longer in the queue.
-    pub(crate) gone: Vec<Option<i64>>,
+    pub gone: Vec<Option<i64>>,
     /// Packets waiting right after each arrival.
-    pub(crate) waiting: Vec<usize>,
+    pub waiting: Vec<usize>,
     /// Time and size of every LLDU that the reference looked at.
-    pub(crate) came: Vec<(i64, u32)>,
+    pub came: Vec<(i64, u32)>,
     /// First packet left without slots when the clock passes the last slot, and that moment.
-    pub(crate) trace_ended: Option<(usize, i64)>,
+    pub trace_ended: Option<(usize, i64)>,
 }
 
 impl Run {
     /// Bytes of the LLDUs up to `until`, if the reference looked as far.
-    pub(crate) fn passed(&self, until: i64) -> Option<u64> {
+    pub fn passed(&self, until: i64) -> Option<u64> {
         let seen = self.came.last().is_some_and(|&(t, _)| t >= until);
         let passed = self.came.iter().filter(|&&(t, _)| t <= until);
         seen.then(|| passed.map(|&(_, bytes)| u64::from(bytes)).sum())
@@ -58,12 +58,7 @@ struct Lldu {
 }
 
 /// Sends packets of `sizes` bytes at `arrivals` (ns, not falling) over `trace`.
-pub(crate) fn run(
-    trace: &LinkTrace,
-    config: &TraceLinkConfig,
-    arrivals: &[i64],
-    sizes: &[u32],
-) -> Run {
+pub fn run(trace: &LinkTrace, config: &TraceLinkConfig, arrivals: &[i64], sizes: &[u32]) -> Run {
     let packing =
         config.fragmentation.packing.or(trace.parts().loading.packing).unwrap_or_default();
     let ticks = trace.parts().loading.tick.as_nanos() > 0;

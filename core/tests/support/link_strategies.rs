@@ -11,20 +11,20 @@ use proptest::prelude::*;
 
 /// A link and what is sent over it.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
-    pub(crate) trace: Arc<LinkTrace>,
-    pub(crate) config: TraceLinkConfig,
-    pub(crate) arrivals: Vec<i64>,
-    pub(crate) sizes: Vec<u32>,
+pub struct Case {
+    pub trace: Arc<LinkTrace>,
+    pub config: TraceLinkConfig,
+    pub arrivals: Vec<i64>,
+    pub sizes: Vec<u32>,
 }
 
 impl Case {
-    pub(crate) fn link(&self) -> TraceLink {
+    pub fn link(&self) -> TraceLink {
         TraceLink::new(Arc::clone(&self.trace), self.config).unwrap()
     }
 }
 
-pub(crate) fn case() -> impl Strategy<Value = Case> {
+pub fn case() -> impl Strategy<Value = Case> {
     (trace(), loading(), config(), prop::collection::vec((gap(), 1u32..120), 1..40)).prop_map(
         |(trace, (loading, tick), mut config, traffic)| {
             let mut parts = trace.parts().clone();
@@ -73,7 +73,7 @@ fn loading() -> impl Strategy<Value = (Loading, i64)> {
     )
 }
 
-pub(crate) fn resequencing() -> impl Strategy<Value = Resequencing> {
+pub fn resequencing() -> impl Strategy<Value = Resequencing> {
     (1u32..8, any::<bool>(), any::<bool>()).prop_map(|(packets, flush_when_full, flush_on_loss)| {
         let packets = NonZeroU32::new(packets).unwrap();
         Resequencing::Bounded { packets, flush_when_full, flush_on_loss }

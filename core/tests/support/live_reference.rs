@@ -9,31 +9,31 @@ use clift::scheme::{Arq, Fec, Harq2, Persistency, Scheme};
 use super::tmt_reference::Slot;
 
 /// A link and what is sent over it.
-pub(crate) struct Input<'a> {
-    pub(crate) scheme: Scheme,
+pub struct Input<'a> {
+    pub scheme: Scheme,
     /// Slots in trace time, and the period with which they repeat.
-    pub(crate) slots: &'a [Slot],
-    pub(crate) period: Option<i64>,
+    pub slots: &'a [Slot],
+    pub period: Option<i64>,
     /// Trace time at time zero of the run; slots before and after the run do not exist.
-    pub(crate) offset: i64,
-    pub(crate) end: i64,
-    pub(crate) nominal: i64,
-    pub(crate) feedback: i64,
-    pub(crate) one_way: i64,
-    pub(crate) flush: i64,
+    pub offset: i64,
+    pub end: i64,
+    pub nominal: i64,
+    pub feedback: i64,
+    pub one_way: i64,
+    pub flush: i64,
     /// The way back with its period, and after how long a lost report is repeated.
-    pub(crate) back: Option<(&'a [Slot], i64)>,
-    pub(crate) repeat: i64,
-    pub(crate) send_buffer: Option<u32>,
-    pub(crate) receive_buffer: Option<u32>,
-    pub(crate) queue: QueueLimit,
+    pub back: Option<(&'a [Slot], i64)>,
+    pub repeat: i64,
+    pub send_buffer: Option<u32>,
+    pub receive_buffer: Option<u32>,
+    pub queue: QueueLimit,
     /// Arrival, bytes and units of every packet.
-    pub(crate) packets: &'a [(i64, u32, usize)],
+    pub packets: &'a [(i64, u32, usize)],
 }
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Delivered(i64),
     Lost(i64),
     Dropped,
@@ -42,15 +42,15 @@ pub(crate) enum Fate {
 
 /// What must come of it.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
-    pub(crate) fates: Vec<Fate>,
-    pub(crate) departed: Vec<Option<i64>>,
+pub struct Expected {
+    pub fates: Vec<Fate>,
+    pub departed: Vec<Option<i64>>,
     /// Time, kind (0 new, 1 again, 2 repair), unit or block, attempt.
-    pub(crate) sent: Vec<(i64, u8, u64, u32)>,
-    pub(crate) flushed: u64,
-    pub(crate) failed: u64,
-    pub(crate) feedback_lost: u64,
-    pub(crate) trace_ended: Option<i64>,
+    pub sent: Vec<(i64, u8, u64, u32)>,
+    pub flushed: u64,
+    pub failed: u64,
+    pub feedback_lost: u64,
+    pub trace_ended: Option<i64>,
 }
 
 /// A code word: of FEC, a block of HARQ, or a single unit.
@@ -87,7 +87,7 @@ struct Link<'a> {
     repair: Option<VecDeque<usize>>,
 }
 
-pub(crate) fn run(input: &Input<'_>) -> Expected {
+pub fn run(input: &Input<'_>) -> Expected {
     let mut link = Link {
         input,
         expected: Expected::default(),

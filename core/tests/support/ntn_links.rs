@@ -13,11 +13,11 @@ use clift::seed::Seed;
 use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration, Limit, Probability, Timer};
 
-pub(crate) const NS: fn(u64) -> Duration = Duration::from_nanos;
+pub const NS: fn(u64) -> Duration = Duration::from_nanos;
 
 /// Slots of 100 bytes every 10 ns, decoded in 5; those of `erased` are erased. 50 ns each way.
 /// RLC UM, no HARQ feedback, no order, no headers.
-pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
+pub fn plain(erased: &[usize]) -> NtnConfig {
     let d: Vec<i64> = (0..100).map(|slot| if erased.contains(&slot) { 0 } else { 5 }).collect();
     let t: Vec<i64> = (0..100).map(|slot| slot * 10).collect();
     NtnConfig {
@@ -41,7 +41,7 @@ pub(crate) fn plain(erased: &[usize]) -> NtnConfig {
 }
 
 /// `t-Reassembly`, `t-StatusProhibit`, `t-PollRetransmit`; polls at the end only.
-pub(crate) fn am(t_reassembly: u64, t_status_prohibit: u64, t_poll_retransmit: u64) -> AmConfig {
+pub fn am(t_reassembly: u64, t_status_prohibit: u64, t_poll_retransmit: u64) -> AmConfig {
     AmConfig {
         window: n(512),
         t_reassembly: Some(NS(t_reassembly)),
@@ -55,7 +55,7 @@ pub(crate) fn am(t_reassembly: u64, t_status_prohibit: u64, t_poll_retransmit: u
     }
 }
 
-pub(crate) fn random(bler: &[f64], slot: u64) -> NtnPhy {
+pub fn random(bler: &[f64], slot: u64) -> NtnPhy {
     NtnPhy::Random {
         slot: NS(slot),
         tb: Bytes(100),
@@ -64,27 +64,27 @@ pub(crate) fn random(bler: &[f64], slot: u64) -> NtnPhy {
     }
 }
 
-pub(crate) fn n(n: u32) -> NonZeroU32 {
+pub fn n(n: u32) -> NonZeroU32 {
     NonZeroU32::new(n).unwrap()
 }
 
-pub(crate) fn link(config: &NtnConfig) -> NtnLink {
+pub fn link(config: &NtnConfig) -> NtnLink {
     NtnLink::new(config, TraceLinkConfig::default(), Seed(5), 0).unwrap()
 }
 
 /// Packets of `size` that all come at time zero: when each was delivered (-1: not), and the counts.
-pub(crate) fn send(config: &NtnConfig, packets: usize, size: u32) -> (Vec<i64>, NtnLink) {
+pub fn send(config: &NtnConfig, packets: usize, size: u32) -> (Vec<i64>, NtnLink) {
     let mut link = link(config);
     let deliveries = deliver(&mut link, &vec![0; packets], Bytes(size)).unwrap();
     (deliveries.delivered, link)
 }
 
-pub(crate) fn count(link: &NtnLink, name: &str) -> u64 {
+pub fn count(link: &NtnLink, name: &str) -> u64 {
     link.details().iter().find(|(known, _)| *known == name).unwrap().1
 }
 
 /// Stop and wait in 16 processes, feedback at once.
-pub(crate) fn feedback(max_transmissions: u32) -> HarqConfig {
+pub fn feedback(max_transmissions: u32) -> HarqConfig {
     let mode = HarqMode::Feedback {
         processes: n(16),
         silent: 0,

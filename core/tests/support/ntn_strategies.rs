@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use clift::link::{DelaySeries, Propagation, QueueLimit};
+use clift::link::{DelaySeries, Propagation, QueueLimit, TraceLinkConfig};
 use clift::scheme::ntn::{
     AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
-    NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
+    NtnLink, NtnPhy, PdcpConfig, RlcConfig, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
 use clift::trace::PhyTrace;
@@ -15,7 +15,16 @@ use proptest::prelude::*;
 
 use super::ntn_reference::Case;
 
-pub(crate) fn case() -> impl Strategy<Value = Case> {
+impl Case {
+    /// The library's link of the case.
+    pub fn link(&self) -> NtnLink {
+        let usage =
+            TraceLinkConfig { queue: self.queue, wrap: self.wrap, ..TraceLinkConfig::default() };
+        NtnLink::new(&self.config, usage, self.seed, 0).unwrap()
+    }
+}
+
+pub fn case() -> impl Strategy<Value = Case> {
     let arrivals = prop::collection::vec((gap(), 1u32..60), 1..30);
     (config(), queue(), any::<bool>(), arrivals, any::<u64>(), 200i64..2_500).prop_map(
         |(config, queue, wrap, traffic, seed, end)| {

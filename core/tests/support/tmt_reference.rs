@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, VecDeque};
 use clift::scheme::{Arq, BlockCode, Fec, Harq2, Persistency, Scheme};
 
 /// A slot of the PHY trace: (t, d).
-pub(crate) type Slot = (i64, i64);
+pub type Slot = (i64, i64);
 
 /// What a scheme must give.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Expected {
-    pub(crate) t: Vec<i64>,
-    pub(crate) d: Vec<i64>,
-    pub(crate) lost: Vec<i64>,
-    pub(crate) transmissions: Vec<u32>,
-    pub(crate) slots_used: u64,
-    pub(crate) recovered: (u64, u128),
+pub struct Expected {
+    pub t: Vec<i64>,
+    pub d: Vec<i64>,
+    pub lost: Vec<i64>,
+    pub transmissions: Vec<u32>,
+    pub slots_used: u64,
+    pub recovered: (u64, u128),
 }
 
 /// A data LLDU on its way.
@@ -29,7 +29,7 @@ struct Unit {
     transmissions: u32,
 }
 
-pub(crate) fn apply(scheme: Scheme, slots: &[Slot], nominal: i64, feedback: i64) -> Expected {
+pub fn apply(scheme: Scheme, slots: &[Slot], nominal: i64, feedback: i64) -> Expected {
     match scheme {
         Scheme::None => none(slots, nominal),
         Scheme::Fec(Fec { code, interleave }) => {

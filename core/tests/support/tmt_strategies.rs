@@ -11,17 +11,17 @@ use super::tmt_reference::{self, Expected, Slot};
 
 /// The same scheme over the same trace, as the library and the reference see it.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
-    pub(crate) scheme: Scheme,
-    pub(crate) slots: Vec<Slot>,
+pub struct Case {
+    pub scheme: Scheme,
+    pub slots: Vec<Slot>,
     /// Sizes that the slots have in turn.
-    pub(crate) sizes: Vec<i64>,
-    pub(crate) decode: Option<i64>,
-    pub(crate) feedback: i64,
+    pub sizes: Vec<i64>,
+    pub decode: Option<i64>,
+    pub feedback: i64,
 }
 
 impl Case {
-    pub(crate) fn phy(&self) -> PhyTrace {
+    pub fn phy(&self) -> PhyTrace {
         let (t, d): (Vec<i64>, Vec<i64>) = self.slots.iter().copied().unzip();
         let decode = self.decode.map(|ns| Duration::from_nanos(ns as u64));
         let header = Header { decode, ..Header::default() };
@@ -30,16 +30,16 @@ impl Case {
         PhyTrace::with_header(t.into(), d.into(), sizes, header).unwrap()
     }
 
-    pub(crate) fn link(&self) -> LinkTrace {
+    pub fn link(&self) -> LinkTrace {
         let feedback = Some(Duration::from_nanos(self.feedback as u64));
         self.scheme.apply(&self.phy(), Timing { rtt: Duration::from_millis(500), feedback })
     }
 
-    pub(crate) fn expected(&self) -> Expected {
+    pub fn expected(&self) -> Expected {
         tmt_reference::apply(self.scheme.clone(), &self.slots, self.nominal(), self.feedback)
     }
 
-    pub(crate) fn nominal(&self) -> i64 {
+    pub fn nominal(&self) -> i64 {
         let mut arrived: Vec<i64> =
             self.slots.iter().map(|slot| slot.1).filter(|&d| d > 0).collect();
         arrived.sort();
@@ -48,7 +48,7 @@ impl Case {
     }
 }
 
-pub(crate) fn dense(link: &LinkTrace) -> Expected {
+pub fn dense(link: &LinkTrace) -> Expected {
     Expected {
         t: link.parts().t.to_vec(),
         d: link.parts().d.to_vec(),
@@ -59,7 +59,7 @@ pub(crate) fn dense(link: &LinkTrace) -> Expected {
     }
 }
 
-pub(crate) fn case() -> impl Strategy<Value = Case> {
+pub fn case() -> impl Strategy<Value = Case> {
     let decode = proptest::option::weighted(0.3, 1..300i64);
     let feedback = prop_oneof![0..4i64, 1..200i64, 200..3000i64, Just(1 << 40)];
     (scheme(), slots(), decode, feedback).prop_map(|(scheme, slots, decode, feedback)| Case {
@@ -72,11 +72,11 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
 }
 
 /// Sizes that the slots of a case have in turn: one, or several from `least` bytes on.
-pub(crate) fn sizes(least: i64) -> impl Strategy<Value = Vec<i64>> {
+pub fn sizes(least: i64) -> impl Strategy<Value = Vec<i64>> {
     prop_oneof![1 => Just(vec![33]), 2 => proptest::collection::vec(least..90, 1..8)]
 }
 
-pub(crate) fn scheme() -> impl Strategy<Value = Scheme> {
+pub fn scheme() -> impl Strategy<Value = Scheme> {
     let limit = prop_oneof![Just(Persistency::Unlimited), (0..3u32).prop_map(Persistency::AtMost)];
     let depth = (1..6u32).prop_map(|depth| NonZeroU32::new(depth).unwrap());
     prop_oneof![
@@ -88,13 +88,13 @@ pub(crate) fn scheme() -> impl Strategy<Value = Scheme> {
     ]
 }
 
-pub(crate) fn code() -> impl Strategy<Value = BlockCode> {
+pub fn code() -> impl Strategy<Value = BlockCode> {
     (1..12u32, 0..4u32).prop_map(|(data, repair)| BlockCode::new(data, data + repair).unwrap())
 }
 
 /// Traces of 1 to about 160 slots: regular or not, decoded after equal or wildly different times,
 /// erased in bursts, not at all or all over.
-pub(crate) fn slots() -> impl Strategy<Value = Vec<Slot>> {
+pub fn slots() -> impl Strategy<Value = Vec<Slot>> {
     let gap = prop_oneof![Just(10..11i64), Just(1..40i64), Just(1..3i64)];
     let decoding = prop_oneof![Just(7..8i64), Just(1..30i64), Just(1..400i64)];
     let erased = prop_oneof![3 => Just(1..4u32), 2 => Just(0..2u32), 1 => Just(0..1u32), 1 => Just(9..10u32)];

@@ -5,7 +5,7 @@ use clift::link::QueueLimit;
 use super::{Packet, World};
 
 impl World<'_> {
-    pub(super) fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         self.hand_over_if_due();
         self.events();
         let mut slot = self.slot_now().filter(|_| !self.interrupted());
@@ -51,7 +51,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn events(&mut self) {
+    pub(crate) fn events(&mut self) {
         self.terminal();
         while self.event() {
             self.after_event();
@@ -60,7 +60,7 @@ impl World<'_> {
     }
 
     /// One event of the first kind that has one now.
-    pub(super) fn event(&mut self) -> bool {
+    pub(crate) fn event(&mut self) -> bool {
         let now = self.now;
         let due = |at: Option<i64>| at.is_some_and(|at| at <= now);
         if due(self.landings.keys().next().map(|k| k.0)) {
@@ -110,7 +110,7 @@ impl World<'_> {
     }
 
     /// A poll that is owed finds a packet. A status report that is due goes at once or waits for t-StatusProhibit.
-    pub(super) fn after_event(&mut self) {
+    pub(crate) fn after_event(&mut self) {
         while self.poll_next
             && !self.has_retransmissions()
             && (self.buffers_empty() || self.stalled())
@@ -130,11 +130,11 @@ impl World<'_> {
         self.end_of_stall();
     }
 
-    pub(super) fn count(&mut self, name: &'static str) {
+    pub(crate) fn count(&mut self, name: &'static str) {
         *self.out.counts.entry(name).or_default() += 1;
     }
 
-    pub(super) fn room(&self, size: u32) -> bool {
+    pub(crate) fn room(&self, size: u32) -> bool {
         match self.case.queue {
             QueueLimit::Unlimited => true,
             QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
@@ -146,7 +146,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn discard_due(&self) -> bool {
+    pub(crate) fn discard_due(&self) -> bool {
         let Some(timer) = self.case.config.pdcp.discard.get() else { return false };
         let first = self.waiting.front();
         first.is_some_and(|&o| self.packets[o].entered + timer.as_nanos() as i64 <= self.now)

@@ -7,13 +7,13 @@ use super::World;
 
 impl World<'_> {
     /// Whether no slot can be used since a handover.
-    pub(super) fn interrupted(&self) -> bool {
+    pub(crate) fn interrupted(&self) -> bool {
         let Some(handovers) = self.case.config.handovers else { return false };
         let every = handovers.every.as_nanos() as i64;
         self.now >= every && self.now % every < handovers.interruption.as_nanos() as i64
     }
 
-    pub(super) fn hand_over_if_due(&mut self) {
+    pub(crate) fn hand_over_if_due(&mut self) {
         let Some(handovers) = self.case.config.handovers else { return };
         let every = handovers.every.as_nanos() as i64;
         if self.now > 0 && self.now % every == 0 {

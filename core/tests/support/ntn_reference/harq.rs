@@ -7,7 +7,7 @@ use super::{Block, World, delay};
 
 impl World<'_> {
     /// Number of the slot at this very instant, its error, and its decoding time.
-    pub(super) fn slot_now(&self) -> Option<(u64, Option<i64>)> {
+    pub(crate) fn slot_now(&self) -> Option<(u64, Option<i64>)> {
         match &self.case.config.phy {
             NtnPhy::Random { slot, .. } => {
                 let every = slot.as_nanos() as i64;
@@ -26,26 +26,26 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn no_more_slots(&self) -> bool {
+    pub(crate) fn no_more_slots(&self) -> bool {
         match &self.case.config.phy {
             NtnPhy::Random { .. } => false,
             NtnPhy::Trace(trace) => !self.case.wrap && self.now > trace.t()[trace.len() - 1],
         }
     }
 
-    pub(super) fn nominal(&self) -> i64 {
+    pub(crate) fn nominal(&self) -> i64 {
         match &self.case.config.phy {
             NtnPhy::Random { decode, .. } => decode.as_nanos() as i64,
             NtnPhy::Trace(trace) => trace.nominal_decoding().as_nanos() as i64,
         }
     }
 
-    pub(super) fn has_again(&self) -> bool {
+    pub(crate) fn has_again(&self) -> bool {
         self.repeating.is_some()
             || self.processes.iter().flatten().any(|block| block.again.is_some())
     }
 
-    pub(super) fn process_free(&self) -> bool {
+    pub(crate) fn process_free(&self) -> bool {
         match self.case.config.harq.mode {
             HarqMode::NoFeedback => true,
             HarqMode::Feedback { silent, .. } => silent > 0 || self.hearing_process_free(),
@@ -60,11 +60,11 @@ impl World<'_> {
         (busy as u32) < processes.get() - silent
     }
 
-    pub(super) fn wanted(&self) -> bool {
+    pub(crate) fn wanted(&self) -> bool {
         self.has_again() || self.may_send_new()
     }
 
-    pub(super) fn end_of_stall(&mut self) {
+    pub(crate) fn end_of_stall(&mut self) {
         let waits = self.may_send_new() && self.rlc_wants();
         if self.stall > 0 && !(waits && !self.has_again() && !self.process_free()) {
             *self.out.counts.entry("stalled_slots").or_default() += self.stall;
@@ -72,7 +72,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn use_slot(&mut self, (number, d): (u64, Option<i64>)) {
+    pub(crate) fn use_slot(&mut self, (number, d): (u64, Option<i64>)) {
         let repetitions = self.case.config.harq.repetitions.get();
         let process = if let Some(process) = self.repeating {
             self.count("tbs_sent_again");
@@ -117,12 +117,12 @@ impl World<'_> {
         self.send(process, number, d);
     }
 
-    pub(super) fn first_again(&self) -> Option<usize> {
+    pub(crate) fn first_again(&self) -> Option<usize> {
         let again = |process: &usize| self.processes[*process].as_ref()?.again;
         (0..self.processes.len()).filter(|p| again(p).is_some()).min_by_key(again)
     }
 
-    pub(super) fn send(&mut self, process: usize, number: u64, d: Option<i64>) {
+    pub(crate) fn send(&mut self, process: usize, number: u64, d: Option<i64>) {
         let mut block = self.processes[process].take().unwrap();
         if block.left == self.case.config.harq.repetitions.get() {
             let [grant, ..] = self.control_uniforms[number as usize];
@@ -184,7 +184,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn heard(&mut self, process: usize) {
+    pub(crate) fn heard(&mut self, process: usize) {
         let HarqMode::Feedback { max_transmissions, .. } = self.case.config.harq.mode else {
             return;
         };

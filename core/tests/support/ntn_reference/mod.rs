@@ -19,31 +19,32 @@ use rand::Rng;
 
 use uplink::{Grant, Report};
 
-pub(crate) struct Case {
-    pub(crate) config: NtnConfig,
-    pub(crate) queue: QueueLimit,
-    pub(crate) wrap: bool,
-    pub(crate) arrivals: Vec<(i64, u32)>,
-    pub(crate) seed: Seed,
+#[derive(Debug)]
+pub struct Case {
+    pub config: NtnConfig,
+    pub queue: QueueLimit,
+    pub wrap: bool,
+    pub arrivals: Vec<(i64, u32)>,
+    pub seed: Seed,
     /// The last nanosecond; its slot is not used any more.
-    pub(crate) end: i64,
+    pub end: i64,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct End {
-    pub(crate) packet: usize,
-    pub(crate) delivered: bool,
-    pub(crate) at: i64,
-    pub(crate) departed: i64,
-    pub(crate) blocks: u32,
+pub struct End {
+    pub packet: usize,
+    pub delivered: bool,
+    pub at: i64,
+    pub departed: i64,
+    pub blocks: u32,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) ends: Vec<End>,
-    pub(crate) dropped: Vec<usize>,
-    pub(crate) counts: BTreeMap<&'static str, u64>,
-    pub(crate) trace_ended: bool,
+pub struct Outcome {
+    pub ends: Vec<End>,
+    pub dropped: Vec<usize>,
+    pub counts: BTreeMap<&'static str, u64>,
+    pub trace_ended: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -161,7 +162,7 @@ struct World<'a> {
     out: Outcome,
 }
 
-pub(crate) fn run(case: &Case) -> Outcome {
+pub fn run(case: &Case) -> Outcome {
     let mut channel = case.seed.rng(Stream::Link(0));
     let uniform = |rng: &mut rand_chacha::ChaCha8Rng| (rng.next_u64() >> 11) as f64 / 2f64.powi(53);
     let uniforms = (0..=case.end).map(|_| uniform(&mut channel)).collect();

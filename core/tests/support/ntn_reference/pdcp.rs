@@ -3,7 +3,7 @@
 use super::{End, World};
 
 impl World<'_> {
-    pub(super) fn pdcp_receive(&mut self, order: usize) {
+    pub(crate) fn pdcp_receive(&mut self, order: usize) {
         let count = order as u64;
         if count < self.rx_deliv {
             self.count("sdus_late");
@@ -24,7 +24,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn reordering_expired(&mut self) {
+    pub(crate) fn reordering_expired(&mut self) {
         for count in self.rx_deliv..self.rx_reord {
             if self.pdcp_got.contains(&count) && self.case.config.pdcp.in_order {
                 self.end(count as usize, true);
@@ -35,7 +35,7 @@ impl World<'_> {
     }
 
     /// Delivers the run of packets from `count` on.
-    pub(super) fn release_from(&mut self, count: u64) {
+    pub(crate) fn release_from(&mut self, count: u64) {
         self.rx_deliv = count;
         while self.pdcp_got.contains(&self.rx_deliv) {
             if self.case.config.pdcp.in_order {
@@ -45,7 +45,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn wait_for_order(&mut self) {
+    pub(crate) fn wait_for_order(&mut self) {
         if self.rx_deliv < self.pdcp_next {
             self.rx_reord = self.pdcp_next;
             self.reordering = self
@@ -57,7 +57,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn end(&mut self, order: usize, delivered: bool) {
+    pub(crate) fn end(&mut self, order: usize, delivered: bool) {
         let packet = &mut self.packets[order];
         assert!(!packet.ended);
         packet.ended = true;

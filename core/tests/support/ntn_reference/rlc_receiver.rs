@@ -8,7 +8,7 @@ use rand::Rng;
 use super::{Pdu, Status, World, delay};
 
 impl World<'_> {
-    pub(super) fn land(&mut self, pdus: &[Pdu], decoded: bool) {
+    pub(crate) fn land(&mut self, pdus: &[Pdu], decoded: bool) {
         for pdu in pdus {
             let completes = decoded && self.receive(pdu);
             self.packets[pdu.order].riding -= 1;
@@ -27,29 +27,29 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn receive(&mut self, pdu: &Pdu) -> bool {
+    pub(crate) fn receive(&mut self, pdu: &Pdu) -> bool {
         match self.case.config.rlc {
             RlcConfig::Um(um) => self.um_receive(pdu, u64::from(um.window.get())),
             RlcConfig::Am(am) => self.am_receive(pdu, u64::from(am.window.get())),
         }
     }
 
-    pub(super) fn place(&mut self, pdu: &Pdu, sn: u64) -> bool {
+    pub(crate) fn place(&mut self, pdu: &Pdu, sn: u64) -> bool {
         let got = self.got.entry(sn).or_default();
         got.extend(&pdu.bytes);
         got.len() == self.packets[pdu.order].bytes
     }
 
-    pub(super) fn hole(&self, sn: u64) -> bool {
+    pub(crate) fn hole(&self, sn: u64) -> bool {
         let Some(got) = self.got.get(&sn) else { return false };
         !self.done.contains(&sn) && got.last().is_some_and(|&last| got.len() <= last)
     }
 
-    pub(super) fn first_missing(&self, from: u64) -> u64 {
+    pub(crate) fn first_missing(&self, from: u64) -> u64 {
         (from..).find(|sn| !self.done.contains(sn)).unwrap()
     }
 
-    pub(super) fn um_receive(&mut self, pdu: &Pdu, window: u64) -> bool {
+    pub(crate) fn um_receive(&mut self, pdu: &Pdu, window: u64) -> bool {
         let Some(sn) = pdu.sn else { return true };
         if sn < self.rx_next || self.done.contains(&sn) {
             return false;
@@ -77,7 +77,7 @@ impl World<'_> {
         complete
     }
 
-    pub(super) fn maybe_start_reassembly(&mut self, from: u64) {
+    pub(crate) fn maybe_start_reassembly(&mut self, from: u64) {
         let gap = self.rx_highest > from + 1 || (self.rx_highest == from + 1 && self.hole(from));
         if self.reassembly.is_none() && gap {
             let timer = self.case.config.timers().reassembly.as_nanos() as i64;
@@ -86,7 +86,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn reassembly_expired(&mut self) {
+    pub(crate) fn reassembly_expired(&mut self) {
         if self.am().is_none() {
             self.rx_next = self.first_missing(self.trigger);
             self.maybe_start_reassembly(self.rx_next);
@@ -98,7 +98,7 @@ impl World<'_> {
         self.answer();
     }
 
-    pub(super) fn am_receive(&mut self, pdu: &Pdu, window: u64) -> bool {
+    pub(crate) fn am_receive(&mut self, pdu: &Pdu, window: u64) -> bool {
         let sn = pdu.sn.unwrap();
         let known = self.got.get(&sn).is_some_and(|got| pdu.bytes.iter().all(|b| got.contains(b)));
         if sn < self.rx_next || sn >= self.rx_next + window || known || self.done.contains(&sn) {
@@ -117,7 +117,7 @@ impl World<'_> {
         complete
     }
 
-    pub(super) fn am_placed(&mut self, sn: u64, complete: bool) {
+    pub(crate) fn am_placed(&mut self, sn: u64, complete: bool) {
         let window = u64::from(self.am().unwrap().window.get());
         self.rx_highest = self.rx_highest.max(sn + 1);
         if complete && sn == self.rx_highest_status {
@@ -138,7 +138,7 @@ impl World<'_> {
         self.maybe_start_reassembly(next);
     }
 
-    pub(super) fn answer(&mut self) {
+    pub(crate) fn answer(&mut self) {
         let window = u64::from(self.am().unwrap().window.get());
         let ready = |&sn: &u64| sn < self.rx_highest_status || sn >= self.rx_next + window;
         if self.polled.iter().any(ready) {
@@ -148,7 +148,7 @@ impl World<'_> {
         self.polled = waiting;
     }
 
-    pub(super) fn send_status(&mut self) {
+    pub(crate) fn send_status(&mut self) {
         let am = self.am().unwrap();
         self.report = false;
         self.held = false;

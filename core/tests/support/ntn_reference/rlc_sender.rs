@@ -6,7 +6,7 @@ use clift::units::Limit;
 use super::{Pdu, SentSdu, Status, World, delay};
 
 impl World<'_> {
-    pub(super) fn am(&self) -> Option<clift::scheme::ntn::AmConfig> {
+    pub(crate) fn am(&self) -> Option<clift::scheme::ntn::AmConfig> {
         match self.case.config.rlc {
             RlcConfig::Am(am) => Some(am),
             RlcConfig::Um(_) => None,
@@ -14,7 +14,7 @@ impl World<'_> {
     }
 
     /// The packet that is partly sent.
-    pub(super) fn cut(&self) -> Option<usize> {
+    pub(crate) fn cut(&self) -> Option<usize> {
         self.packets.iter().position(|p| p.sent > 0 && p.sent < p.bytes && !p.closed)
     }
 
@@ -22,32 +22,32 @@ impl World<'_> {
         !self.forwarded.is_empty() || !self.waiting.is_empty()
     }
 
-    pub(super) fn window_full(&self) -> bool {
+    pub(crate) fn window_full(&self) -> bool {
         let Some(am) = self.am() else { return false };
         let tx_next_ack =
             self.sent.iter().find(|(_, sdu)| !sdu.done).map_or(self.tx_next, |(sn, _)| *sn);
         self.tx_next >= tx_next_ack + u64::from(am.window.get())
     }
 
-    pub(super) fn has_retransmissions(&self) -> bool {
+    pub(crate) fn has_retransmissions(&self) -> bool {
         self.sent.values().any(|sdu| !sdu.pending.is_empty())
     }
 
-    pub(super) fn rlc_wants(&self) -> bool {
+    pub(crate) fn rlc_wants(&self) -> bool {
         self.has_retransmissions()
             || self.cut().is_some()
             || (self.has_packet() && !self.window_full())
     }
 
-    pub(super) fn buffers_empty(&self) -> bool {
+    pub(crate) fn buffers_empty(&self) -> bool {
         !self.has_retransmissions() && self.cut().is_none() && !self.has_packet()
     }
 
-    pub(super) fn stalled(&self) -> bool {
+    pub(crate) fn stalled(&self) -> bool {
         self.cut().is_none() && self.window_full()
     }
 
-    pub(super) fn fill(&mut self) -> Vec<Pdu> {
+    pub(crate) fn fill(&mut self) -> Vec<Pdu> {
         let header = self.case.config.headers.pdu.0 as usize;
         let mut room = self.case.config.tb().0 as usize;
         let mut pdus = vec![];
@@ -78,7 +78,7 @@ impl World<'_> {
         pdus
     }
 
-    pub(super) fn next_pdu(&mut self, room: usize) -> Option<Pdu> {
+    pub(crate) fn next_pdu(&mut self, room: usize) -> Option<Pdu> {
         let first = self.sent.iter_mut().filter(|(_, sdu)| !sdu.pending.is_empty());
         if let Some((&sn, sdu)) = first.min_by_key(|(_, sdu)| sdu.since) {
             let start = *sdu.pending.first().unwrap();
@@ -121,7 +121,7 @@ impl World<'_> {
         Some(Pdu { order, sn: packet.sn, bytes, poll: false })
     }
 
-    pub(super) fn status(&mut self, status: &Status) {
+    pub(crate) fn status(&mut self, status: &Status) {
         if self.poll_timer.is_some() && self.poll_sn < status.ack {
             self.poll_timer = None;
         }
@@ -134,7 +134,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn finish(&mut self, sn: u64) {
+    pub(crate) fn finish(&mut self, sn: u64) {
         let sdu = self.sent.get_mut(&sn).unwrap();
         sdu.done = true;
         sdu.pending.clear();
@@ -142,7 +142,7 @@ impl World<'_> {
         self.packets[sdu.order].closed = true;
     }
 
-    pub(super) fn consider(&mut self, sn: u64, missing: Vec<usize>) {
+    pub(crate) fn consider(&mut self, sn: u64, missing: Vec<usize>) {
         let sdu = self.sent.get_mut(&sn).unwrap();
         if sdu.done {
             return;

@@ -5,21 +5,21 @@ use clift::scheme::ntn::{Asking, UplinkConfig};
 use super::{World, delay};
 
 /// A TB of new data may use a slot from `from` on.
-pub(super) struct Grant {
-    pub(super) from: i64,
-    pub(super) used: bool,
+pub(crate) struct Grant {
+    pub(crate) from: i64,
+    pub(crate) used: bool,
 }
 
 /// What a TB says: bytes that wait behind it, grants used by then, and when the answer is there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Report {
+pub(crate) struct Report {
     left: usize,
     used: usize,
     answered: i64,
 }
 
 impl World<'_> {
-    pub(super) fn uplink(&self) -> Option<UplinkConfig> {
+    pub(crate) fn uplink(&self) -> Option<UplinkConfig> {
         self.case.config.uplink
     }
 
@@ -28,7 +28,7 @@ impl World<'_> {
         self.grants.iter().position(|grant| !grant.used && grant.from <= self.now)
     }
 
-    pub(super) fn may_send_new(&self) -> bool {
+    pub(crate) fn may_send_new(&self) -> bool {
         match self.uplink() {
             Some(_) => self.usable().is_some(),
             None => self.rlc_wants(),
@@ -46,7 +46,7 @@ impl World<'_> {
     }
 
     /// Whether data waits that nobody knows of.
-    pub(super) fn terminal(&mut self) {
+    pub(crate) fn terminal(&mut self) {
         let Some(uplink) = self.uplink() else { return };
         let granted = match uplink.asking {
             Asking::Request { .. } => self.grants.iter().any(|grant| !grant.used),
@@ -63,7 +63,7 @@ impl World<'_> {
     }
 
     /// An occasion to ask, or the timer after a report; whether there was one.
-    pub(super) fn ask(&mut self) -> bool {
+    pub(crate) fn ask(&mut self) -> bool {
         let Some(uplink) = self.uplink() else { return false };
         if !self.asks {
             let expired = self.retx_bsr.is_some_and(|at| at <= self.now);
@@ -105,7 +105,7 @@ impl World<'_> {
     }
 
     /// A slot is granted and there is nothing to send.
-    pub(super) fn waste(&mut self) {
+    pub(crate) fn waste(&mut self) {
         if let Some(grant) = self.usable() {
             self.grants[grant].used = true;
             self.count("grants_unused");
@@ -113,7 +113,7 @@ impl World<'_> {
     }
 
     /// A new TB uses a grant; its report of the remaining buffer.
-    pub(super) fn take_grant(&mut self) -> Option<Report> {
+    pub(crate) fn take_grant(&mut self) -> Option<Report> {
         let uplink = self.uplink()?;
         let grant = self.usable().unwrap();
         self.grants[grant].used = true;
@@ -140,12 +140,12 @@ impl World<'_> {
     }
 
     /// The report of a TB that was sent now is there at `known`.
-    pub(super) fn answered(&self, report: Report, signal: i64, known: i64) -> Report {
+    pub(crate) fn answered(&self, report: Report, signal: i64, known: i64) -> Report {
         Report { answered: self.granted_at(signal, known), ..report }
     }
 
     /// The scheduler reads a report.
-    pub(super) fn hear_report(&mut self, report: Report) {
+    pub(crate) fn hear_report(&mut self, report: Report) {
         let room = (self.case.config.tb().0 - self.case.config.headers.pdu.0) as usize;
         let mut granted = self.grants.len() - report.used;
         while granted * room < report.left {

@@ -39,7 +39,7 @@ struct Transmitter {
     drops: u64,
 }
 
-pub(super) struct Engine<'a, T> {
+pub(crate) struct Engine<'a, T> {
     path: Path,
     sender: TcpSender,
     receiver: TcpReceiver,
@@ -61,7 +61,7 @@ pub(super) struct Engine<'a, T> {
 }
 
 impl<'a, T: Time> Engine<'a, T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         config: &TcpConfig,
         path: Path,
         supply: Supply,
@@ -95,7 +95,7 @@ impl<'a, T: Time> Engine<'a, T> {
         }
     }
 
-    pub(super) fn run(mut self, seconds: u64) -> Run {
+    pub(crate) fn run(mut self, seconds: u64) -> Run {
         let end = T::span(Duration::from_millis(1000 * seconds)).to_bits();
         self.transmit(0);
         while let Some(Reverse((at, _, _, event))) = self.events.pop() {

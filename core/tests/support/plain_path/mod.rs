@@ -15,16 +15,16 @@ use engine::Engine;
 
 /// One link, the same both ways.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    pub(crate) bits_per_second: u64,
-    pub(crate) rtt_ms: u64,
+pub struct Path {
+    pub bits_per_second: u64,
+    pub rtt_ms: u64,
     /// Packets that may wait, without the one being sent.
-    pub(crate) waiting: usize,
+    pub waiting: usize,
 }
 
 /// What becomes of the n-th data packet that leaves the link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Delivered,
     Lost,
     /// Delivered this much later, so that others overtake it.
@@ -39,70 +39,72 @@ pub(crate) enum Fate {
 
 /// What happened in a run.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub struct Run {
     /// When which byte was sent: time in nanoseconds, first byte; `u64::MAX` for a SYN.
-    pub(crate) sent: Vec<(u64, u64)>,
+    pub sent: Vec<(u64, u64)>,
     /// When the last segment that was new arrived, in nanoseconds.
-    pub(crate) last_arrival: u64,
-    pub(crate) queue_drops: u64,
-    pub(crate) sender: SenderCounters,
-    pub(crate) receiver: ReceiverCounters,
-    pub(crate) acknowledged: u64,
-    pub(crate) complete: bool,
+    pub last_arrival: u64,
+    pub queue_drops: u64,
+    pub sender: SenderCounters,
+    pub receiver: ReceiverCounters,
+    pub acknowledged: u64,
+    pub complete: bool,
 }
 
 impl Run {
     /// Payload acknowledged per second, in kbit/s.
-    pub(crate) fn goodput_kbps(&self, seconds: u64) -> f64 {
+    pub fn goodput_kbps(&self, seconds: u64) -> f64 {
         self.acknowledged as f64 * 8.0 / 1e3 / seconds as f64
     }
 }
 
 /// What a flow has to send.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Supply {
+pub enum Supply {
     Unlimited,
     Bytes(u64),
 }
 
 /// Runs one flow for `seconds` on ns-2's time; `fate` is asked for every data packet that leaves
 /// the link, in order, and for ACKs by `ack_fate`.
-pub(crate) fn run_with_acks(
+///
+/// The functions here take `dyn`, so that the engine is compiled in this crate, with optimisation.
+pub fn run_with_acks(
     config: &TcpConfig,
     path: Path,
     supply: Supply,
     seconds: u64,
-    mut fate: impl FnMut(u64) -> Fate,
-    mut ack_fate: impl FnMut(u64) -> Fate,
+    fate: &mut dyn FnMut(u64) -> Fate,
+    ack_fate: &mut dyn FnMut(u64) -> Fate,
 ) -> Run {
-    Engine::<f64>::new(config, path, supply, &mut fate, &mut ack_fate).run(seconds)
+    Engine::<f64>::new(config, path, supply, fate, ack_fate).run(seconds)
 }
 
 /// Runs one flow for `seconds` on ns-2's time, with every ACK delivered.
-pub(crate) fn run(
-    config: &TcpConfig,
-    path: Path,
-    supply: Supply,
-    seconds: u64,
-    fate: impl FnMut(u64) -> Fate,
-) -> Run {
-    run_with_acks(config, path, supply, seconds, fate, |_| Fate::Delivered)
-}
-
-/// Runs one flow for `seconds` in whole nanoseconds, with every ACK delivered.
-pub(crate) fn run_in_nanoseconds(
+pub fn run(
     config: &TcpConfig,
     path: Path,
     supply: Supply,
     seconds: u64,
     mut fate: impl FnMut(u64) -> Fate,
 ) -> Run {
-    Engine::<u64>::new(config, path, supply, &mut fate, &mut |_| Fate::Delivered).run(seconds)
+    run_with_acks(config, path, supply, seconds, &mut fate, &mut |_| Fate::Delivered)
+}
+
+/// Runs one flow for `seconds` in whole nanoseconds, with every ACK delivered.
+pub fn run_in_nanoseconds(
+    config: &TcpConfig,
+    path: Path,
+    supply: Supply,
+    seconds: u64,
+    fate: &mut dyn FnMut(u64) -> Fate,
+) -> Run {
+    Engine::<u64>::new(config, path, supply, fate, &mut |_| Fate::Delivered).run(seconds)
 }
 
 /// The drops of `bench/ns2/compare.py`: packet `position` is lost in run `seed` with probability
 /// `p`, by the SplitMix64 hash of both.
-pub(crate) fn lost(seed: u64, position: u64, p: f64) -> bool {
+pub fn lost(seed: u64, position: u64, p: f64) -> bool {
     let mut z = (seed << 40 ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -5,7 +5,7 @@ use std::ops::Add;
 use clift::units::{Duration, Instant};
 
 /// A time, or a span of time.
-pub(crate) trait Time: Add<Output = Self> + Copy {
+pub trait Time: Add<Output = Self> + Copy {
     /// How far an instant may be off.
     const ROUNDING: Duration;
     /// Whether a transmitter comes free before what arrives or runs out at the same time. If not,
