@@ -117,6 +117,23 @@ def test_a_received_rate_with_a_loss_column_counts_the_loss_once(tmp_path: Path,
     )
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["time;rate;rate", 'time "s";"rate ""kbit/s""";x', "time;my\trate;x", "time:s;rate:x;x"],
+)
+def test_the_suggested_command_reads_columns_of_any_name(
+    tmp_path: Path, capsys, header: str
+) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text(header + "\n" + "".join(f"{second};5;7\n" for second in range(9)))
+    said = refused(capsys, "trace", "import", table, "-o", tmp_path / "x.csv")
+    words = shlex.split(said.rpartition("): ")[2].replace("OUTPUT", str(tmp_path / "y.csv")))
+    assert run(words[1:]) == 0, capsys.readouterr().err
+    # In Mbit/s if nothing else is said.
+    rate = 5e3 if "kbit" in header else 5e6
+    assert clift.read_trace(tmp_path / "y.csv").stats()["rate_bps"] == pytest.approx(rate, rel=0.2)
+
+
 def test_the_nearest_command_is_named(tmp_path: Path, capsys) -> None:
     table = tmp_path / "log.csv"
     table.write_text("time,rate,delay\n0,5,20\n1,5,20\n")

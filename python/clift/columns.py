@@ -120,26 +120,25 @@ def guessed(text: str) -> Columns | None:
         time = f"1:{_time_unit([row[0] for row in rows])}"
         delay, loss = "3:ms" if len(names) > 2 else None, "4:%" if len(names) > 3 else None
         return Columns([""] * len(names), time, "2:Mbit/s", delay=delay, loss=loss)
-    table = {
-        name: [row[place] for row in rows[1:] if place < len(row)]
-        for place, name in enumerate(names)
-        if name
-    }
-    found = Columns(names, _times(table, names[0]))
+    table: dict[str, list[str]] = {}
+    for place, title in enumerate(names):
+        if title:
+            table.setdefault(title, [row[place] for row in rows[1:] if place < len(row)])
+    found = Columns(names, _times(table, names))
     if name := _column(table, "loss"):
-        found = replace(found, loss=f"{name}{_loss_unit(name, table.pop(name))}")
+        found = replace(found, loss=f"{_typed(name, names)}{_loss_unit(name, table.pop(name))}")
     if name := _column(table, "rate"):
         counted = re.search("throughput|goodput|received|download", name, re.IGNORECASE)
         received = found.loss is not None and counted is not None
         unit = _rate_unit(name, table.pop(name))
-        found = replace(found, rate=f"{name}:{unit}", received=received)
+        found = replace(found, rate=f"{_typed(name, names)}:{unit}", received=received)
     if name := _column(table, "delay"):
         units = ("us", "ns", "ms", "s")
         lower = re.sub("[\u00b5\u03bc]", "u", name.lower())
         unit = next((one for one in units if re.search(rf"[_(\[ ]{one}([^a-z]|$)", lower)), "ms")
         table.pop(name)
         both_ways = re.search("rtt|ping|latency", name, re.I) is not None
-        found = replace(found, delay=f"{name}:{unit}", round_trip=both_ways)
+        found = replace(found, delay=f"{_typed(name, names)}:{unit}", round_trip=both_ways)
     return replace(found, unused=[name for name, values in table.items() if _holds("", values)])
 
 
@@ -163,10 +162,17 @@ def _rows(text: str) -> list[list[str]]:
     return rows if between == "," else [[_pointed(field) for field in row] for row in rows]
 
 
-def _times(table: dict[str, list[str]], first: str) -> str:
+def _typed(name: str, names: Sequence[str]) -> str:
+    """How a command names a column: by its number where the name is ambiguous or hard to type."""
+    plain = name.isprintable() and '"' not in name and names.count(name) == 1
+    return name if plain else str(names.index(name) + 1)
+
+
+def _times(table: dict[str, list[str]], names: Sequence[str]) -> str:
     """The column of times, which leaves the table, with its unit: by name, else column 1."""
     if name := _column(table, "time"):
-        return f"{name}:{_time_unit(table.pop(name), name)}"
+        return f"{_typed(name, names)}:{_time_unit(table.pop(name), name)}"
+    first = names[0]
     time = f"1:{_time_unit(table.get(first, []), first)}"
     others = (pattern for what in ("rate", "delay", "loss") for pattern in _NAMES[what])
     if not any(_named(first, pattern) for pattern in others):
