@@ -199,7 +199,7 @@ def test_packets_that_come_very_late_are_not_taken_for_others() -> None:
     seven of ten runs stood still.
     """
     text = """
-    runs = 4
+    runs = 2
     scheme = "ARQ"
     application = { type = "file", size = "3 MB" }
     transport = { protocol = "quic", congestion = "bbr" }

@@ -228,6 +228,7 @@ def test_figures_are_as_wide_as_a_column_or_a_page_with_fonts_that_publishers_ta
 ) -> None:
     # Two cells are enough, of which one has signs that a formula would begin with.
     words = ["--set", "scheme=ARQ", "--set", "channel.erasures=1 %", "--no-plots", "--quiet"]
+    words += ["--runs", "1"]
     assert run(["run", str(copy / "x.toml"), "-o", str(copy), "--force", *words]) == 0
     figures = copy / "figures"
     assert run(["report", str(copy), "--figures", str(figures)]) == 0
