@@ -31,8 +31,14 @@ _NAMES = {
         ".*download.*",
         "(.*[^a-z])?rate([^a-z].*)?",
     ),
-    "delay": (".*(rtt|latency|delay).*", "(.*[^a-z])?(ping|owd)([^a-z].*)?|ping(avg|med)"),
+    "delay": (
+        ".*(rtt|latency|delay|round.?trip).*",
+        "(.*[^a-z])?(ping|owd)([^a-z].*)?|ping(avg|med)",
+    ),
     "loss": ("loss|plr", ".*loss.*", "(.*[^a-z])?lost([^a-z].*)?"),
+    "esn0": (r".*es[_ /-]?n[0o]([^a-z].*)?",),
+    "cn0": (r".*c[_ /-]?n[0o]([^a-z].*)?",),
+    "modcod": (".*modcod.*",),
 }
 # The same by a unit in brackets or parentheses, for names in any language.
 _UNITS = {
@@ -57,6 +63,8 @@ class Columns:
         delay: Column and unit of delays.
         round_trip: Whether the delays are round-trip times.
         loss: Column and unit of losses.
+        level: Option and column of the Es/N0 or C/N0 of a modem, where no column holds a rate.
+        modcod: Column of the MODCODs beside it.
         unused: Other columns of numbers.
     """
 
@@ -67,6 +75,8 @@ class Columns:
     delay: str | None = None
     round_trip: bool = False
     loss: str | None = None
+    level: tuple[str, str] | None = None
+    modcod: str | None = None
     unused: Sequence[str] = ()
 
     @property
@@ -83,6 +93,8 @@ class Columns:
         words += ["--delay", self.delay] if self.delay else []
         words += ["--delay-is", "rtt"] if self.round_trip else []
         words += ["--loss", self.loss] if self.loss else []
+        words += [*self.level, "--symbol-rate", "10 kBd"] if self.level else []
+        words += ["--modcod", self.modcod] if self.modcod else []
         return shlex.join(words)
 
     @property
@@ -128,7 +140,7 @@ def guessed(text: str) -> Columns | None:
     if name := _column(table, "loss"):
         found = replace(found, loss=f"{_typed(name, names)}{_loss_unit(name, table.pop(name))}")
     if name := _column(table, "rate"):
-        counted = re.search("throughput|goodput|received|download", name, re.IGNORECASE)
+        counted = re.search("throughput|goodput|recei|download|(^|[^a-z])rx|empfang", name, re.I)
         received = found.loss is not None and counted is not None
         unit = _rate_unit(name, table.pop(name))
         found = replace(found, rate=f"{_typed(name, names)}:{unit}", received=received)
@@ -137,8 +149,10 @@ def guessed(text: str) -> Columns | None:
         lower = re.sub("[\u00b5\u03bc]", "u", name.lower())
         unit = next((one for one in units if re.search(rf"[_(\[ ]{one}([^a-z]|$)", lower)), "ms")
         table.pop(name)
-        both_ways = re.search("rtt|ping|latency", name, re.I) is not None
+        both_ways = re.search("rtt|ping|latency|round.?trip|umlauf", name, re.I) is not None
         found = replace(found, delay=f"{_typed(name, names)}:{unit}", round_trip=both_ways)
+    if found.rate is None:
+        found = _modem(found, table)
     return replace(found, unused=[name for name, values in table.items() if _holds("", values)])
 
 
@@ -162,6 +176,21 @@ def _rows(text: str) -> list[list[str]]:
     return rows if between == "," else [[_pointed(field) for field in row] for row in rows]
 
 
+def _modem(found: Columns, table: dict[str, list[str]]) -> Columns:
+    """With the columns of a modem's log, whose rates follow from its MODCODs."""
+    for option, unit in (("esn0", "dB"), ("cn0", "dBHz")):
+        if name := _column(table, option):
+            table.pop(name)
+            found = replace(found, level=(f"--{option}", f"{_typed(name, found.names)}:{unit}"))
+            break
+    else:
+        return found
+    for name in [name for name in table if _named(name, _NAMES["modcod"][0])]:
+        table.pop(name)
+        found = replace(found, modcod=_typed(name, found.names))
+    return found
+
+
 def _typed(name: str, names: Sequence[str]) -> str:
     """How a command names a column: by its number where the name is ambiguous or hard to type."""
     plain = name.isprintable() and '"' not in name and names.count(name) == 1
@@ -182,7 +211,7 @@ def _times(table: dict[str, list[str]], names: Sequence[str]) -> str:
 
 def _column(table: dict[str, list[str]], what: str) -> str | None:
     """The first column whose name says that it holds this; the surest goes first."""
-    for pattern in (*_NAMES[what], _UNITS[what]):
+    for pattern in filter(None, (*_NAMES[what], _UNITS.get(what))):
         for name, values in table.items():
             if _named(name, pattern) and _holds(what, values):
                 return name

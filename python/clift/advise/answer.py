@@ -203,7 +203,9 @@ def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
     others = [one for one in ranking[1:] if one not in same and one.standing != TWIN]
     rival = others[0] if others else None
     if first.standing != BEST and rival is not None:
-        return first, None, so_far + _untold(found, first, rival, link)
+        # The answer names a pair that may be better, as the runs exclude it of others.
+        may = (one for one in others if not _is_excluded(race, one, first))
+        return first, None, so_far + _untold(found, first, next(may, rival), link)
     taken = min(same, key=lambda one: one.candidate)
     text = f"{so_far}Take {taken.label}: {goal.title} {in_unit(goal, taken.value.mean)}"
     text += f", mean of {taken.runs} runs."
@@ -214,6 +216,12 @@ def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
         text += f" Next is {rival.label}: {_against(race, rival, taken)}."
     sure = _sure(race, taken, link)
     return taken, taken.label, f"{text} {_cost(found.contests[0], taken)} {sure}"
+
+
+def _is_excluded(race: Race, one: Ranked, first: Ranked) -> bool:
+    """Whether the runs say that a pair is not better than the first by the tolerance."""
+    cost = race.cost(one.candidate, first.candidate)
+    return cost is not None and cost[0] > -race.tolerance
 
 
 def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
@@ -235,7 +243,8 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
             text += f" About {_round(minutes)} minutes of log would tell them apart."
     costs = [race.cost(one, first.candidate) for one in race.last if one != first.candidate]
     least = min((-1.0 if cost is None else cost[0] for cost in costs), default=0.0)
-    if least > -1:
+    # A larger cost says nothing.
+    if least > -0.5:
         text += f" Against the other pairs of the last round, {first.label} costs"
         text += f" {max(0.0, -least):.0%} at most."
     return text

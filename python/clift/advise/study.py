@@ -35,14 +35,15 @@ _PAGE = "desktop-2024"
 _LEAST_WINDOWS = 6
 # A log with more losses is not one of a link in use.
 _ALL_LOST = 0.98
-# A run lasts at least this long, and at least this number of round trips.
-_WINDOW_S, _ROUND_TRIPS = 10.0, 30.0
+# A run lasts at least this long, and at least this number of round trips. Slow start and the first
+# losses decide so short a run, so it lasts up to `_SETTLED` if the log holds `_WINDOWS` such runs.
+_WINDOW_S, _ROUND_TRIPS, _SETTLED, _WINDOWS = 10.0, 30.0, 100.0, 10.0
 # A transfer with an end has as much time, then counts as unfinished.
 _TIMEOUT_S = 60.0
 # Runs of each pair in the first answer, and the bounds of their mean number in the whole search.
 _FIRST, _FEWEST, _MOST = 2, 6, 12
 # Processor time that a search may take, in s, and what a packet takes over TCP and over QUIC.
-_COST_S, _PACKET_S, _QUIC_PACKET_S = 50.0, 1.5e-6, 1.2e-5
+_COST_S, _PACKET_S, _QUIC_PACKET_S = 40.0, 1.5e-6, 1.2e-5
 # Runs of each pair under each other condition, and pairs compared there.
 _VARIED_RUNS, _VARIED_PAIRS = 6, 4
 # A longer log is used in part, so that its schemes take seconds.
@@ -124,7 +125,7 @@ def advise(
     space = _space(task, schemes, transports)
     phy = _read(path, columns)
     rtt, total_s = _round_trip(path, phy, rtt, columns)
-    link, runs = _described(phy, space, total_s)
+    link, runs = _described(phy, space, total_s, task)
     queue = queue or max(_LEAST_QUEUE, round(125 * (link.rate_kbps or 0) * total_s / _PACKET))
     until = "" if task in ("bulk", "call") else f", unfinished after {_TIMEOUT_S:.0f} s"
     setting = {
@@ -132,6 +133,12 @@ def advise(
         "round-trip time": f"{1000 * total_s:.4g} ms",
         "queue": f"{queue} packets before the link",
     }
+    if task == "bulk" and link.window_s < _ROUND_TRIPS * total_s:
+        trips = link.window_s / total_s
+        setting["length"] = (
+            f"{link.window_s:.3g} s a run, {trips:.0f} round trips, since more take too long here: "
+            "it shows the start of a transfer"
+        )
     if len(phy) > _MOST_SLOTS:
         phy = _first(phy)
         used_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9
@@ -192,10 +199,14 @@ def _space(
 
 
 def _described(
-    phy: PhyTrace, space: Mapping[str, Sequence[str]], total_s: float
+    phy: PhyTrace, space: Mapping[str, Sequence[str]], total_s: float, task: str
 ) -> tuple[Link, int]:
     """What the log says about its link, and the mean number of runs of a pair."""
-    link = described(phy, round(max(_WINDOW_S, _ROUND_TRIPS * total_s), 1))
+    window_s = max(_WINDOW_S, _ROUND_TRIPS * total_s)
+    if task == "bulk":
+        log_s = float(phy.t_ns[-1] - phy.t_ns[0]) / 1e9
+        window_s = max(window_s, min(_SETTLED * total_s, log_s / _WINDOWS))
+    link = described(phy, round(window_s, 1))
     runs, window_s = _affordable(link, space, link.window_s)
     pieces = int(link.duration_s / max(window_s, link.correlation_s))
     return replace(link, window_s=window_s, pieces=pieces), runs
@@ -236,8 +247,8 @@ def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
     try:
         return read_log(path, **given)
     except TableError as error:  # a TraceError, so that it comes first
-        more = {} if error.table.rate else {"rate": "20 Mbit/s"}
-        more |= {} if error.table.delay else {"rtt": "50 ms"}
+        more = {} if error.table.rate or error.table.level else {"rate": "20 Mbit/s"}
+        more |= {} if error.table.delay else {"rtt": "600 ms" if error.table.level else "50 ms"}
         command = f"{_command(path, more)} {error.table.options}"
         raise TraceError(error.message(path, command)) from None
     except TraceError as error:
@@ -305,7 +316,7 @@ def _affordable(
     cost = len(set(space["scheme"])) * each
     runs = int(min(_MOST, max(_FEWEST, _COST_S / max(cost, 1e-9))))
     shorter = min(1.0, _COST_S / max(cost * runs, 1e-9))
-    return runs, round(max(window_s * shorter, window_s / _WINDOW_S), 1)
+    return runs, round(max(window_s * shorter, min(window_s, _WINDOW_S) / 10), 1)
 
 
 def _useless(link: Link) -> str:

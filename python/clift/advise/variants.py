@@ -154,7 +154,7 @@ def _verdict(
         return "can't be told"
     gap, best = min(rest, key=lambda pair: pair[0].mean)
     if gap.mean >= 0 or abs(gap.share) <= margin:
-        return f"still {pairs[0].label}" if is_taken else f"{pairs[0].label} stays first"
+        return f"still {pairs[0].label}" if is_taken else f"{pairs[0].label} is first in the mean"
     by = percent(gap.share)
     if gap.low is not None and gap.high is not None:
         by = f"{percent(gap.low)} to {percent(gap.high)}"
