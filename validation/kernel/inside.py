@@ -10,19 +10,21 @@ import json
 import platform
 import subprocess
 import sys
+from functools import partial
 
 from validation.kernel import virtual
 from validation.kernel.controls import controls
 from validation.kernel.drawn import DrawnCell, drawn
 from validation.kernel.flow import Measured, measure
 from validation.kernel.named import named
-from validation.kernel.unseen import bbr_files, unseen
+from validation.kernel.unseen import SECOND, THIRD, bbr_files, unseen
 
 SETS = {
     "drawn": drawn,
     "controls": controls,
     "named": named,
-    "unseen": unseen,
+    "unseen": partial(unseen, SECOND),
+    "third": partial(unseen, THIRD),
     "bbr-files": bbr_files,
 }
 """Cells by the name of their set."""
