@@ -209,7 +209,9 @@ impl LinuxReceiver {
             Some(_) => next - before + self.arrivals.held_bytes(),
             None => ahead.max(self.mss.into()),
         };
-        if self.buffer.grows(used) {
+        // Without SACK the window grows in order only: an ACK with another window is no duplicate
+        // (`tcp_data_queue_ofo`).
+        if (self.blocks > 0 || next > before) && self.buffer.grows(used) {
             self.delayed.on_window_growth();
         }
         if ahead > 0 {

@@ -280,6 +280,24 @@ fn an_ack_tells_that_a_read_has_doubled_the_window() {
     assert!(many[1] >= 2 * many[0], "{many:?}");
 }
 
+/// Without SACK every ACK beyond a gap is a duplicate, so its window is that of the ACK before the gap.
+#[test]
+fn the_window_grows_beyond_a_gap_only_with_sack() {
+    let windows = |sack| {
+        let mut config = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
+        config.sack = sack;
+        let mut receiver = LinuxReceiver::new(&config);
+        let window = |number| {
+            receiver.handle_segment(at(1), &data(number, 0));
+            receiver.poll_transmit(at(1)).unwrap().window
+        };
+        [0, 2, 3, 4].map(window)
+    };
+    let (with, without) = (windows(true), windows(false));
+    assert!(with.is_sorted() && with[0] < with[3], "{with:?}");
+    assert_eq!(without, [without[0]; 4]);
+}
+
 #[test]
 fn the_window_of_a_syn_ack_has_no_scale() {
     let mut receiver = receiver(true);
