@@ -125,15 +125,15 @@ impl Pacer {
 
     fn space_at(&mut self, pace: Pace, departure: Departure) {
         let now = departure.now;
-        if departure.count < UNPACED {
-            return;
-        }
         if self.together.0 == now && self.together.1 > 0 {
             self.together.1 -= 1;
         } else {
             self.together = (now, departure.along);
             self.credit = now.saturating_since(self.next);
             self.next = self.next.max(now);
+        }
+        if departure.count < UNPACED {
+            return;
         }
         let gap = u64::from(departure.len) * 1_000_000_000 / pace.bytes_per_second;
         let gap = gap.min(1 << 40);

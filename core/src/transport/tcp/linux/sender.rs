@@ -155,6 +155,7 @@ impl LinuxSender {
                 self.connection = Handshake::SynDue;
             } else {
                 self.begin(Instant::ZERO);
+                self.update_pace();
             }
         }
     }
@@ -174,6 +175,7 @@ impl LinuxSender {
             self.congestion.on_lost_syn();
         }
         self.begin(now);
+        self.update_pace();
     }
 
     /// True if data may be sent.
@@ -291,7 +293,13 @@ impl LinuxSender {
         if attempts > MOST_SYNS && !was_needless {
             self.congestion.on_lost_syn();
         }
+        // Until data are acknowledged the pace is that of the initial window, even if the control begins
+        // with a larger one (`tcp_ack` comes before `tcp_init_transfer`).
+        self.update_pace();
         self.begin(now);
+        if self.congestion.pace().is_some() {
+            self.update_pace();
+        }
     }
 
     /// As [`Endpoint::change`](crate::transport::Endpoint::change).
@@ -317,7 +325,6 @@ impl LinuxSender {
         self.note_shortage();
         let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
         self.congestion.on_established(now, smoothed, delivered);
-        self.update_pace();
     }
 
     /// Marks the connection as application-limited if the window allows more than the supplied data

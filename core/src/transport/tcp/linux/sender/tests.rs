@@ -62,6 +62,23 @@ fn with(window: u32, change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
     sender
 }
 
+/// Over 440 ms Hybla begins with 17 segments. The first pace is that of ten, twice a round trip: a pair
+/// of segments each 44 ms.
+#[test]
+fn the_first_pace_is_that_of_the_initial_window() {
+    let mut config = TcpConfig::linux(CongestionAlgorithm::HYBLA);
+    config.linux.get_or_insert_default().pacing = true;
+    let mut sender = new(&config);
+    sender.supply(u64::MAX);
+    assert!(sender.poll_transmit(ms(0)).unwrap().syn);
+    let answer = Segment { syn: true, ts_ecr: ms(0), window: u32::MAX, ..Segment::default() };
+    sender.handle_segment(ms(440), &answer);
+    assert_eq!(sender.cwnd(), 17);
+    assert_eq!(sent(&mut sender, 440).len(), 10);
+    // The rate is rounded down to bytes per second.
+    assert_eq!(sender.poll_timeout().unwrap().as_nanos() / 1_000_000, 484);
+}
+
 #[test]
 fn a_lost_syn_is_retransmitted_after_a_second() {
     let mut sender = new(&TcpConfig::linux(CongestionAlgorithm::NEWRENO));
