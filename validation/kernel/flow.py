@@ -237,6 +237,9 @@ class _Flow:
             except TimeoutError:
                 continue
             left = None if left is None else left - sent
+            if left == 0:
+                # As the engine's file does; else Nagle's rule may hold back a last short segment.
+                connection.shutdown(socket.SHUT_WR)
 
     def _sample(self, connection: socket.socket, now: int) -> tuple[float, int, int, int, int, int]:
         info = connection.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 232)
