@@ -5,6 +5,7 @@
 /// about two ACKs, until it meets the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateHalving {
+    /// 0 outside of recovery, where it stays.
     allowance: u64,
 }
 
@@ -23,13 +24,17 @@ impl RateHalving {
     /// outstanding may leave because of it.
     #[inline]
     pub(super) fn on_event(&mut self, outstanding: u64) {
-        self.allowance = self.allowance.min(outstanding + 1);
+        if self.allowance > 0 {
+            self.allowance = self.allowance.min(outstanding + 1);
+        }
     }
 
     /// A segment was sent; `outstanding` counts it.
     #[inline]
     pub(super) fn on_sent(&mut self, outstanding: u64) {
-        self.allowance = self.allowance.min(outstanding.saturating_sub(1).max(1));
+        if self.allowance > 0 {
+            self.allowance = self.allowance.min(outstanding.saturating_sub(1).max(1));
+        }
     }
 
     /// How many segments may be outstanding with a window of `cwnd` segments.
