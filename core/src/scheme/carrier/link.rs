@@ -13,7 +13,7 @@ use crate::link::{
     TraceLinkConfig, Transit, Usage, earliest, instant, nanos, span,
 };
 use crate::seed::Seed;
-use crate::units::{Bytes, Instant};
+use crate::units::{BitRate, Bytes, Instant};
 
 /// A carrier that terminals share. Slot n begins at n times the duration of a slot, and what it
 /// carries arrives one propagation delay after its end.
@@ -23,6 +23,7 @@ use crate::units::{Bytes, Instant};
 #[derive(Debug)]
 pub struct CarrierLink {
     options: CarrierOptions,
+    grid: SlotGrid,
     /// The terminal of each flow.
     flows: Arc<[u32]>,
     queue: QueueLimit,
@@ -49,6 +50,14 @@ pub struct CarrierLink {
     counters: LinkCounters,
     tally: Tally,
     details: Details,
+}
+
+/// The times of the slots: `slots` of them take `nanos`, in lowest terms, so that products mostly fit
+/// into 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct SlotGrid {
+    nanos: u64,
+    slots: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -95,6 +104,37 @@ struct Details {
     bytes_again: u64,
 }
 
+impl SlotGrid {
+    /// Of slots of at most 65,535 bytes.
+    fn new(slot: Bytes, rate: BitRate) -> Self {
+        let (bits, rate) = (u64::from(slot.0) * 8_000_000_000, rate.bits_per_second());
+        let (mut divisor, mut rest) = (bits, rate);
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        Self { nanos: bits / divisor, slots: rate / divisor }
+    }
+
+    /// Start of a slot, exact to the nanosecond.
+    fn start(self, slot: u64) -> i64 {
+        scale(slot, self.nanos, self.slots) as i64
+    }
+
+    /// The first slot that begins at `time` or later.
+    fn slot_from(self, time: i64) -> u64 {
+        let slot = scale(time.max(0) as u64, self.slots, self.nanos);
+        (slot..).find(|&slot| self.start(slot) >= time).unwrap_or(slot)
+    }
+}
+
+/// `number` times `by`, divided by `over` and rounded down.
+fn scale(number: u64, by: u64, over: u64) -> u64 {
+    match number.checked_mul(by) {
+        Some(product) => product / over,
+        None => (u128::from(number) * u128::from(by) / u128::from(over)) as u64,
+    }
+}
+
 impl CarrierLink {
     pub(super) fn new(
         config: &CarrierConfig,
@@ -106,6 +146,7 @@ impl CarrierLink {
         let count = options.terminals as usize;
         let parameters = options.scheduler.parameters();
         Self {
+            grid: SlotGrid::new(options.slot, options.rate),
             flows: Arc::clone(flows),
             queue: usage.queue,
             header: usage.fragmentation.packet_header.0,
@@ -131,15 +172,12 @@ impl CarrierLink {
 
     /// Start of a slot, exact to the nanosecond.
     fn start(&self, slot: u64) -> i64 {
-        let bits = u128::from(slot) * u128::from(self.options.slot.0) * 8 * 1_000_000_000;
-        (bits / u128::from(self.options.rate.bits_per_second())) as i64
+        self.grid.start(slot)
     }
 
     /// The first slot that begins at `time` or later.
     fn slot_from(&self, time: i64) -> u64 {
-        let bits = time.max(0) as u128 * u128::from(self.options.rate.bits_per_second());
-        let slot = (bits / (u128::from(self.options.slot.0) * 8 * 1_000_000_000)) as u64;
-        (slot..).find(|&slot| self.start(slot) >= time).unwrap_or(slot)
+        self.grid.slot_from(time)
     }
 
     fn terminal(&self, flow: u32) -> usize {
@@ -397,5 +435,30 @@ impl Instrument for CarrierLink {
 
     fn catch_up(&mut self, until: Instant) {
         self.advance(nanos(until));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn slots_begin_when_their_bits_are_due(
+            bytes in 1u32..65_536,
+            rate in prop_oneof![1u64..1_000_000_000_000, Just(2_000_000), Just(1_000_000_000)],
+            slot in 0u64..1 << 30,
+            time in 0i64..1 << 45,
+        ) {
+            let rate = BitRate::from_bits_per_second(rate).unwrap();
+            let grid = SlotGrid::new(Bytes(bytes), rate);
+            let bits = u128::from(slot) * u128::from(bytes) * 8_000_000_000;
+            prop_assert_eq!(grid.start(slot), (bits / u128::from(rate.bits_per_second())) as i64);
+            let first = grid.slot_from(time);
+            prop_assert!(grid.start(first) >= time);
+            prop_assert!(first == 0 || grid.start(first - 1) < time);
+        }
     }
 }
