@@ -7,7 +7,7 @@ use crate::link::{LinkEvent, PacketId, Transit, earliest};
 use crate::units::Instant;
 
 /// The end of a packet, known in advance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Due {
     pub(crate) transit: Transit,
     pub(crate) lost: bool,

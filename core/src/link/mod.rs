@@ -56,6 +56,7 @@ pub(crate) mod packets;
 mod propagation;
 pub(crate) mod queue;
 pub(crate) mod reordering;
+pub(crate) mod ring;
 pub(crate) mod schedule;
 pub(crate) mod slots;
 mod stream_order;
@@ -118,7 +119,7 @@ pub trait Link {
 }
 
 /// The host's identifier of a packet, returned with its events.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PacketId(pub u64);
 
 /// Result of enqueueing a packet.
@@ -188,7 +189,7 @@ impl LinkEvent {
 /// The passage of one packet through a link.
 ///
 /// Its one-way delay is `at - entered`, its queueing delay is `departed - entered`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Transit {
     /// The host's identifier of the packet.
     pub packet: PacketId,

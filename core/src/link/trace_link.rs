@@ -326,7 +326,7 @@ impl Link for TraceLink {
 impl Instrument for TraceLink {
     fn queue_len(&self, now: Instant) -> usize {
         let now = nanos(now);
-        self.queue.waiting_at(self.gone_by(now, self.first_usable(now))).len()
+        self.queue.waiting_at(self.gone_by(now, self.first_usable(now)))
     }
 
     fn counters(&self) -> LinkCounters {

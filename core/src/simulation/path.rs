@@ -29,7 +29,7 @@ pub(super) struct LegNode {
 }
 
 /// A packet that will arrive at the far end of a leg.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Passing {
     at: Instant,
     /// Of the engine: what was sent first arrives first at equal instants.
@@ -68,7 +68,7 @@ struct UnderWay {
 }
 
 /// A packet that the transmitter took.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Onward {
     at: Instant,
     order: u64,
