@@ -166,29 +166,33 @@ impl LlduAllocator {
     /// `now`.
     #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn take(&mut self, now: i64, wanted: u64) -> Taken {
+        match self.take_delivered(now, wanted) {
+            Some((first, at)) => Taken::delivered(first, wanted, at),
+            None => self.take_piecewise(wanted),
+        }
+    }
+
+    /// As [`LlduAllocator::take`], if the LLDUs are in one piece and are all delivered: the start of the
+    /// first one, and the time at which the last arrives. Otherwise none is allocated.
+    #[inline(always)] // as `take`
+    pub(super) fn take_delivered(&mut self, now: i64, wanted: u64) -> Option<(i64, i64)> {
         let parts = self.trace.parts();
         let (t, d): (&[i64], &[i64]) = (&parts.t, &parts.d);
         self.next = self.sought(t, now);
         let SlotPosition { slot, base } = self.next;
-        let last_start = self.end - base;
-        let count = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let range = slot..slot.saturating_add(count);
-        let (Some(t), Some(d)) = (t.get(range.clone()), d.get(range.clone())) else {
-            return self.take_piecewise(wanted);
-        };
-        if t[t.len() - 1] > last_start {
-            return self.take_piecewise(wanted);
+        let end = slot.saturating_add(usize::try_from(wanted).unwrap_or(usize::MAX));
+        let (t, d) = (t.get(slot..end)?, d.get(slot..end)?);
+        if t[t.len() - 1] > self.end - base {
+            return None;
         }
-        let fate = match last_arrival(t, d) {
-            Some(at) => Fate::Delivered(base + at),
-            None => fate_with_losses(&self.trace, range.clone(), base),
-        };
-        self.next.slot = range.end;
+        let at = last_arrival(t, d)?;
+        self.next.slot = end;
         self.taken = self.next;
-        Taken { first: Some(base + t[0]), lldus: wanted, fate }
+        Some((base + t[0], base + at))
     }
 
-    /// As [`LlduAllocator::take`], across repetitions of the trace and up to its end.
+    /// As [`LlduAllocator::take`] from where that is, with losses, across repetitions of the trace and up
+    /// to its end.
     #[cold]
     fn take_piecewise(&mut self, wanted: u64) -> Taken {
         let trace = Arc::clone(&self.trace);
@@ -237,6 +241,12 @@ impl LlduAllocator {
 }
 
 impl Taken {
+    /// `lldus` that are all delivered: the first starts at `first`, the last arrives at `at`.
+    #[inline]
+    pub(super) fn delivered(first: i64, lldus: u64, at: i64) -> Self {
+        Self { first: Some(first), lldus, fate: Fate::Delivered(at) }
+    }
+
     /// These LLDUs followed by `others`.
     fn and(self, others: Self) -> Self {
         Self { first: self.first, lldus: others.lldus, fate: self.fate.and(others.fate) }

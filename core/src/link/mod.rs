@@ -211,11 +211,13 @@ pub struct Transit {
 pub(crate) const HORIZON: i64 = 1 << 61;
 
 /// Nanoseconds of `instant`, limited to the horizon.
+#[inline]
 pub(crate) fn nanos(instant: Instant) -> i64 {
     instant.as_nanos().min(HORIZON as u64) as i64
 }
 
 /// Nanoseconds of `duration`, limited to the horizon.
+#[inline]
 pub(crate) fn span(duration: Duration) -> i64 {
     duration.as_nanos().min(HORIZON as u64) as i64
 }

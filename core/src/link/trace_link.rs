@@ -33,6 +33,8 @@ pub struct TraceLink {
     due: DueQueue,
     fragmentation: Fragmentation,
     payload: NonZeroU32,
+    /// Whether packets take whole LLDUs, all of one size.
+    is_plain: bool,
     one_way: i64,
     clock: SlotClock,
     /// Bytes of the LLDUs used by packets, if LLDUs differ in size.
@@ -154,6 +156,7 @@ impl TraceLink {
             due: DueQueue::default(),
             fragmentation,
             payload,
+            is_plain: fragmentation.packing != Some(Packing::Bytes) && parts.sizes.is_none(),
             one_way: span(parts.rtt.half()),
             notices: Notices::default(),
             admitted: 0,
@@ -198,7 +201,6 @@ impl TraceLink {
         Bytes(size.0.saturating_add(self.trace.parts().loading.packet_header.0))
     }
 
-    #[inline(always)] // called in one place
     fn take(&mut self, usable: i64, size: Bytes) -> Taken {
         match self.fragmentation.packing {
             Some(Packing::Bytes) => {
@@ -210,6 +212,52 @@ impl TraceLink {
             }
             _ => self.cursor.take(usable, self.lldus_for(size)),
         }
+    }
+
+    /// A packet that the queue has room for takes LLDUs by whichever rule, with losses or none.
+    #[inline(never)] // what few packets need would take the registers of all
+    fn enqueue_by_any_rule(&mut self, now: Instant, packet: PacketId, size: Bytes) {
+        let taken = self.take(self.first_usable(nanos(now)), size);
+        self.admit(now, packet, size, taken);
+    }
+
+    /// Notes a packet that took its LLDUs.
+    #[inline(always)] // as `first_usable`
+    fn admit(&mut self, now: Instant, packet: PacketId, size: Bytes, taken: Taken) {
+        let (entered, queued) = (nanos(now), self.queued(size));
+        let Taken { first, lldus, fate } = taken;
+        let departure = first.unwrap_or(i64::MAX);
+        self.counters.lldus_taken += lldus;
+        if let Some(sizes) = &self.trace.parts().sizes {
+            self.bytes_taken += self.cursor.last_bytes(&sizes.lldus, lldus);
+        }
+        let lldus = u32::try_from(lldus).unwrap_or(u32::MAX);
+        if departure.saturating_add(self.late) > entered {
+            self.queue.push(Waiting { departure, size: queued });
+            self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
+        }
+        let order = self.admitted;
+        self.admitted += 1;
+        if let Some(first) = first {
+            self.counters.bytes_carried += u64::from(size.0);
+            self.notices.departs(packet, instant(first + self.late));
+        }
+        let (at, lost) = match fate {
+            Fate::Delivered(at) => (at, false),
+            Fate::Lost(at) => (at, true),
+            Fate::Censored => return,
+            Fate::RanOut => return self.ran_out(entered, packet),
+        };
+        let transit = Transit {
+            packet,
+            size,
+            lldus,
+            order,
+            entered: now,
+            departed: instant(departure),
+            at: instant(at + self.one_way),
+        };
+        self.due.push(Due { transit, lost });
     }
 
     fn usage_in_bytes(&self, sizes: &LinkSizes, until: i64) -> Usage {
@@ -244,63 +292,34 @@ impl TraceLink {
 }
 
 impl Link for TraceLink {
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
         let Packet { id: packet, size, .. } = packet;
         let entered = nanos(now);
         self.counters.offered += 1;
         let usable = self.first_usable(entered);
         self.queue.advance(self.gone_by(entered, usable));
-        let queued = self.queued(size);
-        if !self.queue.has_room(queued) {
+        if !self.queue.has_room(self.queued(size)) {
             self.counters.dropped += 1;
             return Admission::Dropped(DropReason::QueueFull);
         }
-        let Taken { first, lldus, fate } = self.take(usable, size);
-        let departure = first.unwrap_or(i64::MAX);
-        self.counters.lldus_taken += lldus;
-        if let Some(sizes) = &self.trace.parts().sizes {
-            self.bytes_taken += self.cursor.last_bytes(&sizes.lldus, lldus);
-        }
-        let lldus = u32::try_from(lldus).unwrap_or(u32::MAX);
-        if departure.saturating_add(self.late) > entered {
-            self.queue.push(Waiting { departure, size: queued });
-            self.counters.longest_queue = self.counters.longest_queue.max(self.queue.len() as u64);
-        }
-        let order = self.admitted;
-        self.admitted += 1;
-        if let Some(first) = first {
-            self.counters.bytes_carried += u64::from(size.0);
-            self.notices.departs(packet, instant(first + self.late));
-        }
-        let (at, lost) = match fate {
-            Fate::Delivered(at) => (at, false),
-            Fate::Lost(at) => (at, true),
-            Fate::Censored => return Admission::Queued,
-            Fate::RanOut => {
-                self.ran_out(entered, packet);
+        if self.is_plain {
+            let lldus = self.lldus_for(size);
+            if let Some((first, at)) = self.cursor.take_delivered(usable, lldus) {
+                self.admit(now, packet, size, Taken::delivered(first, lldus, at));
                 return Admission::Queued;
             }
-        };
-        let transit = Transit {
-            packet,
-            size,
-            lldus,
-            order,
-            entered: now,
-            departed: instant(departure),
-            at: instant(at + self.one_way),
-        };
-        self.due.push(Due { transit, lost });
+        }
+        self.enqueue_by_any_rule(now, packet, size);
         Admission::Queued
     }
 
-    #[inline]
+    #[inline(always)] // as `enqueue`
     fn poll_timeout(&self) -> Option<Instant> {
         earliest(self.due.next_at(), self.notices.next_at())
     }
 
-    #[inline]
+    #[inline(always)] // as `enqueue`
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         if self.notices.next_at().is_some()
             && let Some(notice) = self.notices.tell(now, self.due.next_at())

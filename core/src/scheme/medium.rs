@@ -170,15 +170,7 @@ impl LinkConfig {
         if self.reorder.is_some() && self.medium.buffer().is_some() {
             return Err(LinkError::TwoBuffers);
         }
-        // A managed queue is a separate element before the link.
-        let queue = if self.aqm == Aqm::None { self.queue } else { QueueLimit::Unlimited };
-        let usage = TraceLinkConfig {
-            queue,
-            start_offset: self.start_offset,
-            wrap: self.wrap,
-            fragmentation: self.fragmentation,
-            duration: end,
-        };
+        let usage = self.usage(end);
         let link = Arc::clone(&self.medium).build(self, usage, seed, number)?;
         let link = Managed::before(link, &self.aqm, self.queue, seed, number);
         Ok(match &self.coding {
@@ -188,6 +180,29 @@ impl LinkConfig {
                 Box::new(Coded::around(link, coding, self.medium.way_back(), seed, number))
             }
         })
+    }
+
+    /// The link as what it is, if it is a plain link over a link trace: with nothing before, behind or
+    /// around it.
+    pub(crate) fn build_plain(&self, end: Instant) -> Option<Result<TraceLink, LinkError>> {
+        let is_plain = self.aqm == Aqm::None && self.coding.is_none();
+        if !is_plain || self.overlap_papers || self.reorder.is_some() {
+            return None;
+        }
+        Some(TraceLink::new(self.medium.get::<LinkTrace>()?, self.usage(Some(end))))
+    }
+
+    /// How the link uses its trace.
+    fn usage(&self, end: Option<Instant>) -> TraceLinkConfig {
+        // A managed queue is a separate element before the link.
+        let queue = if self.aqm == Aqm::None { self.queue } else { QueueLimit::Unlimited };
+        TraceLinkConfig {
+            queue,
+            start_offset: self.start_offset,
+            wrap: self.wrap,
+            fragmentation: self.fragmentation,
+            duration: end,
+        }
     }
 
     /// Whether a buffer behind it orders packets by TCP's sequence numbers.

@@ -1,9 +1,12 @@
 //! The nodes of a path.
 
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 
 use crate::link::schedule::{Schedule, Timed};
-use crate::link::{InstrumentedLink, LinkError, Packet, QueueLimit, Usage};
+use crate::link::{
+    Admission, InstrumentedLink, Link, LinkError, LinkEvent, Packet, QueueLimit, TraceLink, Usage,
+};
 use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
@@ -176,9 +179,61 @@ impl ManagedNode {
 
 /// A link and the delays of its packets.
 pub(super) struct LinkNode {
-    pub(super) link: Box<dyn InstrumentedLink + Send>,
+    pub(super) link: AnyLink,
     pub(super) delay: Distribution,
     pub(super) queueing: Distribution,
+}
+
+/// A link. Most runs have a plain one over a link trace: what is called for every packet of it is
+/// part of its callers.
+pub(super) enum AnyLink {
+    Trace(Box<TraceLink>),
+    Other(Box<dyn InstrumentedLink + Send>),
+}
+
+/// Calls the same method of each kind of link.
+macro_rules! delegate {
+    ($any:expr, $link:ident => $call:expr) => {
+        match $any {
+            AnyLink::Trace($link) => $call,
+            AnyLink::Other($link) => $call,
+        }
+    };
+}
+
+impl AnyLink {
+    /// As [`Link::enqueue`].
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
+        delegate!(self, link => link.enqueue(now, packet))
+    }
+
+    /// As [`Link::poll`].
+    #[inline(always)]
+    pub(super) fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        delegate!(self, link => link.poll(now))
+    }
+
+    /// As [`Link::poll_timeout`].
+    #[inline(always)]
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        delegate!(self, link => link.poll_timeout())
+    }
+}
+
+/// What is called less often.
+impl Deref for AnyLink {
+    type Target = dyn InstrumentedLink + Send;
+
+    fn deref(&self) -> &Self::Target {
+        delegate!(self, link => &**link)
+    }
+}
+
+impl DerefMut for AnyLink {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        delegate!(self, link => &mut **link)
+    }
 }
 
 impl Node {
@@ -253,11 +308,10 @@ impl LegNode {
 
 impl LinkNode {
     fn new(config: &LinkConfig, seed: Seed, number: u32, end: Instant) -> Result<Self, LinkError> {
-        Ok(Self::of(config.build(seed, number, Some(end))?))
-    }
-
-    fn of(link: Box<dyn InstrumentedLink + Send>) -> Self {
-        let (delay, queueing) = (Distribution::default(), Distribution::default());
-        Self { link, delay, queueing }
+        let link = match config.build_plain(end) {
+            Some(link) => AnyLink::Trace(Box::new(link?)),
+            None => AnyLink::Other(config.build(seed, number, Some(end))?),
+        };
+        Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
     }
 }

@@ -1,7 +1,50 @@
-//! Cases computed by hand.
+//! Cases computed by hand, and the fast path against the slow one.
+
+use proptest::prelude::*;
 
 use super::*;
 use crate::trace::{Parts, mahimahi};
+
+proptest! {
+    /// LLDUs of a packet that are all delivered are taken on a fast path. Without it, whichever rule
+    /// applies gives every packet the same fate.
+    #[test]
+    fn the_fast_path_changes_nothing(
+        // Decoding times; 0: lost after 7 ns, censored from `known` on.
+        d in prop::collection::vec(prop_oneof![4 => 1i64..60, 1 => Just(0)], 2..40),
+        known in 0usize..60,
+        packets in prop::collection::vec((0u64..40, 1u32..150), 1..40),
+        (wrap, offset) in (any::<bool>(), 0u64..300),
+        (limit, end) in (0u32..6, prop::option::of(0u64..900)),
+    ) {
+        let lost = d.iter().zip(0..).filter(|&(&d, slot)| d == 0 && (slot as usize) < known);
+        let lost = lost.map(|(_, slot)| (slot, 7)).collect();
+        let offset = if wrap { offset } else { offset % (10 * d.len() as u64) };
+        let config = TraceLinkConfig {
+            queue: if limit > 0 { QueueLimit::Packets(limit) } else { QueueLimit::Unlimited },
+            start_offset: Duration::from_nanos(offset),
+            wrap,
+            duration: end.map(Instant::from_nanos),
+            ..TraceLinkConfig::default()
+        };
+        let mut fast = link(Parts { lost, ..parts(&d) }, config);
+        let mut slow = TraceLink { is_plain: false, ..fast.clone() };
+        let mut now = 0;
+        for (number, (step, size)) in packets.into_iter().enumerate() {
+            now += step;
+            let now = Instant::from_nanos(now);
+            let packet = Packet::new(PacketId(number as u64), Bytes(size));
+            prop_assert_eq!(fast.enqueue(now, packet), slow.enqueue(now, packet));
+            prop_assert_eq!(fast.poll_timeout(), slow.poll_timeout());
+            prop_assert_eq!(fast.poll(now), slow.poll(now));
+            prop_assert_eq!(fast.usage(now), slow.usage(now));
+        }
+        while let Some(event) = fast.poll(Instant::MAX) {
+            prop_assert_eq!(Some(event), slow.poll(Instant::MAX));
+        }
+        prop_assert_eq!((slow.poll(Instant::MAX), fast.counters()), (None, slow.counters()));
+    }
+}
 
 /// A trace with these `d`: LLDUs of 33 bytes, 10 ns apart; RTT 200 ns, every slot used.
 fn parts(d: &[i64]) -> Parts {
