@@ -7,7 +7,7 @@ use crate::link::{LinkEvent, PacketId, Transit, earliest};
 use crate::units::Instant;
 
 /// The end of a packet, known in advance.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub(crate) transit: Transit,
     pub(crate) lost: bool,

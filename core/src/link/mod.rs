@@ -56,7 +56,6 @@ pub(crate) mod packets;
 mod propagation;
 pub(crate) mod queue;
 pub(crate) mod reordering;
-pub(crate) mod ring;
 pub(crate) mod schedule;
 pub(crate) mod slots;
 mod stream_order;
@@ -119,7 +118,7 @@ pub trait Link {
 }
 
 /// The host's identifier of a packet, returned with its events.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PacketId(pub u64);
 
 /// Result of enqueueing a packet.
@@ -189,7 +188,7 @@ impl LinkEvent {
 /// The passage of one packet through a link.
 ///
 /// Its one-way delay is `at - entered`, its queueing delay is `departed - entered`.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Transit {
     /// The host's identifier of the packet.
     pub packet: PacketId,

@@ -1,9 +1,9 @@
 //! Drop-tail queues.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::link::ring::Ring;
 use crate::units::{Bytes, QuantityError, Size, counted, packets, quantity};
 
 /// Limit of a drop-tail queue, in text `"1000 packets"`, `"64 kB"` or `"unlimited"`; a packet that
@@ -118,19 +118,19 @@ impl DropTail {
 #[derive(Clone, Debug)]
 pub(crate) struct DepartureQueue<T = i64> {
     limit: QueueLimit,
-    waiting: Ring<Waiting<T>>,
+    waiting: VecDeque<Waiting<T>>,
     bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<T = i64> {
     pub(crate) departure: T,
     pub(crate) size: Bytes,
 }
 
-impl<T: Copy + Default + Ord> DepartureQueue<T> {
+impl<T: Copy + Ord> DepartureQueue<T> {
     pub(crate) fn new(limit: QueueLimit) -> Self {
-        Self { limit, waiting: Ring::default(), bytes: 0 }
+        Self { limit, waiting: VecDeque::new(), bytes: 0 }
     }
 
     /// Sets another limit. Packets that wait stay.
@@ -167,8 +167,8 @@ impl<T: Copy + Default + Ord> DepartureQueue<T> {
         self.waiting.len()
     }
 
-    /// Number of packets that still wait at `now`.
-    pub(crate) fn waiting_at(&self, now: T) -> usize {
-        self.waiting.len() - self.waiting.partition_point(|packet| packet.departure <= now)
+    /// The packets that still wait at `now`.
+    pub(crate) fn waiting_at(&self, now: T) -> impl ExactSizeIterator<Item = &Waiting<T>> {
+        self.waiting.range(self.waiting.partition_point(|packet| packet.departure <= now)..)
     }
 }

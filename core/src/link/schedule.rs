@@ -1,12 +1,10 @@
 //! Entries due at known times, in order of time.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
-use crate::link::ring::Ring;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// An entry due at an instant; at equal instants the lower rank comes first.
-pub(crate) trait Timed: Default {
+pub(crate) trait Timed {
     /// The type of time.
     type Time: Copy + Default + Ord;
 
@@ -20,7 +18,7 @@ pub(crate) trait Timed: Default {
 /// heap therefore holds only the entries delayed by link-layer repair.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<T: Timed> {
-    ring: Ring<T>,
+    ring: VecDeque<T>,
     /// Time of the last entry of the ring, if it has any.
     last: T::Time,
     overtaken: BinaryHeap<Late<T>>,
@@ -28,7 +26,7 @@ pub(crate) struct Schedule<T: Timed> {
 
 impl<T: Timed> Default for Schedule<T> {
     fn default() -> Self {
-        Self { ring: Ring::default(), last: T::Time::default(), overtaken: BinaryHeap::new() }
+        Self { ring: VecDeque::new(), last: T::Time::default(), overtaken: BinaryHeap::new() }
     }
 }
 
@@ -160,14 +158,7 @@ pub(crate) struct ReadyQueue<T> {
 struct Ready<T> {
     at: i64,
     place: u64,
-    /// `None` in a place of the ring that holds no item.
-    item: Option<T>,
-}
-
-impl<T> Default for Ready<T> {
-    fn default() -> Self {
-        Self { at: 0, place: 0, item: None }
-    }
+    item: T,
 }
 
 impl<T> Timed for Ready<T> {
@@ -187,7 +178,7 @@ impl<T> ReadyQueue<T> {
     /// Inserts an item that is ready from `at` on.
     #[inline]
     pub(crate) fn push(&mut self, at: i64, item: T) {
-        if self.schedule.push(Ready { at, place: self.came, item: Some(item) }) {
+        if self.schedule.push(Ready { at, place: self.came, item }) {
             self.next = Some(at);
         }
         self.came += 1;
@@ -202,7 +193,7 @@ impl<T> ReadyQueue<T> {
     /// Removes the first item if it is ready at `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: i64) -> Option<T> {
-        let item = self.schedule.pop(now)?.item?;
+        let item = self.schedule.pop(now)?.item;
         self.next = self.schedule.next_at();
         Some(item)
     }

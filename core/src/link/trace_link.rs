@@ -345,7 +345,7 @@ impl Link for TraceLink {
 impl Instrument for TraceLink {
     fn queue_len(&self, now: Instant) -> usize {
         let now = nanos(now);
-        self.queue.waiting_at(self.gone_by(now, self.first_usable(now)))
+        self.queue.waiting_at(self.gone_by(now, self.first_usable(now))).len()
     }
 
     fn counters(&self) -> LinkCounters {

@@ -92,7 +92,7 @@ impl Leg {
 
     /// Packets that wait at `now`, without the one being sent.
     pub(crate) fn queue_len(&self, now: Instant) -> usize {
-        self.queue.waiting_at(now)
+        self.queue.waiting_at(now).len()
     }
 }
 

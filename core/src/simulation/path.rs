@@ -32,7 +32,7 @@ pub(super) struct LegNode {
 }
 
 /// A packet that will arrive at the far end of a leg.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Passing {
     at: Instant,
     /// Of the engine: what was sent first arrives first at equal instants.
@@ -71,7 +71,7 @@ struct UnderWay {
 }
 
 /// A packet that the transmitter took.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Onward {
     at: Instant,
     order: u64,

@@ -143,7 +143,7 @@ impl Link for BesideLink {
 
 impl Instrument for BesideLink {
     fn queue_len(&self, now: Instant) -> usize {
-        self.queue.waiting_at(nanos(now))
+        self.queue.waiting_at(nanos(now)).len()
     }
 
     fn counters(&self) -> LinkCounters {

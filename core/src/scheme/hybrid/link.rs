@@ -252,7 +252,7 @@ impl Link for HybridLink {
 
 impl Instrument for HybridLink {
     fn queue_len(&self, now: Instant) -> usize {
-        self.queue.waiting_at(nanos(now))
+        self.queue.waiting_at(nanos(now)).len()
     }
 
     fn counters(&self) -> LinkCounters {
