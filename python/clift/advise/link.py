@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clift.report.text import WIDTH
+from clift.report.text import WIDTH, plain
 from clift.report.trace_text import rate
 from clift.trace import PhyTrace
 
@@ -78,8 +78,8 @@ class Link:
             delay = f"one way, least {least}, median {median}, 99 % up to {most} ms"
         outages = "none"
         if self.outages:
-            outages = f"{self.outages}, together {self.outage_s:.3g} s"
-            outages += f", the longest {self.longest_outage_s:.2g} s"
+            outages = f"{self.outages}, together {plain(self.outage_s)} s"
+            outages += f", the longest {plain(self.longest_outage_s)} s"
         rates = "not in the log, which has probes"
         if self.rate_kbps is not None:
             least, median, most = (rate(1000 * value) for value in self.rate_spread_kbps)
@@ -88,7 +88,7 @@ class Link:
             )
             rates += f"median {median}, most {most}"
         rows = [
-            ("length", f"{self.duration_s:.4g} s"),
+            ("length", f"{plain(self.duration_s)} s"),
             ("rate", rates),
             ("loss", lost),
             ("delay", delay),

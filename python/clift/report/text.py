@@ -145,7 +145,7 @@ def with_interval(found: Estimate | None, scale: float = 1.0) -> str:
         return "-"
     mean = found.mean * scale
     if not found.half_width:
-        return f"{_plain(mean)}{'' if found.half_width is None else ' ± 0'}"
+        return f"{plain(mean)}{'' if found.half_width is None else ' ± 0'}"
     half = found.half_width * scale
     below, above = (end * scale for end in found.reach or (0.0, 0.0))
     digits = 1 - floor(log10(half))
@@ -167,14 +167,20 @@ def _median(found: Estimate | None, scale: float) -> str:
     """
     if found is None or found.median is None:
         return "-"
-    text = _plain(found.median * scale)
+    text = plain(found.median * scale)
     if found.half_width is not None or found.median_low is None or found.median_high is None:
         return text
-    return f"{text} [{_plain(found.median_low * scale)}, {_plain(found.median_high * scale)}]"
+    return f"{text} [{plain(found.median_low * scale)}, {plain(found.median_high * scale)}]"
 
 
-def _plain(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
+def plain(value: float) -> str:
+    """A number with four digits, or all those before the point.
+
+    Example:
+        >>> plain(0.012345), plain(9999.7), plain(123456.7)
+        ('0.01235', '10000', '123457')
+    """
+    return f"{value:.4g}" if abs(value) < 9_999.5 else f"{value:.0f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +275,7 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
     counts = [len(list(_flows(cell))) for _, cell in cells]
     if max(counts) > _MOST_FLOWS or any(cell.values.measures(_LEAST) for _, cell in cells):
         for word in ("least", "most"):
-            texts = ["" if one is None else _plain(one) for one in _ends(cells, word)]
+            texts = ["" if one is None else plain(one) for one in _ends(cells, word)]
             yield _Column(f"{word} of a flow", texts)
         return
     if max(counts) < 2:
@@ -277,7 +283,7 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
     title = f"{metric('goodput_kbps').heading}: "
     for name in dict.fromkeys(name for _, cell in cells for name in _flows(cell)):
         found = (cell.estimate(name) for _, cell in cells)
-        texts = ["" if one is None else _plain(one.mean) for one in found]
+        texts = ["" if one is None else plain(one.mean) for one in found]
         yield _Column(f"{title}flow {name.split('.')[1]}", texts)
         title = ""
 
@@ -384,7 +390,7 @@ def limited_by(cell: Cell) -> str:
 
 
 def _figure(value: float | None, scale: float) -> str:
-    return "-" if value is None else _plain(value * scale)
+    return "-" if value is None else plain(value * scale)
 
 
 def _explained(
