@@ -3,7 +3,6 @@
 /** @typedef {{ capacity_kbps: number, goodput_kbps: number, budget: any[], moment?: any, error?: string }} Causes */
 /** @typedef {{ summary: any, columns: Object<string, Float64Array>, notes: string[] }} Answer */
 
-const data = JSON.parse(document.getElementById("data").textContent);
 // `run` is no key of a scenario: the number of the run, where it is not the first.
 const SIDES = ["A", "B"];
 /** @type {(id: string) => any} */
@@ -139,15 +138,6 @@ function stopState(stop) {
 
 // Files that were dropped.
 const files = new Map();
-const source = URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" }));
-
-/** @type {(it: { module: WebAssembly.Module, files: [string, Uint8Array][] }) => void} */
-let give;
-/** @type {(reason: Error) => void} */
-let refuse;
-/** What later threads get from the first one, which unpacks and compiles while the page is built.
- * @type {Promise<{ module: WebAssembly.Module, files: [string, Uint8Array][] }>} */
-const loaded = new Promise((resolve, reject) => { [give, refuse] = [resolve, reject]; });
 
 /** A thread that answers one request at a time; to cancel a request is to start another thread. */
 class Thread {
@@ -158,10 +148,9 @@ class Thread {
 
   start(isFirst = false) {
     this.worker?.terminate();
-    const worker = this.worker = new Worker(source);
-    worker.onmessage = ({ data: said }) => { if (said.module) give(said); else if (said.failed) refuse(Error(said.failed)); else this.finish(said); };
+    const worker = this.worker = threads.shift() ?? new Worker(source);
+    worker.onmessage = ({ data: said }) => { if (!said.module && !said.failed) this.finish(said); };
     worker.onerror = event => { event.preventDefault(); this.finish({ fault: `the simulator stopped: ${event.message}` }); };
-    if (isFirst) worker.postMessage({ packed: by("module").textContent, files: Object.entries(data.study?.files ?? {}) });
     // Without a module the page says so and asks nothing.
     this.ready = isFirst ? Promise.resolve() : loaded.then(it => worker.postMessage({ module: it.module, files: [...it.files, ...files] }), () => {});
   }
@@ -412,15 +401,29 @@ const FIGURES = [
   ["Reductions taken back", one => String(sum(one.flows, "undo_events"))],
 ];
 
+/** The rows of the figures, with a cell for each setting. */
+let rows = null;
 function results() {
-  const rows = FIGURES.map(([name, of, all]) => [name, ...sides.map(side => side.answer && !side.error ? [of(side.answer.summary), all?.(side.answer.summary)] : [""])]);
-  by("results-body").replaceChildren(...rows.filter(([, [a], [b]]) => a || b).map(([name, ...found]) =>
-    make("tr", {}, make("th", { scope: "row" }, name), ...found.map(([text, title]) => make("td", { class: "number", title }, text)))));
+  rows ??= FIGURES.map(([name]) => {
+    const cells = sides.map(() => make("td", { class: "number" }));
+    return { cells, row: make("tr", {}, make("th", { scope: "row" }, name), ...cells) };
+  });
+  FIGURES.forEach(([, of, all], at) => {
+    const { row, cells } = rows[at];
+    const texts = sides.map(({ answer, error }, number) => {
+      const one = answer && !error ? answer.summary : null, text = one ? of(one) : "";
+      say(cells[number], text);
+      cells[number].title = one && all?.(one) || "";
+      return text;
+    });
+    row.hidden = !texts.some(Boolean);
+    if (!row.parentNode) by("results-body").append(row);
+  });
   for (const side of sides) {
-    by(`head-${side.name}`).textContent = side.label();
+    say(by(`head-${side.name}`), side.label());
     const place = by(`state-${side.name}`), notes = side.answer?.notes || [];
     place.className = side.error ? "warning" : "note";
-    place.textContent = side.error ? `${side.name}: ${side.error}` : side.isWhole ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`;
+    say(place, side.error ? `${side.name}: ${side.error}` : side.isWhole ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`);
   }
   by("results").setAttribute("aria-busy", String(!sides.every(side => side.isDone)));
 }

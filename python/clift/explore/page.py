@@ -61,6 +61,7 @@ def page(study: Mapping[str, Any] | None = None) -> str:
     return filled(
         assets / "explore.html",
         script=assets / "explore.js",
+        early={"threads-js": assets / "threads.js"},
         parts=parts,
         styles={"explore-css": assets / "explore.css"},
     )

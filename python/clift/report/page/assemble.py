@@ -26,6 +26,7 @@ def filled(
     script: Traversable,
     parts: Mapping[str, str],
     styles: Mapping[str, Traversable] | None = None,
+    early: Mapping[str, Traversable] | None = None,
 ) -> str:
     """The page of a template, with the style, the plots and the script that all pages share.
 
@@ -34,11 +35,12 @@ def filled(
         script: The script of this page, after the shared one.
         parts: HTML or JSON by name.
         styles: Further styles by name.
+        early: Scripts that run before the others, by name.
     """
     shared = files("clift.report.page")
     style = {"uplot-css": shared / "uplot" / "uPlot.min.css", "css": shared / "page.css"}
     looks = {name: text_of(file) for name, file in (style | dict(styles or {})).items()}
-    scripts = {
+    scripts = {name: text_of(file) for name, file in dict(early or {}).items()} | {
         "uplot-js": text_of(shared / "uplot" / "uPlot.iife.min.js"),
         "js": text_of(shared / "front.js") + text_of(script),
     }

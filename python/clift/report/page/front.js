@@ -23,6 +23,13 @@ function make(tag, attributes, ...children) {
   return found;
 }
 
+/** Sets the text of an element. A text that stays the same, or its node, needs no new layout of what is around. */
+function say(place, text) {
+  const node = place.firstChild;
+  if (place.childNodes.length === 1 && node.nodeType === Node.TEXT_NODE) { if (node.data !== text) node.data = text; }
+  else if (node || text) place.textContent = text;
+}
+
 /** A text that opens a page of its own, or the plain text without an address. */
 const linked = (href, text) => href ? make("a", { href, target: "_blank" }, text) : text;
 
@@ -266,6 +273,13 @@ function key(line, x, y, of) {
 
 const figures = [];
 
+/** Pixels outside the window at which a plot is drawn. */
+const NEAR = 100;
+const isNear = ({ top, bottom, height }) => height > 0 && top < innerHeight + NEAR && bottom > -NEAR;
+
+/** What a legend shows of a line, and what uPlot is told when a plot is made. */
+const look = line => [line.colour, line.dash, line.kind, line.mark, Boolean(line.hidden)].join();
+
 /** A figure: caption, summary, plot, legend, tools and its numbers as a table. `enter` says what the key does. */
 function figure(place, id, enter = "") {
   const caption = make("h3", { id: `${id}-title` }), summary = make("p", { id: `${id}-summary` });
@@ -279,12 +293,13 @@ function figure(place, id, enter = "") {
     const text = new XMLSerializer().serializeToString(svg(spec, view()));
     save.href = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   } }, "Download this plot as SVG");
-  place.append(make("figure", { id }, make("figcaption", {}, caption, summary), plot, paper, legend, readout,
+  const outer = make("figure", { id }, make("figcaption", {}, caption, summary), plot, paper, legend, readout,
     make("div", { class: "tools" }, reset, save, make("span", { class: "note", id: `${id}-keys` },
-      `Drag to zoom. With the keyboard: arrows read values, + and - zoom, 0 shows all${enter}.`)), details));
+      `Drag to zoom. With the keyboard: arrows read values, + and - zoom, 0 shows all${enter}.`)), details);
+  place.append(outer);
   let spec = null, chart = null, at = null, xs = [], shownNow = null;
   // A plot out of view is drawn when it comes into view.
-  let isInView = true, isDue = false;
+  let isInView = null, isDue = false;
 
   const view = () => chart && !isDue ? { x: [chart.scales.x.min, chart.scales.x.max], y: [chart.scales.y.min, chart.scales.y.max] } : ends(spec);
   function whole() { if (chart) { const { x } = ends(spec); chart.setScale("x", { min: x[0], max: x[1] }); } }
@@ -357,8 +372,8 @@ function figure(place, id, enter = "") {
 
   /** Draws other numbers of the lines that are there; false if more than the numbers changed. */
   function renewed() {
-    const look = ({ lines, x, y }) => JSON.stringify([lines.map(line => [line.colour, line.dash, line.kind, line.mark, line.hidden]), x.title, x.labels, x.log, y.title]);
-    if (!chart || !chart.spec || chart.zoomed || look(chart.spec) !== look(spec)) return false;
+    const looks = ({ lines, x, y }) => JSON.stringify([lines.map(look), x.title, x.labels, x.log, y.title]);
+    if (!chart || !chart.spec || chart.zoomed || looks(chart.spec) !== looks(spec)) return false;
     shownNow = inView();
     chart.spec = spec;
     chart.setData(shownNow.columns);
@@ -453,22 +468,25 @@ function figure(place, id, enter = "") {
 
   /** Draws what is to be shown: the plot at once, or when it comes into view. */
   function update() {
-    const names = JSON.stringify(spec.lines.map(line => [line.name, line.colour, line.dash, line.kind, line.mark, line.hidden]));
-    if (names !== legend.dataset.of) legends();
-    legend.dataset.of = names;
+    const looks = JSON.stringify(spec.lines.map(look));
+    if (looks !== legend.dataset.of) legends();
+    else Array.from(legend.getElementsByTagName("span"), (name, n) => say(name, spec.lines[n].name));
+    legend.dataset.of = looks;
+    isInView ??= isNear(outer.getBoundingClientRect());
     isDue = !isInView;
     if (!isDue && !renewed()) draw();
   }
 
   function legends() {
-    legend.replaceChildren(...(spec.lines.length < 2 ? [] : spec.lines.map(line => {
+    legend.replaceChildren(...(spec.lines.length < 2 ? [] : spec.lines.map((line, number) => {
       const picture = drawn("svg", { width: 30, height: 12, "aria-hidden": "true" }, key(line, 0, 6, theme()));
       return make("li", {}, make("button", { type: "button", "aria-pressed": String(!line.hidden), onclick: event => {
+        const line = spec.lines[number];
         line.hidden = !line.hidden;
         event.currentTarget.setAttribute("aria-pressed", String(!line.hidden));
         draw();
         if (details.open) tabulate();
-      } }, picture, line.name));
+      } }, picture, make("span", {}, line.name)));
     })));
   }
 
@@ -501,24 +519,33 @@ function figure(place, id, enter = "") {
   new IntersectionObserver(changes => {
     isInView = changes[changes.length - 1].isIntersecting;
     if (isInView && isDue) update();
-  }, { rootMargin: "100px" }).observe(plot);
+  }, { rootMargin: `${NEAR}px` }).observe(plot);
   plot.addEventListener("focus", () => { isInView = true; if (isDue) update(); });
   plot.addEventListener("blur", () => { at = null; readout.removeAttribute("aria-live"); });
   new ResizeObserver(() => { if (chart && Math.abs(chart.width - plot.clientWidth) > 1 && plot.clientWidth) chart.setSize({ width: plot.clientWidth, height: chart.height }); }).observe(plot);
 
   const one = {
     show(made) {
+      // Lines stay hidden when they get other numbers.
+      const same = (line, n) => spec?.title === made.title && spec.lines[n] && look({ ...line, hidden: true }) === look(spec.lines[n]);
+      for (const [n, line] of made.lines.entries()) if (same(line, n)) line.hidden = true;
       spec = { ...made, id };
-      caption.textContent = spec.title;
-      summary.textContent = spec.summary;
-      readout.textContent = "";
+      say(caption, spec.title);
+      say(summary, spec.summary);
+      say(readout, "");
       at = null;
       update();
       if (details.open) tabulate();
     },
     recolour() { if (spec) { legends(); if (!isDue) draw(); } },
     print() { if (spec) paper.replaceChildren(svg(spec, view(), 640, 340)); },
-    get chart() { return chart; },
+    get chart() {
+      if (isDue) {
+        isDue = false;
+        if (!renewed()) draw();
+      }
+      return chart;
+    },
   };
   figures.push(one);
   return one;

@@ -1,0 +1,12 @@
+"use strict";
+// The threads of both settings start while the page is read, and the first one unpacks and compiles the module.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const source = URL.createObjectURL(new Blob([document.getElementById("worker").textContent], { type: "text/javascript" }));
+const threads = [new Worker(source), new Worker(source)];
+/** The module and the files of the study, for all other threads.
+ * @type {Promise<{ module: WebAssembly.Module, files: [string, Uint8Array][] }>} */
+const loaded = new Promise((resolve, reject) => {
+  threads[0].addEventListener("message", ({ data: said }) => { if (said.module) resolve(said); else if (said.failed) reject(Error(said.failed)); });
+});
+threads[0].postMessage({ packed: document.getElementById("module").textContent, files: Object.entries(data.study?.files ?? {}) });
