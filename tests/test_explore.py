@@ -178,7 +178,7 @@ def test_a_text_can_be_changed_and_a_fault_is_said(opened: Opened) -> None:
     text = page.locator("#text-A")
     text.fill('[link]\nrat = "5 ms"\n')
     text.blur()
-    page.locator("#state-A", has_text="link.rat: unknown key").wait_for()
+    page.locator("#state-A", has_text=re.compile("^A: line 2: link.rat: unknown key")).wait_for()
     text.fill('duration = "20 s"\n[channel]\nmodel = "lms"\npreset = "internet"\nesn0 = "6 dB"\n')
     text.blur()
     page.locator("#state-A", has_text="whole run").wait_for()
@@ -299,6 +299,8 @@ def test_a_loss_on_a_live_link_is_drawn_with_its_units(opened: Opened) -> None:
         assert "acknowledged" in str(legend.text_content())
     choose(opened, "B-live", "precomputed")
     assert "Only a live link" in str(page.locator("#figure-units-B-summary").text_content())
+    assert not page.locator("#figure-units-B .plot").is_visible()
+    assert not page.locator("#figure-segments-B").is_visible()
     assert opened.is_quiet()
 
 

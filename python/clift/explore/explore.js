@@ -244,8 +244,8 @@ class Side {
   /** Runs the first `part` seconds, or all (null), and shows the result. Resolves to whether it was not cancelled. */
   async simulate(part) {
     const ms = Math.ceil(part * 1e3), changes = part == null ? [] : [["duration", `${ms} ms`]];
-    // The channel is drawn slot by slot, by default for a minute more than the run.
-    if (part != null && DRAWN.includes(this.given["channel.model"]) && !("channel.length" in this.given)) changes.push(["channel.length", `${ms + 5000} ms`]);
+    // The channel is drawn slot by slot, by default for a minute more than the run; a packet of its end needs slots beyond.
+    if (part != null && DRAWN.includes(this.given["channel.model"]) && !("channel.length" in this.given)) changes.push(["channel.length", `${ms + 1000} ms`]);
     const said = await this.thread.ask("clift_run", { ...this.request(), changes, samples: SAMPLES });
     if (!said) return false;
     const { answer, ms: took } = said;
@@ -423,15 +423,18 @@ function results() {
     say(by(`head-${side.name}`), side.label());
     const place = by(`state-${side.name}`), notes = side.answer?.notes || [];
     place.className = side.error ? "warning" : "note";
-    say(place, side.error ? `${side.name}: ${side.error}` : side.isWhole ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`);
+    say(place, side.error ? fault(side) : side.isWhole ? [`${side.name}: the whole ${side.given.run ? `of run ${side.given.run}` : "run"}`, ...notes].join("; ") + "." : side.answer && side.part ? `${side.name}: the first ${shown(side.part, 3)} s; the rest follows.` : `${side.name}: running.`);
   }
   by("results").setAttribute("aria-busy", String(!sides.every(side => side.isDone)));
 }
 
+/** The error of a setting, which names it once. */
+const fault = ({ name, error }) => `${name}: ${error.replace(RegExp(`^setting ${name}:? `), "")}`;
+
 /** One sentence for both settings. */
 function sentence() {
   const [a, b] = sides.map(side => side.error ? null : side.answer.summary.goodput_kbps);
-  if (a == null || b == null) return sides.map(side => side.error && `Setting ${side.name}: ${side.error}.`).filter(Boolean).join(" ");
+  if (a == null || b == null) return sides.map(side => side.error && `Setting ${fault(side)}.`).filter(Boolean).join(" ");
   const [more, less, names] = a >= b ? [a, b, "AB"] : [b, a, "BA"];
   const ratio = more / less, head = `Goodput: A ${shown(a, 4)} kbit/s, B ${shown(b, 4)} kbit/s`;
   if (!(less > 0) || ratio < 1.005) return `${head}.`;
@@ -554,7 +557,10 @@ function losses() {
     const found = side.error ? null : side.loss, columns = found?.columns;
     const span = columns && lowest([columns], one => [one.time, one.arrival, one.segment_time]);
     for (const [id, title, unit, of] of LOSSES) {
-      const lines = columns ? of(columns) : [];
+      const lines = columns ? of(columns) : [], place = by(`figure-${id}-${side.name}`);
+      // Without a loss the first figure says why.
+      place.classList.toggle("empty", !columns);
+      place.hidden = !columns && id !== LOSSES[0][0];
       plots[`${id}-${side.name}`].show({ title: `${side.name}: ${title}`, lines, lineTitle: "event", summary: columns ? lossWords(found, id, lines) : noLoss(side), pick, picked: found?.at_s,
         x: { title: "time (s)", unit: "s", ends: span }, y: { title: unit } });
     }

@@ -46,8 +46,8 @@ function unpacked(text, type) {
   return new Response(stream, { headers: { "Content-Type": type } });
 }
 
-/** The functions of a module, with files to name; a first thread is given both packed, and passes them on. */
-async function begun({ module, packed, files }) {
+/** The functions of a module, with files to name; a first thread is given both packed, passes them on, and makes a first run. */
+async function begun({ module, packed, files, first }) {
   if (packed) {
     const compiled = WebAssembly.compileStreaming(unpacked(packed, "application/wasm"));
     files = await Promise.all(files.map(async ([name, text]) => [name, new Uint8Array(await unpacked(text, "").arrayBuffer())]));
@@ -56,6 +56,8 @@ async function begun({ module, packed, files }) {
   }
   const engine = new WebAssembly.Instance(module, {}).exports;
   for (const [name, content] of files) addFile(engine, name, content);
+  // What is wrong with it, a run that is asked for tells.
+  try { if (first) ask(engine, "clift_run", first); } catch { /* see above */ }
   return engine;
 }
 
