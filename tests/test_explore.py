@@ -198,6 +198,8 @@ def test_a_study_and_a_trace_of_ones_own_are_used(
     settled(other)
     names = other.page.locator("#study select").first.locator("option").all_text_contents()
     assert names[1] == "profile papers, scheme HARQ(10/12)"
+    # The study gives the duration of a slot, not the rate.
+    assert other.page.locator("#A-rate").get_attribute("aria-valuetext") == "slot 1.003802 ms"
     cells = clift.Scenario.read(study).cells()[:2]
     runs = clift.run_many([cell.replications()[0] for cell in cells], progress=False)
     expected = [float(f"{run.summary()['goodput_kbps']:.4g}") for run in runs]

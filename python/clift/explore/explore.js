@@ -352,7 +352,10 @@ function row(control) {
     const id = `${side.name}-${control.id}`, name = `${label}, setting ${side.name}`, get = key => side.given[key];
     let field;
     if (control.kind === "steps") {
-      field = slider(id, name, control.steps, () => get(control.key) ?? control.default, value => set(side, { ...control.set, [control.key]: value }));
+      // A key that excludes it, such as a slot instead of a rate, stands in its place.
+      const other = () => Object.keys(control.set ?? {}).find(key => control.set[key] == null && get(key) != null);
+      const instead = () => other() && `${other().split(".").pop()} ${get(other())}`;
+      field = slider(id, name, control.steps, () => get(control.key) ?? control.default ?? instead(), value => set(side, { ...control.set, [control.key]: value }));
     } else if (control.kind === "block") {
       const steps = Array.from({ length: control.most - control.least + 1 }, (_, at) => control.least + at);
       field = slider(id, name, steps, () => schemeOf(get("scheme"))[control.part], value => set(side, { scheme: schemeText({ ...schemeOf(get("scheme")), [control.part]: value }) }));
