@@ -12,7 +12,7 @@ const PROMPT = 40;
 // A slider rests that has not moved for so long (ms).
 const REST = 150;
 // What the first part of a run may take (ms), so that a drag of a slider redraws many times a second.
-const PART = 18;
+const PART = 12;
 const SAMPLES = 400, INTERVALS = 80;
 const DRAWN = ["bernoulli", "gilbert-elliott"];
 
