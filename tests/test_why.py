@@ -246,6 +246,22 @@ def test_another_control_or_queue_takes_over_at_an_instant(path: Path) -> None:
     assert "Goodput with the change" in path.with_suffix(".svg").read_text()
 
 
+def test_another_scheme_takes_over_at_an_instant(path: Path) -> None:
+    given = clift.simulate(clift.Scenario.read(path, {"scheme": "HARQ(10/15)"}))
+    found, before, after = both(path, "0 scheme HARQ(10/15)")
+    assert found["replay"]["goodput_kbps"] == given.goodput_kbps
+    found, before, after = both(path, "20 scheme HARQ(10/15)")
+    assert [row for row in before if row[0] < 20] == [row for row in after if row[0] < 20]
+    # Late repairs cost ns-2's TCP most of the link over ARQ.
+    assert found["goodput_kbps"] < found["replay"]["goodput_kbps"] < given.goodput_kbps
+    # And back: the run is that of the first change alone until then.
+    _, _, back = both(path, "20 scheme HARQ(10/15)", "40 scheme ARQ")
+    assert [row for row in after if row[0] < 40] == [row for row in back if row[0] < 40]
+    assert after != back
+    _, before, same = both(path, "20 scheme ARQ")
+    assert before == same
+
+
 def test_bursts_are_those_of_the_trace(path: Path) -> None:
     scenario = clift.Scenario.read(path)
     phy = scenario.phy_trace()
@@ -269,7 +285,8 @@ def test_bursts_are_those_of_the_trace(path: Path) -> None:
         (("--without", "burst:99999"), "the run has"),
         (("--without", "cut:99999"), "give one of the costliest cuts"),
         (("--without", "rain"), "give burst:N, erasures:N or cut:N"),
-        (("--from", "9 s", "scheme=none"), "a scheme cannot, since its units under way"),
+        (("--from", "9 s", "scheme=rain"), "--from scheme=rain: "),
+        (("--set", "link.live=false", "--from", "9 s", "scheme=none"), "set link.live = true"),
         (("--from", "9 s", "link.rtt=1 s"), "can change in the middle of a run is"),
         (("--from", "9 s", "transport.congestion=rain"), "value `rain`, one of newreno, cubic"),
         (("--from", "9 s", "link.queue=rain"), "--from link.queue=rain: link.queue: "),

@@ -327,6 +327,73 @@ fn bounded_buffers_by_hand() {
     );
 }
 
+proptest! {
+    #[test]
+    fn a_successor_takes_over_at_its_time_and_not_before(
+        case in tmt::case(), other in tmt::case(), rtt in 0..400u64, at in 0..3000u64,
+        arrivals in proptest::collection::vec((0..3000i64, 1..4 * LLDU), 1..40),
+    ) {
+        let mut packets = arrivals;
+        packets.sort_unstable();
+        let timing = timing(&case, rtt);
+        let run = |scheme: &Scheme, next: Option<(&Scheme, u64)>| {
+            let live = LiveConfig::new(case.phy(), scheme.clone(), timing);
+            let live = match next {
+                Some((next, at)) => live.followed_by(next.clone(), Instant::from_nanos(at)),
+                None => live,
+            };
+            drive(build(LinkConfig::new(Arc::new(live)), None), &packets, 0)
+        };
+        let alone = run(&case.scheme, None);
+        let both = run(&case.scheme, Some((&other.scheme, at)));
+        let until = |outcome: &Outcome| -> Vec<Transmission> {
+            outcome.sent.iter().filter(|sent| ns(sent.at) < at as i64).cloned().collect()
+        };
+        prop_assert_eq!(until(&alone), until(&both));
+        // From the first slot on it is alone.
+        let from_start = run(&case.scheme, Some((&other.scheme, 0)));
+        let other_alone = run(&other.scheme, None);
+        prop_assert_eq!(&from_start.sent, &other_alone.sent);
+        prop_assert_eq!(&from_start.fates, &other_alone.fates);
+        // None after none is none.
+        let none = run(&Scheme::None, None);
+        let twice = run(&Scheme::None, Some((&Scheme::None, at)));
+        prop_assert_eq!((&none.sent, &none.fates), (&twice.sent, &twice.fates));
+    }
+}
+
+/// Slots 10 ns apart, decoded after 4, feedback after 25; slots 1 and 3 are erased.
+#[test]
+fn a_successor_by_hand() {
+    let d: Vec<i64> = (0..20).map(|slot| if slot == 1 || slot == 3 { 0 } else { 4 }).collect();
+    let t: Vec<i64> = (0..20).map(|slot| slot * 10).collect();
+    let phy = PhyTrace::new(t.into(), d.into(), Bytes(LLDU)).unwrap();
+    let timing = Timing { rtt: Duration::ZERO, feedback: Some(Duration::from_nanos(25)) };
+    let run = |scheme: &str, next: &str, at: u64, options: LiveOptions| {
+        let live = LiveConfig::new(phy.clone(), scheme.parse().unwrap(), timing);
+        let live = LiveConfig { options, ..live };
+        let live = live.followed_by(next.parse().unwrap(), Instant::from_nanos(at));
+        drive(build(LinkConfig::new(Arc::new(live)), None), &[(0, LLDU); 6], 0)
+    };
+    let sent = |outcome: &Outcome| -> Vec<(i64, u8, u64)> {
+        outcome.sent.iter().map(|sent| (ns(sent.at), sent.kind as u8, sent.unit)).collect()
+    };
+    // ARQ repairs unit 1 of slot 1, of which it hears at 35; unit 3 in slot 3 has no repair.
+    let outcome = run("ARQ", "none", 25, LiveOptions::default());
+    let expected =
+        [(0, 0, 0), (10, 0, 1), (20, 0, 2), (30, 0, 3), (40, 1, 1), (50, 0, 4), (60, 0, 5)];
+    assert_eq!(sent(&outcome), expected);
+    assert_eq!(outcome.fates[1], Fate::Delivered(44));
+    assert_eq!(outcome.fates[3], Fate::Lost(34));
+    // The block is closed with one unit and its two of repair. ARQ counts on from unit 1, also in a
+    // buffer of two: unit 1 (erased in slot 3) is repeated in slot 6, and unit 3 waits for its report.
+    let options = LiveOptions { send_buffer: NonZeroU32::new(2), ..LiveOptions::default() };
+    let outcome = run("FEC(2/4)", "ARQ", 5, options);
+    let expected = [(0, 0, 0), (10, 2, 0), (20, 2, 0), (30, 0, 1), (40, 0, 2), (60, 1, 1)];
+    assert_eq!(sent(&outcome)[..6], expected);
+    assert!(outcome.fates.iter().all(|fate| matches!(fate, Fate::Delivered(_))));
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let phy = PhyTrace::new(vec![0, 10].into(), vec![1, 1].into(), Bytes(LLDU)).unwrap();

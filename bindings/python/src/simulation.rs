@@ -66,7 +66,8 @@ impl Setup {
 
     /// The setup with changes in the middle of the run: `kept` are cuts of the window (flow,
     /// connection, ns) after which the window stays as it was; from the times (ns) of `later` on the
-    /// congestion controls and the limits of queues are those of another setup.
+    /// congestion controls, the limits of queues and the schemes of live links are those of another
+    /// setup.
     fn changed(&self, kept: Vec<(u32, u32, u64)>, later: Vec<(u64, Py<Setup>)>) -> PyResult<Self> {
         let at = |nanos| Ok::<_, PyErr>(Instant::ZERO + time(nanos)?);
         let mut setup = engine::Setup::clone(&self.0);
@@ -75,7 +76,7 @@ impl Setup {
             setup.changes.push(Change { at: at(nanos)?, what });
         }
         for (nanos, other) in later {
-            setup.changes.extend(self.0.changes_to(&other.get().0, at(nanos)?));
+            setup.change_to(&other.get().0, at(nanos)?);
         }
         Ok(setup.into())
     }

@@ -18,6 +18,8 @@ pub struct Line {
     pub(crate) one_way: i64,
     /// Bytes of each LLDU that do not carry packets.
     pub(crate) header: u32,
+    /// Whether the scheme gets no new data: another one takes them.
+    pub(crate) is_closed: bool,
 }
 
 /// Counters of a live link, besides packets.
@@ -57,7 +59,7 @@ impl Line {
     /// True if a new data unit is ready to be sent.
     #[inline]
     pub fn data_wait(&self) -> bool {
-        self.packets.wait()
+        !self.is_closed && self.packets.wait()
     }
 
     /// Sends the next new data unit, which must exist.

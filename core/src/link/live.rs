@@ -43,6 +43,28 @@ pub trait LiveScheme {
     }
 }
 
+impl LiveScheme for Box<dyn LiveScheme + Send> {
+    fn wants(&self, data_wait: bool) -> Option<i64> {
+        (**self).wants(data_wait)
+    }
+
+    fn carry(&mut self, slot: Slot, line: &mut Line) -> bool {
+        (**self).carry(slot, line)
+    }
+
+    fn undecided(&self) -> Option<i64> {
+        (**self).undecided()
+    }
+
+    fn settle(&mut self, until: i64, line: &mut Line) {
+        (**self).settle(until, line);
+    }
+
+    fn feedback_lost(&self) -> u64 {
+        (**self).feedback_lost()
+    }
+}
+
 /// An instant before any slot: a scheme that wants a slot from then on wants the next one.
 pub const NOW: i64 = i64::MIN;
 
@@ -105,6 +127,7 @@ impl<S: LiveScheme> LiveLink<S> {
                 nominal: span(phy.nominal_decoding()),
                 one_way,
                 header: fragmentation.lldu_header.0,
+                is_closed: false,
             },
             payload: fragmentation.payload(phy.lldu())?,
             fragmentation,

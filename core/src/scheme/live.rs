@@ -1,5 +1,7 @@
 //! What a live link is, and how one is made from it.
 
+use std::cell::Cell;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -14,11 +16,12 @@ use crate::link::{
 };
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::medium::span_of;
+use crate::scheme::successor::Successor;
 use crate::scheme::window::BufferLimits;
 use crate::scheme::{LinkConfig, Medium, Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
-use crate::units::{Duration, Probability};
+use crate::units::{Duration, Instant, Probability};
 
 /// A link whose scheme runs with the traffic over a PHY trace (DESIGN section 5).
 ///
@@ -73,6 +76,9 @@ pub struct LiveConfig {
     pub reports: Option<PhyTrace>,
     /// A re-sequencing buffer at its far end; `None`: packets leave as they come.
     pub reorder: Option<Resequencing>,
+    /// Schemes that take the new data from an instant on, in order of time. The scheme before closes
+    /// its open block as if nothing waited, and completes its repairs, which go first.
+    pub successors: Vec<(Instant, Scheme)>,
 }
 
 /// Options of a live link beyond scheme and timing.
@@ -102,7 +108,28 @@ impl LiveConfig {
     /// A live link with nothing special about it: blocks are closed as soon as nothing waits, no
     /// report is lost, no bounds.
     pub fn new(phy: PhyTrace, scheme: Scheme, timing: Timing) -> Self {
-        Self { phy, scheme, timing, options: LiveOptions::default(), reports: None, reorder: None }
+        Self {
+            phy,
+            scheme,
+            timing,
+            options: LiveOptions::default(),
+            reports: None,
+            reorder: None,
+            successors: Vec::new(),
+        }
+    }
+
+    /// The scheme that takes the new data at `at`.
+    pub fn scheme_at(&self, at: Instant) -> &Scheme {
+        let successor = self.successors.iter().rev().find(|(from, _)| *from <= at);
+        successor.map_or(&self.scheme, |(_, scheme)| scheme)
+    }
+
+    /// The link whose new data `scheme` takes from `at` on; the same up to then.
+    pub fn followed_by(mut self, scheme: Scheme, at: Instant) -> Self {
+        let place = self.successors.partition_point(|(other, _)| *other <= at);
+        self.successors.insert(place, (at, scheme));
+        self
     }
 
     fn feedback(
@@ -144,14 +171,24 @@ impl Medium for LiveConfig {
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
         link.check_overlap()?;
         let sizes = self.phy.sizes();
-        if sizes.column().is_some() && matches!(self.scheme, Scheme::Own(_)) {
+        let mut schemes = self.successors.iter().map(|(_, scheme)| scheme).chain([&self.scheme]);
+        if sizes.column().is_some() && schemes.any(|scheme| matches!(scheme, Scheme::Own(_))) {
             let (least, most) = (sizes.least().0, sizes.most().0);
             return Err(LinkError::LiveSizes { least, most });
         }
         let feedback = self.feedback(usage, seed, number)?;
         let rule = self.reorder.or(link.reorder);
         let draws = (seed, number);
-        self.scheme.forms().live(&LiveBuilder { config: &self, usage, rule, feedback, draws })
+        let builder = LiveBuilder {
+            config: &self,
+            usage,
+            rule,
+            feedback,
+            draws,
+            successors: &self.successors,
+            before: Cell::new(None),
+        };
+        self.scheme.forms().live(&builder)
     }
 
     fn way_back(&self) -> Propagation {
@@ -168,7 +205,6 @@ impl Medium for LiveConfig {
 }
 
 /// Inputs for the live form of a scheme: [`LiveBuilder::link`] makes the link.
-#[derive(Debug)]
 pub struct LiveBuilder<'a> {
     config: &'a LiveConfig,
     usage: TraceLinkConfig,
@@ -177,6 +213,16 @@ pub struct LiveBuilder<'a> {
     feedback: Feedback,
     /// Seed of the run and number of the link.
     draws: (Seed, u32),
+    /// Schemes that follow on this one.
+    successors: &'a [(Instant, Scheme)],
+    /// The scheme before this one, and when this one takes over, ns.
+    before: Cell<Option<(Box<dyn LiveScheme + Send>, i64)>>,
+}
+
+impl fmt::Debug for LiveBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveBuilder").field("config", self.config).finish_non_exhaustive()
+    }
 }
 
 impl LiveBuilder<'_> {
@@ -185,6 +231,34 @@ impl LiveBuilder<'_> {
     /// # Errors
     /// If the link is not valid.
     pub fn link<S: LiveScheme + Send + 'static>(
+        &self,
+        scheme: S,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        if self.config.successors.is_empty() {
+            return self.over(scheme);
+        }
+        self.link_of_several(Box::new(scheme))
+    }
+
+    /// The link of several schemes one after the other: those before, `next`, and its successors.
+    fn link_of_several(
+        &self,
+        next: Box<dyn LiveScheme + Send>,
+    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+        let scheme = match self.before.take() {
+            None => next,
+            Some((before, at)) => Box::new(Successor { before, next, at, has_begun: false }),
+        };
+        let Some(((at, next), successors)) = self.successors.split_first() else {
+            return self.over(scheme);
+        };
+        let before = Cell::new(Some((scheme, nanos(*at))));
+        // The reports of both schemes are lost by the same draws.
+        let feedback = self.feedback.clone();
+        next.forms().live(&LiveBuilder { successors, before, feedback, ..*self })
+    }
+
+    fn over<S: LiveScheme + Send + 'static>(
         &self,
         scheme: S,
     ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {

@@ -25,6 +25,7 @@ mod none;
 pub mod ntn;
 pub mod printed;
 mod registry;
+mod successor;
 mod text;
 mod timing;
 mod window;

@@ -48,8 +48,11 @@ impl BufferLimits {
         self.reports.next_at()
     }
 
-    /// The next number is taken.
-    pub(super) fn open(&mut self) {
+    /// The next number is taken; the first one of a link is the first that its scheme takes.
+    pub(super) fn open(&mut self, number: u64) {
+        if self.kept.is_empty() {
+            self.base = number;
+        }
         self.kept.push_back(true);
         self.count += 1;
     }

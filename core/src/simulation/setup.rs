@@ -8,7 +8,7 @@ use crate::application::Application;
 use crate::config::Fault;
 use crate::link::{LinkError, Propagation, QueueLimit};
 use crate::queue::Aqm;
-use crate::scheme::LinkConfig;
+use crate::scheme::{LinkConfig, LiveConfig};
 use crate::seed::Seed;
 use crate::simulation::change::{Change, ChangeKind};
 use crate::simulation::graph::RouteError;
@@ -47,9 +47,9 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The changes at an instant that give this run the congestion controls and the limits of queues
-    /// of another one of the same path and flows.
-    pub fn changes_to(&self, other: &Self, at: Instant) -> Vec<Change> {
+    /// Gives this run from an instant on the congestion controls, the limits of queues and the schemes
+    /// of live links of another one of the same path and flows; up to then it is the same.
+    pub fn change_to(&mut self, other: &Self, at: Instant) {
         let flows = self.flows.iter().zip(&other.flows).map(|(own, other)| {
             (own.transport.tcp().map(|tcp| tcp.congestion), other.transport.tcp())
         });
@@ -65,7 +65,19 @@ impl Setup {
         let hops = hops.map(|(own, other)| (limit(own), limit(other))).enumerate();
         let queues = hops.filter(|(_, (own, other))| own != other);
         let queues = queues.map(|(hop, (_, limit))| ChangeKind::Queue { hop, limit });
-        controls.chain(queues).map(|what| Change { at, what }).collect()
+        let changes: Vec<_> = controls.chain(queues).map(|what| Change { at, what }).collect();
+        self.changes.extend(changes);
+        let forward = self.forward.iter_mut().zip(&other.forward);
+        for pair in forward.chain(self.backward.iter_mut().zip(&other.backward)) {
+            if let (Hop::Link(own), Hop::Link(other)) = pair
+                && let Some(live) = own.medium.get::<LiveConfig>()
+                && let Some(other) = other.medium.get::<LiveConfig>()
+                && *live.scheme_at(at) != other.scheme
+            {
+                let live = LiveConfig::clone(&live);
+                own.medium = Arc::new(live.followed_by(other.scheme.clone(), at));
+            }
+        }
     }
 
     /// The hops of the forward and the return path, for a host that carries one path.

@@ -30,7 +30,8 @@ from clift.scenario import Scenario
     type=(Seconds(), str),
     multiple=True,
     metavar="TIME KEY=VALUE",
-    help="Also run with another value from this time on: transport.congestion or link.queue.",
+    help="Also run with another value from this time on: transport.congestion, link.queue or, on a "
+    "live link, scheme.",
 )
 @click.option(
     "--rank",

@@ -18,7 +18,7 @@ from clift.simulation import Run
 _Job = TypeVar("_Job")
 
 # Ends of the keys whose values can change in the middle of a run.
-_LATER = (".transport.congestion", ".link.queue")
+_LATER = (".transport.congestion", ".link.queue", ".scheme")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Edits:
         received: Bursts of the first link that are received.
         erased: Numbers of slots of the first link that are erased.
         kept: A cut of `Run.why`, at which the window stays as it is.
-        later: Times in s, and the scenarios whose congestion controls and queues hold from then
-            on.
+        later: Times in s, and the scenarios whose congestion controls, queues and schemes of live
+            links hold from then on.
     """
 
     received: Sequence[Burst] = field(default=())
@@ -237,13 +237,18 @@ def replayed(
         ScenarioError: If an event does not exist, a key cannot change in the middle of a run, or a
             cut is not the only difference: after another one it may not come.
     """
+    keys = scenario.explain()
     for _, key, value, _ in later:
         if not f".{key}".endswith(_LATER):
-            told = "transport.congestion or link.queue"
-            if f".{key}".endswith(".scheme"):
-                told += "; a scheme cannot, since its units under way mean nothing to another one"
             raise ScenarioError(
-                f"from: {key}={value}: what can change in the middle of a run is {told}"
+                f"from: {key}={value}: what can change in the middle of a run is "
+                "transport.congestion, link.queue or scheme"
+            )
+        live = f"{key.removesuffix('scheme')}link.live"
+        if f".{key}".endswith(".scheme") and keys.get(live, ("", ""))[0] != "true":
+            raise ScenarioError(
+                f"from: {key}={value}: the scheme of a live link alone can change in the middle of "
+                f"a run; set {live} = true"
             )
     edits = {name: named(scenario, found, name) for name in without}
     cuts = {name: one.kept for name, one in edits.items() if one.kept is not None}

@@ -71,10 +71,11 @@ impl LiveArq {
         if !line.data_wait() || !self.may_send_new() {
             return None;
         }
+        let unit = line.send_new(slot);
         if let Some(window) = &mut self.window {
-            window.open();
+            window.open(unit.number);
         }
-        Some(Piece { unit: line.send_new(slot), bytes: slot.bytes, times: 0, is_part: false })
+        Some(Piece { unit, bytes: slot.bytes, times: 0, is_part: false })
     }
 
     /// The part of a piece that fits into the slot.

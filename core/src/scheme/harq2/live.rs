@@ -121,7 +121,7 @@ impl LiveHarq2 {
         if !self.is_open() {
             self.begun = slot.t;
             if let Some(window) = &mut self.window {
-                window.open();
+                window.open(self.block.number);
             }
         }
         let unit = line.send_new(slot);
