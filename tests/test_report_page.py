@@ -342,6 +342,9 @@ def test_a_point_opens_as_the_run_behind_it_with_the_numbers_of_the_store(
     opened = Opened(browser, folder / "report.html")
     page = opened.page
     page.locator("#choice select").first.select_option(label="Goodput - goodput_kbps")
+    # A plot is drawn when it comes into view.
+    page.locator("#main-figure .plot").scroll_into_view_if_needed()
+    page.locator("#main-figure .u-over").wait_for()
     place = page.evaluate(
         "() => { const { chart } = figures[0], line = chart.spec.lines[1];"
         " return [chart.valToPos(line.x[1], 'x'), chart.valToPos(line.y[1], 'y'), line.name]; }"
@@ -547,7 +550,8 @@ def test_other_studies_open_too(browser: Any, copy: Path) -> None:
         assert run(["report", str(copy)]) == 0, name
         opened = Opened(browser, copy / "report.html")
         assert opened.is_quiet(), name
-        assert opened.page.locator("#figure-metric canvas").count() == 1, name
+        opened.page.locator("#figure-metric .plot").scroll_into_view_if_needed()
+        opened.page.locator("#figure-metric canvas").wait_for()
         warned = opened.page.locator(".warning").all_text_contents()
         assert warned == (
             []

@@ -539,13 +539,7 @@ function figure(place, id, enter = "") {
     },
     recolour() { if (spec) { legends(); if (!isDue) draw(); } },
     print() { if (spec) paper.replaceChildren(svg(spec, view(), 640, 340)); },
-    get chart() {
-      if (isDue) {
-        isDue = false;
-        if (!renewed()) draw();
-      }
-      return chart;
-    },
+    get chart() { return chart; },
   };
   figures.push(one);
   return one;
