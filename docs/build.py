@@ -79,7 +79,7 @@ def python_examples(check: bool) -> int:
     """Quotes the examples in the guides on parts in Python, and their output."""
     guides = ROOT / "docs" / "guides"
     own, queue = guides / "extend-in-python.md", guides / "queue-in-python.md"
-    pages = {"scheme": own, "congestion": own, "path_scheduler": own}
+    pages = {"scheme": own, "congestion": own, "path_scheduler": own, "carrier_scheduler": own}
     pages |= {"queue": queue, "application": queue}
     faults = 0
     for name, page in pages.items():

@@ -279,6 +279,161 @@ def test_what_a_path_scheduler_may_not_do_is_said() -> None:
         clift.register_path_scheduler("py-empty")(type("Part", (), {}))
 
 
+def test_a_path_scheduler_may_send_a_segment_over_several_paths() -> None:
+    @clift.register_path_scheduler("py-both")
+    class Both:
+        def choose(self, paths: list[Any], segments: int | None, window: int) -> Any:  # noqa: ARG002
+            free = [path for path in paths if path.room > 0]
+            return free if len(free) == len(paths) else None
+
+    def carried(loss: str, flow: str) -> dict[str, Any]:
+        text = 'duration = "60 s"\n'
+        for name, lost in (("a", loss), ("b", "0 %")):
+            text += f"""
+[network.links.{name}]
+from = "x"
+to = "y"
+leg = {{ rate = "8 Mbit/s", delay = "20 ms", queue = "500 packets", loss = "{lost}" }}
+return.leg.delay = "20 ms"
+"""
+        text += f"""
+[[flow]]
+from = "x"
+to = "y"
+application = {{ type = "file", size = "1 MB" }}
+{flow}
+"""
+        [found] = clift.simulate(clift.Scenario.parse(text)).summary()["flows"]
+        assert found["bytes_in_order"] == 10**6
+        return dict(found)
+
+    both = 'paths = [["a"], ["b"]]\npath_scheduler = "py-both"'
+    # Until the second path has joined, the first one carries the data alone.
+    first, second = (path["path_bytes"] for path in carried("0 %", both)["paths"])
+    assert first == 10**6
+    assert 0.9e6 < second < 1e6
+    # What one path loses comes over the other: data wait for few retransmissions.
+    flows = [carried("10 %", flow) for flow in (both, 'route = ["a"]')]
+    assert all(flow["retransmissions"] > 20 for flow in flows)
+    waits = [flow["in_order_delay_ms"]["p95"] for flow in flows]
+    assert waits[0] < 25
+    assert waits[1] > 80
+
+
+CARRIER = """
+duration = "6 s"
+flows = 5
+link.queue = "40 packets"
+[carrier]
+terminals = 5
+rate = "4 Mbit/s"
+slot = "700 B"
+delay = "30 ms"
+loss = "2 %"
+retransmissions = 1
+fades = { share = "30 %", mean = "300 ms", bytes = "40 %" }
+"""
+
+
+def over_a_carrier(scheduler: str | dict[str, Any], **changes: Any) -> clift.Run:
+    own = {"type": scheduler} if isinstance(scheduler, str) else scheduler
+    changes |= {f"carrier.scheduler.{key}": value for key, value in own.items()}
+    return clift.simulate(clift.Scenario.parse(CARRIER, changes=changes))
+
+
+def equal(mine: clift.Run, theirs: clift.Run) -> bool:
+    keys = ("flows", "links")
+    same = all(mine.summary()[key] == theirs.summary()[key] for key in keys)
+    return same and mine.events().equals(theirs.events())
+
+
+@pytest.mark.parametrize("application", ["bulk", "file"])
+def test_a_carrier_scheduler_gives_the_run_of_round_robin(application: str) -> None:
+    @clift.register_carrier_scheduler(f"py-turns-{application}")
+    class Turns:
+        def __init__(self, terminals: int) -> None:
+            self.next, self.terminals = 0, terminals
+
+        def assign(self, frame: int, waiting: np.ndarray, room: np.ndarray) -> list[int]:  # noqa: ARG002
+            [ready] = np.nonzero(np.roll(waiting, -self.next))
+            turn = (self.next + int(ready[0])) % self.terminals
+            self.next = turn + 1
+            return [turn]
+
+    changes: dict[str, Any] = {"application.type": application}
+    if application == "file":
+        changes["application.size"] = "100 kB"
+    mine = over_a_carrier(f"py-turns-{application}", **changes)
+    assert equal(mine, over_a_carrier("round robin", **changes))
+    assert not equal(mine, over_a_carrier("proportional fair", **changes))
+
+
+def test_a_carrier_scheduler_in_frames_gives_the_run_of_free_capacity() -> None:
+    """All slots in turn, whether bytes wait or not: demand assignment without requests."""
+
+    @clift.register_carrier_scheduler("py-free")
+    class Free:
+        def __init__(self, terminals: int, slot_ns: int, delay_ns: int, frame_ms: int) -> None:
+            assert (slot_ns, delay_ns) == (1_400_000, 30_000_000)
+            self.frame_slots, self.terminals = frame_ms * 10**6 // slot_ns, terminals
+
+        def assign(self, frame: int, waiting: np.ndarray, room: np.ndarray) -> Any:  # noqa: ARG002
+            return (frame * self.frame_slots + np.arange(self.frame_slots)) % self.terminals
+
+    theirs = {"type": "demand", "frame": "12 ms", "volume": False}
+    assert equal(over_a_carrier({"type": "py-free", "frame_ms": 12}), over_a_carrier(theirs))
+
+
+def test_a_busy_carrier_scheduler_is_called_without_data() -> None:
+    frames: list[int] = []
+
+    @clift.register_carrier_scheduler("py-busy")
+    class Busy:
+        is_busy = False
+
+        def __init__(self, rng: np.random.Generator) -> None:
+            self.rng, self.bytes = rng, 0
+
+        def assign(self, frame: int, waiting: np.ndarray, room: np.ndarray) -> list[int]:  # noqa: ARG002
+            frames.append(frame)
+            self.is_busy = frame < 40
+            return [int(self.rng.integers(len(waiting)))]
+
+        def served(self, terminal: int, size: int) -> None:
+            assert 0 <= terminal < 5
+            self.bytes += size
+
+    small = {"application.type": "file", "application.size": "2 kB"}
+    first = over_a_carrier("py-busy", **small)
+    # The first answers come after a round trip of 60 ms, 42 slots.
+    assert frames[:41] == list(range(41))
+    assert equal(first, over_a_carrier("py-busy", **small))
+    assert not equal(first, over_a_carrier("py-busy", seed=2, **small))
+
+
+def test_what_a_carrier_scheduler_may_not_do_is_said() -> None:
+    says = {
+        "py-sixth": ([5], r"carrier scheduler `py-sixth`: assign returned \[5\]; give a list with"),
+        "py-number": (1, "assign returned 1; give a list with the terminal of each slot"),
+        "py-long": ([1, 2], "for at most 1 slot"),
+    }
+    for name, (returned, message) in says.items():
+        methods = {"assign": lambda *_, returned=returned: returned}
+        clift.register_carrier_scheduler(name)(type("Part", (), methods))
+        with pytest.raises(clift.SimulationError, match=message):
+            over_a_carrier(name)
+    frames = {"assign": lambda *_: [], "frame_slots": 0}
+    clift.register_carrier_scheduler("py-none")(type("Part", (), frames))
+    with pytest.raises(clift.SimulationError, match="frame_slots is 0; give a whole number from 1"):
+        over_a_carrier("py-none")
+    with pytest.raises(clift.ScenarioError, match=r"carrier.scheduler.weight: unknown key"):
+        over_a_carrier({"type": "py-none", "weight": 1})
+    with pytest.raises(clift.ScenarioError, match="the method assign of a carrier scheduler"):
+        clift.register_carrier_scheduler("py-empty-carrier")(type("Part", (), {}))
+    with pytest.raises(clift.ScenarioError, match="named `demand` is already registered"):
+        clift.register_carrier_scheduler("demand")(type("Part", (), {"assign": print}))
+
+
 @pytest.mark.parametrize("limit", [2, 20, 200])
 def test_a_queue_gives_the_run_of_a_drop_tail_queue(limit: int) -> None:
     link = clift.tmt.apply(clift.channel.bernoulli(slots=40_000, slot_ns=10**6, p=0.0), "none")
@@ -641,6 +796,7 @@ def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
         ("scheme", "extend-in-python"),
         ("congestion", "extend-in-python"),
         ("path_scheduler", "extend-in-python"),
+        ("carrier_scheduler", "extend-in-python"),
         ("queue", "queue-in-python"),
         ("application", "queue-in-python"),
     ],

@@ -283,7 +283,7 @@ def test_the_scenario_examples_run(example: Path) -> None:
 
 # tests/test_own.py, tests/test_start_pages.py and tests/test_modem_guide.py run these and compare
 # what they print.
-OWN = ("scheme", "congestion", "path_scheduler", "queue", "application")
+OWN = ("scheme", "congestion", "path_scheduler", "carrier_scheduler", "queue", "application")
 COMPARED = (*(f"own_{part}" for part in OWN), "link_log", "modem_log")
 SHORTER = {"ntn_study": ["--seconds", "3"]}
 

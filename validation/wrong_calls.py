@@ -149,6 +149,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "load_plugin": (clift.load_plugin, {"path": "/nowhere/x.py"}),
     "register_scheme": (_registering(clift.register_scheme), {"name": "arq", "part": Odd}),
     "register_congestion": (_registering(clift.register_congestion), {"name": "bbr", "part": Part}),
+    "register_carrier_scheduler": (
+        _registering(clift.register_carrier_scheduler),
+        {"name": "demand", "part": Part},
+    ),
     "register_path_scheduler": (
         _registering(clift.register_path_scheduler),
         {"name": "ecf", "part": Part},

@@ -53,6 +53,8 @@ pub enum Stream {
     OwnScheme(u32),
     /// Draws of a user-defined application in the n-th flow.
     OwnApplication(u32),
+    /// Draws of a user-defined scheduler of the n-th link, a carrier.
+    OwnScheduler(u32),
 }
 
 impl Seed {
@@ -89,6 +91,7 @@ impl Seed {
             Stream::Coding(n) => (14, n),
             Stream::OwnScheme(n) => (20, n),
             Stream::OwnApplication(n) => (21, n),
+            Stream::OwnScheduler(n) => (22, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

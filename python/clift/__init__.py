@@ -39,6 +39,7 @@ from clift.memory import memory_limit
 from clift.own import (
     load_plugin,
     register_application,
+    register_carrier_scheduler,
     register_congestion,
     register_path_scheduler,
     register_queue,
@@ -87,6 +88,7 @@ __all__ = [
     "read_log",
     "read_trace",
     "register_application",
+    "register_carrier_scheduler",
     "register_congestion",
     "register_path_scheduler",
     "register_queue",

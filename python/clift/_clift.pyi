@@ -135,6 +135,9 @@ def metrics() -> list[tuple[list[str], str, str, str, str | None, str]]: ...
 def register_application(
     name: str, summary: str, parameters: Sequence[tuple[str, bool]], make: Any
 ) -> None: ...
+def register_carrier_scheduler(
+    name: str, summary: str, parameters: Sequence[tuple[str, bool]], make: Any
+) -> None: ...
 
 @final
 class Ack:

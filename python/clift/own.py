@@ -5,8 +5,8 @@ wherever they may use a built-in part. `docs/guides/extend-in-python.md` has an 
 
 CLIFT passes values to a part by the names of its parameters. It fills in some names itself (`rng`,
 `rtt_ns`, ...; each function below lists them). All other parameters come from the scenario:
-`repeat(3)`, `repeat(times 3)`, or keys of `[application]`. `rng` is a `numpy.random.Generator`
-seeded from the run's seed, so runs with the same seed are equal.
+`repeat(3)`, `repeat(times 3)`, or keys of `[application]` or `[carrier.scheduler]`. `rng` is a
+`numpy.random.Generator` seeded from the run's seed, so runs with the same seed are equal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Registered(NamedTuple):
     """A registered part."""
 
     kind: str
-    """`scheme`, `congestion control`, `path scheduler`, `queue` or `application`."""
+    """`scheme`, `congestion control`, `path scheduler`, `carrier scheduler`, `queue` or
+    `application`."""
     name: str
     digest: str
     """A hash of its file, or of its source if it has no file."""
@@ -196,7 +197,8 @@ def register_path_scheduler(name: str) -> Callable[[Part], Part]:
 
     `__init__` may take `rng`, filled in by CLIFT; all other parameters need defaults. The class has
     `choose(paths, segments, window)`: returns the path that carries the next segment, one with
-    room, or None, and the segment waits until a window opens.
+    room; a list of paths with room, and each of them carries it; or None, and the segment waits
+    until a window opens. What another path gave up has only the first of a list.
 
     - `paths`: those that are open, in order of their numbers, without those that seem to have
       failed; at least one. A path has `number`, `room` (segments that it takes at once), `srtt_ns`,
@@ -246,6 +248,68 @@ def register_path_scheduler(name: str) -> Callable[[Part], Part]:
 
         _clift.register_path_scheduler(name, _summary(part), make)
         _note("path scheduler", name, part)
+        return part
+
+    return register
+
+
+def register_carrier_scheduler(name: str) -> Callable[[Part], Part]:
+    """Register a scheduler of a carrier: a class, instantiated once per carrier.
+
+    `__init__` may take `terminals` (their number), `slot_bytes`, `slot_ns` (duration of a slot),
+    `delay_ns` (propagation, one way) and `rng`, filled in by CLIFT. All other parameters are keys
+    of `[carrier.scheduler]`. The class has `assign(frame, waiting, room)`: called at the start of a
+    frame with its number (frame 0 starts at 0) and, for each terminal, the bytes that wait, those
+    to be sent again included, and the bytes that a slot carries now (fewer in a fade; up to date
+    where bytes wait), both numpy arrays. It returns a list with the terminal of each slot of the
+    frame, counted from 0, or None; slots after the end of the list have no terminal. A slot of a
+    terminal without data stays unused. The class may have
+
+    - `frame_slots`: slots of a frame, read after `__init__`. Default: 1;
+    - `served(terminal, bytes)`: called for each slot that carried bytes of its terminal;
+    - `is_busy`: read after `assign`; if true, `assign` is called for the next frame even if no
+      bytes wait. Default: False.
+
+    Args:
+        name: Name of the scheduler; scenarios write `carrier.scheduler = { type = "name" }`.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        ScenarioError: If the name is taken, or the part is not valid.
+
+    Example:
+        >>> import clift
+        >>> @clift.register_carrier_scheduler("longest-queue")
+        ... class LongestQueue:
+        ...     "Each slot goes to the terminal with most bytes."
+        ...     def assign(self, frame, waiting, room):
+        ...         return [waiting.argmax()]
+        >>> scenario = clift.Scenario.parse('''
+        ... duration = "5 s"
+        ... flows = 3
+        ... [carrier]
+        ... terminals = 3
+        ... rate = "6 Mbit/s"
+        ... scheduler = { type = "longest-queue" }
+        ... ''')
+        >>> clift.simulate(scenario).goodput_kbps > 5000
+        True
+    """
+    filled = ("terminals", "slot_bytes", "slot_ns", "delay_ns", "rng")
+    _named(name)
+
+    def register(part: Part) -> Part:
+        parameters = _parameters(part, filled)
+        _has(part, "carrier scheduler", "assign")
+
+        def make(seed: int, carrier: tuple[int, int, int, int], given: dict[str, Any]) -> Any:
+            return _call(part, given, seed, dict(zip(filled[:-1], carrier, strict=True)))
+
+        made = list(parameters.items())
+        _clift.register_carrier_scheduler(name, _summary(part), made, make)
+        _note("carrier scheduler", name, part)
         return part
 
     return register

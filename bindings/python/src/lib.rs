@@ -98,6 +98,9 @@ mod _clift {
     use super::own::application::register_application;
 
     #[pymodule_export]
+    use super::own::carrier_scheduler::register_carrier_scheduler;
+
+    #[pymodule_export]
     use super::own::congestion::{PyAck, PyWindow, register_congestion};
 
     #[pymodule_export]

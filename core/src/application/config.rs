@@ -10,7 +10,7 @@ use super::{
     Application, Bulk, Conference, ConstantRate, File, OwnApplication, Page, PageContent, Requests,
     Video, Voice,
 };
-use crate::config::Fault;
+use crate::config::{Fault, list_built_in};
 use crate::tagged;
 use crate::transport::{FlowControl, Protocol};
 
@@ -132,20 +132,9 @@ impl ApplicationConfig {
     }
 }
 
-/// Adapts the schema to the reader, which knows the keys of each application and reads a section
-/// without `type` as the first application.
+/// Adapts the schema to the reader, which reads a section without `type` as the first application.
 fn as_it_is_read(schema: &mut Schema) {
-    // Registered applications are not part of the schema; with them, any section would match.
-    let object = std::mem::take(schema.ensure_object());
-    let one_of = |key: String| if key == "anyOf" { "oneOf".to_owned() } else { key };
-    *schema.ensure_object() = object.into_iter().map(|(key, value)| (one_of(key), value)).collect();
-    let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
-    for (index, variant) in variants.into_iter().flatten().enumerate() {
-        if let Some(variant) = variant.as_object_mut() {
-            variant.insert("unevaluatedProperties".to_owned(), false.into());
-            if index == 0 {
-                variant.remove("required");
-            }
-        }
-    }
+    list_built_in(schema);
+    let first = schema.get_mut("oneOf").and_then(|variants| variants.get_mut(0));
+    first.and_then(|first| first.as_object_mut()).map(|first| first.remove("required"));
 }

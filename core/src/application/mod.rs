@@ -31,7 +31,7 @@ mod voice;
 pub use conference::Conference;
 pub use config::ApplicationConfig;
 pub use messages::ConstantRate;
-pub use own::{ApplicationKind, MakeApplication, OwnApplication, Parameter};
+pub use own::{ApplicationKind, MakeApplication, OwnApplication};
 pub use page::{Http, Page, PageContent, PageFault, PageLoad, PageObject, PageReader, Shape};
 pub use requests::Requests;
 pub use session::{Connections, Ends, Session};

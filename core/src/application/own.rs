@@ -1,14 +1,9 @@
 //! Applications registered from outside the core.
 
-use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde::{Deserialize, de};
-
 use super::Application;
-use crate::config::{Registry, Row};
+use crate::config::{KeyedRow, Own, Parameter, Row};
 
 /// A kind of application: a row of the registry.
 ///
@@ -17,9 +12,9 @@ use crate::config::{Registry, Row};
 ///
 /// use clift::Registry;
 /// use clift::application::{
-///     Application, ApplicationConfig, ApplicationKind, Parameter, Traffic,
+///     Application, ApplicationConfig, ApplicationKind, Traffic,
 /// };
-/// use clift::config::{self, Node, Value};
+/// use clift::config::{self, Node, Parameter, Value};
 /// use clift::transport::Endpoint;
 /// use clift::units::{Bytes, Instant};
 ///
@@ -74,27 +69,6 @@ pub struct ApplicationKind {
 pub type MakeApplication =
     dyn Fn(&[(&'static str, Parameter)]) -> Arc<dyn Application> + Send + Sync;
 
-/// The value of a key.
-#[derive(Clone, Debug, Deserialize, PartialEq, serde::Serialize)]
-#[serde(untagged)]
-pub enum Parameter {
-    /// True or false.
-    Bool(bool),
-    /// A whole number.
-    Integer(i64),
-    /// A number.
-    Float(f64),
-    /// A text.
-    Text(String),
-}
-
-/// An application from outside the core, with the given keys.
-#[derive(Clone)]
-pub struct OwnApplication {
-    kind: &'static ApplicationKind,
-    parameters: Vec<(&'static str, Parameter)>,
-}
-
 impl Row for ApplicationKind {
     const PART: &'static str = "an application";
 
@@ -107,114 +81,19 @@ impl Row for ApplicationKind {
     }
 }
 
+impl KeyedRow for ApplicationKind {
+    fn keys(&self) -> &'static [&'static str] {
+        self.keys
+    }
+}
+
+/// An application from outside the core, with the given keys.
+pub type OwnApplication = Own<ApplicationKind>;
+
 impl OwnApplication {
     /// The application.
     pub(super) fn application(&self) -> Arc<dyn Application> {
-        (self.kind.make)(&self.parameters)
-    }
-
-    /// The reader of the application with this name, if one is registered.
-    pub(crate) fn named(name: &str) -> Option<impl for<'de> DeserializeSeed<'de, Value = Self>> {
-        Registry::current().named(name).map(Keys)
-    }
-
-    /// All names: `built_in`, then the registered ones.
-    pub(crate) fn beside(built_in: &'static [&'static str]) -> &'static [&'static str] {
-        Registry::current().names_with_added::<ApplicationKind>().unwrap_or(built_in)
-    }
-}
-
-impl fmt::Debug for OwnApplication {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple(self.kind.name).field(&self.parameters).finish()
-    }
-}
-
-impl PartialEq for OwnApplication {
-    fn eq(&self, other: &Self) -> bool {
-        self.kind.name == other.kind.name && self.parameters == other.parameters
-    }
-}
-
-impl Serialize for OwnApplication {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.parameters.len() + 1))?;
-        map.serialize_entry("type", self.kind.name)?;
-        for (key, value) in &self.parameters {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
-
-/// Reads the keys of a kind.
-struct Keys(&'static ApplicationKind);
-
-impl<'de> DeserializeSeed<'de> for Keys {
-    type Value = OwnApplication;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<OwnApplication, D::Error> {
-        from.deserialize_struct("own application", self.0.keys, self)
-    }
-}
-
-impl<'de> Visitor<'de> for Keys {
-    type Value = OwnApplication;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a section with keys")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OwnApplication, A::Error> {
-        let mut parameters = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
-            let Some(known) = self.0.keys.iter().find(|known| **known == key) else {
-                map.next_value::<IgnoredAny>()?;
-                return Err(A::Error::custom(format!("{key}: unknown key")));
-            };
-            parameters.push((*known, map.next_value_seed(OneValue)?));
-        }
-        Ok(OwnApplication { kind: self.0, parameters })
-    }
-}
-
-/// Reads the value of a key, with an error message that names the allowed types.
-struct OneValue;
-
-impl<'de> DeserializeSeed<'de> for OneValue {
-    type Value = Parameter;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Parameter, D::Error> {
-        from.deserialize_any(self)
-    }
-}
-
-impl Visitor<'_> for OneValue {
-    type Value = Parameter;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, a text, true or false")
-    }
-
-    fn visit_bool<E: de::Error>(self, on: bool) -> Result<Parameter, E> {
-        Ok(Parameter::Bool(on))
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Parameter, E> {
-        Ok(Parameter::Integer(number))
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Parameter, E> {
-        let fits = i64::try_from(number).map(Parameter::Integer);
-        fits.map_err(|_| E::custom(format!("{number} is over 2^63; give a smaller number")))
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Parameter, E> {
-        Ok(Parameter::Float(number))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Parameter, E> {
-        Ok(Parameter::Text(text.to_owned()))
+        (self.kind().make)(self.parameters())
     }
 }
 
@@ -222,7 +101,7 @@ impl Visitor<'_> for OneValue {
 mod tests {
     use super::*;
     use crate::application::{ApplicationConfig, Bulk};
-    use crate::config::{self, NameTaken, Node, Value};
+    use crate::config::{self, NameTaken, Node, Registry, Value};
 
     #[test]
     fn keys_are_read_and_checked() {

@@ -28,6 +28,7 @@ mod changed;
 mod fault;
 mod flat;
 mod macros;
+mod own;
 mod reader;
 mod registry;
 mod suggest;
@@ -41,6 +42,8 @@ pub(crate) use fault::unknown_value;
 pub(crate) use flat::flatten_variants;
 #[doc(hidden)]
 pub use macros::{OtherVariants, PARTS, fields_of};
+pub(crate) use own::list_built_in;
+pub use own::{KeyedRow, Own, Parameter};
 pub use reader::read;
 pub use registry::{Chosen, ChosenRow, NameTaken, Registry, Row, UnknownKind};
 pub(crate) use suggest::nearest;

@@ -49,7 +49,7 @@ pub trait ChosenRow: Row {
 }
 
 /// The kinds of all parts that a configuration can choose by name: schemes, congestion controls,
-/// path schedulers, transports, queues and applications.
+/// path schedulers, carrier schedulers, transports, queues and applications.
 ///
 /// A new registry holds what is built in. A program adds its own kinds and passes the registry to
 /// [`Scenario::parse`](crate::scenario::Scenario::parse).

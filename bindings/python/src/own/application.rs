@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use clift::application::{Application, ApplicationKind, Arrival, Parameter, Traffic};
-use clift::config::Fault;
+use clift::application::{Application, ApplicationKind, Arrival, Traffic};
+use clift::config::{Fault, Parameter};
 use clift::metrics::{Distribution, FlowMetrics, MessageMetrics};
 use clift::transport::Endpoint;
 use clift::units::{Bytes, Duration, Instant};

@@ -1,6 +1,6 @@
 //! Arguments in parentheses after the name of a part, by the names of its parameters.
 
-use clift::application::Parameter;
+use clift::config::Parameter;
 
 use super::{Given, leaked};
 

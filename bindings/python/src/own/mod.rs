@@ -1,9 +1,11 @@
-//! Parts written in Python: schemes, congestion controls, path schedulers, queues and applications.
+//! Parts written in Python: schemes, congestion controls, path schedulers, carrier schedulers,
+//! queues and applications.
 //!
 //! The engine runs without holding the interpreter and attaches to it for each call. An exception
 //! ends the run: it is kept ([`raised`]) until the engine has ended, and is then raised unchanged.
 
 pub(crate) mod application;
+pub(crate) mod carrier_scheduler;
 pub(crate) mod congestion;
 mod given;
 pub(crate) mod path_scheduler;
@@ -15,8 +17,7 @@ pub(crate) mod slots;
 use std::sync::{LazyLock, Mutex};
 
 use clift::Registry;
-use clift::application::Parameter;
-use clift::config::Row;
+use clift::config::{Parameter, Row};
 use clift::scheme::Scheme;
 use clift::seed::Seed;
 use clift::sync::lock;

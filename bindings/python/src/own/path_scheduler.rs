@@ -20,7 +20,7 @@ pub(crate) fn register_path_scheduler(name: &str, summary: &str, make: Py<PyAny>
                 let scheduler = kind.make.bind(py).call1((seed,))?;
                 kind.needed(&scheduler, "choose")
             });
-            Box::new(OwnScheduler { kind, choose }) as Box<dyn PathScheduler>
+            Box::new(OwnScheduler { kind, choose, also: Vec::new() }) as Box<dyn PathScheduler>
         })),
     })
 }
@@ -55,11 +55,15 @@ struct OwnScheduler {
     kind: &'static Kind,
     /// `None` if making the instance raised an exception.
     choose: Option<Py<PyAny>>,
+    /// The further paths that the last call of `choose` returned.
+    also: Vec<usize>,
 }
 
 impl PathScheduler for OwnScheduler {
     fn choose(&mut self, paths: &[PathState], waiting: Waiting) -> Option<usize> {
-        let choose = self.choose.as_ref().filter(|_| !paths.is_empty())?;
+        let Self { kind, choose, also } = self;
+        also.clear();
+        let choose = choose.as_ref().filter(|_| !paths.is_empty())?;
         ask(|py| {
             let told = |path: &PathState| PyPath {
                 number: path.number,
@@ -75,14 +79,28 @@ impl PathScheduler for OwnScheduler {
             if returned.is_none() {
                 return Ok(None);
             }
-            let number = returned.cast::<PyPath>().ok().map(|path| path.get().number);
-            let place = paths.iter().position(|path| Some(path.number) == number && path.room > 0);
-            let fault = || {
-                let cure = "give one of the paths whose room is above 0, or None to wait";
-                self.kind.wrong(format!("choose returned {returned}; {cure}"))
+            let place = |one: &Bound<'_, PyAny>| {
+                let number = one.cast::<PyPath>().ok()?.get().number;
+                paths.iter().position(|path| path.number == number && path.room > 0)
             };
-            place.map(Some).ok_or_else(fault)
+            let several = || returned.extract::<Vec<Bound<'_, PyAny>>>().ok();
+            let places: Option<Vec<usize>> = match place(&returned) {
+                Some(one) => Some(vec![one]),
+                None => several().and_then(|all| all.iter().map(place).collect()),
+            };
+            let fault = || {
+                let cure = "give one of the paths whose room is above 0, a list of them, or None to \
+                            wait";
+                kind.wrong(format!("choose returned {returned}; {cure}"))
+            };
+            let places = places.ok_or_else(fault)?;
+            also.extend(places.iter().skip(1));
+            Ok(places.first().copied())
         })
         .flatten()
+    }
+
+    fn also(&mut self, _: &[PathState], _: usize) -> Vec<usize> {
+        std::mem::take(&mut self.also)
     }
 }

@@ -12,7 +12,7 @@ use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, QueueLimit,
     TraceLinkConfig, Transit, Usage, earliest, instant, nanos, span,
 };
-use crate::seed::Seed;
+use crate::seed::{Seed, Stream};
 use crate::units::{BitRate, Bytes, Instant};
 
 /// A carrier that terminals share. Slot n begins at n times the duration of a slot, and what it
@@ -144,18 +144,19 @@ impl CarrierLink {
     ) -> Self {
         let CarrierConfig { options, terminals: flows } = config;
         let count = options.terminals as usize;
-        let parameters = options.scheduler.parameters();
+        let rng = seed.rng(Stream::OwnScheduler(number));
+        let scheduler = options.scheduler.parameters().build(options, rng);
         Self {
             grid: SlotGrid::new(options.slot, options.rate),
             flows: Arc::clone(flows),
             queue: usage.queue,
             header: usage.fragmentation.packet_header.0,
             delay: span(options.delay),
-            scheduler: parameters.build(options),
             channels: Channels::new(options, seed, number),
             view: Terminals::new(count, options.slot.0),
             queues: vec![TerminalQueue::default(); count],
-            plan: vec![None; parameters.slots(options) as usize],
+            plan: vec![None; scheduler.slots()],
+            scheduler,
             planned: None,
             next: 0,
             packets: Vec::new(),

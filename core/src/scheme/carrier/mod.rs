@@ -15,6 +15,7 @@ mod terminals;
 pub use config::{CarrierConfig, CarrierOptions, Fades};
 pub use link::CarrierLink;
 pub use scheduler::{
-    Demand, ProportionalFair, RoundRobin, Scheduler, SchedulerConfig, SchedulerParameters,
+    Demand, MakeScheduler, ProportionalFair, RoundRobin, Scheduler, SchedulerConfig, SchedulerKind,
+    SchedulerParameters,
 };
 pub use terminals::Terminals;

@@ -45,6 +45,12 @@ impl Terminals {
         self.count == 0
     }
 
+    /// Bytes that wait and bytes that a slot carries now, by terminal. The latter are up to date for
+    /// terminals with bytes that wait.
+    pub fn columns(&self) -> (&[u64], &[u32]) {
+        (&self.waiting, &self.room)
+    }
+
     /// Bytes that wait at a terminal, those to be sent again included.
     pub fn waiting(&self, terminal: usize) -> u64 {
         self.waiting[terminal]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,11 @@ const MOST_SPREAD: u32 = 1000;
 const MOST_LATENCY: u64 = 100_000;
 
 impl Demand {
+    /// Slots of a frame.
+    fn slots(&self, carrier: &CarrierOptions) -> u64 {
+        (self.frame.as_nanos() / carrier.slot_time().as_nanos().max(1)).max(1)
+    }
+
     /// Frames from a request to the frame that serves it: a round trip, at least one.
     fn latency(&self, carrier: &CarrierOptions) -> u64 {
         let frame = self.slots(carrier) * carrier.slot_time().as_nanos();
@@ -92,11 +98,7 @@ impl SchedulerParameters for Demand {
         Ok(())
     }
 
-    fn slots(&self, carrier: &CarrierOptions) -> u64 {
-        (self.frame.as_nanos() / carrier.slot_time().as_nanos().max(1)).max(1)
-    }
-
-    fn build(&self, carrier: &CarrierOptions) -> Box<dyn Scheduler> {
+    fn build(&self, carrier: &CarrierOptions, _: ChaCha8Rng) -> Box<dyn Scheduler> {
         let terminals = carrier.terminals as usize;
         let frame = u128::from(self.slots(carrier)) * u128::from(carrier.slot_time().as_nanos());
         let of_frame = |rate: BitRate| {
@@ -104,6 +106,7 @@ impl SchedulerParameters for Demand {
             u64::try_from(bits / 8).unwrap_or(u64::MAX)
         };
         Box::new(Controller {
+            slots: self.slots(carrier) as usize,
             slot: u64::from(carrier.slot.0),
             constant: self.constant.map(of_frame),
             rate: self.rate.map(of_frame),
@@ -132,6 +135,8 @@ struct Request {
 /// The controller, and the terminals' side of the requests. All amounts are bytes.
 #[derive(Debug)]
 struct Controller {
+    /// Slots of a frame.
+    slots: usize,
     /// Bytes of a slot.
     slot: u64,
     /// Of a frame at the constant rate of a terminal.
@@ -155,6 +160,10 @@ struct Controller {
 }
 
 impl Scheduler for Controller {
+    fn slots(&self) -> usize {
+        self.slots
+    }
+
     fn assign(&mut self, frame: u64, terminals: &Terminals, plan: &mut [Option<u32>]) {
         let requests = self.request(frame, terminals);
         self.under_way.push_back(requests);

@@ -1,5 +1,6 @@
 //! Proportional fair.
 
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ impl SchedulerParameters for ProportionalFair {
         Ok(())
     }
 
-    fn build(&self, carrier: &CarrierOptions) -> Box<dyn Scheduler> {
+    fn build(&self, carrier: &CarrierOptions, _: ChaCha8Rng) -> Box<dyn Scheduler> {
         let slots = self.memory.as_secs_f64() / carrier.slot_time().as_secs_f64();
         Box::new(Means {
             means: vec![0.0; carrier.terminals as usize],

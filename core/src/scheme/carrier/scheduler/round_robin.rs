@@ -1,5 +1,6 @@
 //! Round robin.
 
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::{CarrierOptions, Scheduler, SchedulerParameters, Terminals};
 pub struct RoundRobin {}
 
 impl SchedulerParameters for RoundRobin {
-    fn build(&self, _: &CarrierOptions) -> Box<dyn Scheduler> {
+    fn build(&self, _: &CarrierOptions, _: ChaCha8Rng) -> Box<dyn Scheduler> {
         Box::new(Turn { next: 0 })
     }
 }

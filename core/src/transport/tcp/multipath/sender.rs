@@ -250,9 +250,18 @@ impl MultipathSender {
         while let Some(len) = self.segment_at(self.next) {
             let open = std::mem::take(&mut self.open);
             let chosen = self.choose(&open);
+            let also = chosen.map(|first| self.scheduler.also(&open, first)).unwrap_or_default();
             self.open = open;
             let Some(place) = chosen else { return };
-            self.grant(place, Segment { seq: 0, start: self.next, len, first_sent: None });
+            let segment = Segment { seq: 0, start: self.next, len, first_sent: None };
+            self.grant(place, segment);
+            for place in also {
+                let Some(&PathState { number, room, .. }) = self.open.get(place) else { continue };
+                let has_it = |own: &Segment| own.start == segment.start;
+                if room > 0 && !self.paths[number].segments.back().is_some_and(has_it) {
+                    self.grant(place, segment);
+                }
+            }
             self.next += len;
         }
     }

@@ -63,6 +63,12 @@ pub trait PathScheduler: Debug + Send {
     /// numbers, without those that seem to have failed.
     fn choose(&mut self, paths: &[PathState], waiting: Waiting) -> Option<usize>;
 
+    /// Indices in `paths` of further paths that carry the same segment; those without room are
+    /// left out. Called after [`PathScheduler::choose`] returned `first` for new data.
+    fn also(&mut self, _paths: &[PathState], _first: usize) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Whether every path carries every segment. [`PathScheduler::choose`] is then not called for
     /// new data.
     fn copies(&self) -> bool {
