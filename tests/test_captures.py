@@ -282,3 +282,44 @@ def test_comments_tell_the_window_cuts_that_packets_led_to(tmp_path: Path) -> No
         assert found[cut["number"]] == (pytest.approx(cut["at_s"], abs=5e-4), again)
     # At the sender, the link and the receiver.
     assert len(rows) == 3 * len(found)
+
+
+PATHS = """
+duration = "8 s"
+application = { type = "file", size = "2 MB" }
+[network.links.leo]
+from = "a"
+to = "b"
+leg = { rate = "8 Mbit/s", delay = "20 ms", queue = "60 packets", outages = [["1 s", "2 s"]] }
+return.leg = { delay = "20 ms" }
+[network.links.geo]
+from = "a"
+to = "b"
+leg = { rate = "4 Mbit/s", delay = "100 ms", queue = "200 packets" }
+return.leg = { delay = "100 ms" }
+[[flow]]
+from = "a"
+to = "b"
+paths = [["leo"], ["geo"]]
+"""
+
+
+@needs_tshark
+def test_each_path_has_interfaces_and_a_connection_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    summary = recorded(PATHS, path)
+    [flow] = summary["flows"]
+    fields = ("frame.interface_name", "ip.src", "tcp.len", "ip.len")
+    rows = tshark(path, "-Tfields", *(word for field in fields for word in ("-e", field)))
+    packets = [row.split("\t") for row in rows]
+    names = {f"{place} {number}" for place in ("sender", "link", "receiver") for number in (0, 1)}
+    assert {name for name, *_ in packets} == names
+    for number, own in enumerate(flow["paths"]):
+        source = f"192.0.2.{2 * number + 1}"
+        sent = [row for row in packets if row[:2] == [f"sender {number}", source]]
+        assert sum(int(row[3]) for row in sent) == own["path_bytes_sent"]
+        on_link = [row for row in packets if row[0] == f"link {number}" and row[2] != "0"]
+        assert 0 < len(on_link) <= len(sent)
+    # Sequence numbers are those of the subflow: nothing is lost that tshark does not see again.
+    analysed = tshark(path, "-Y", 'frame.interface_name == "sender 1" && tcp.analysis.lost_segment')
+    assert analysed == []

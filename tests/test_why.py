@@ -402,3 +402,37 @@ application = { type = "constant rate", rate = "2 Mbit/s" }
     seconds = found["duration_s"]
     expected = flows[0]["bytes_in_order"] * 8e-3 / seconds
     assert found["goodput_kbps"] == pytest.approx(expected, rel=1e-9)
+
+
+TWO_WAYS = Path(__file__).parents[1] / "examples" / "two_ways.toml"
+
+
+def test_a_connection_over_two_paths_is_explained() -> None:
+    both = [
+        word for one in ("ways=both", "window=medium", "duration=30 s") for word in ("--set", one)
+    ]
+    found = why(TWO_WAYS, *both, "--at", "22 s")
+    geo, leo = found["hops"]
+    assert (geo["name"], leo["name"]) == ("geo", "leo")
+    assert geo["capacity_kbps"] == pytest.approx(10_000, rel=1e-3)
+    assert leo["capacity_kbps"] == pytest.approx(20_000, rel=1e-3)
+    assert found["capacity_kbps"] == pytest.approx(30_000, rel=1e-3)
+    for use in (found, leo, geo):
+        costs = sum(part["kbps"] for part in use["budget"])
+        assert use["goodput_kbps"] + costs == pytest.approx(use["capacity_kbps"], rel=1e-9)
+    senders = found["moment"]["senders"]
+    assert [(one["path"], one["over"]) for one in senders] == [(0, "leo"), (1, "geo")]
+    # The retransmission timer of LEO's path has expired in the outage.
+    assert senders[0]["cause"] == "timeout"
+    text = clift_command("why", TWO_WAYS, *both, "--at", "22 s").stdout
+    assert re.search(r"^ +geo +leo\ncapacity ", text)
+    assert "flow 0, path 0 (leo): timeout" in text
+    cut = found["costliest"][0]
+    name = f"cut:{cut['number']}"
+    replayed = why(TWO_WAYS, *both, "--without", name, "--draws", 0)["replay"]
+    assert replayed["kept"] == [name]
+    assert replayed["goodput_kbps"] != found["goodput_kbps"]
+    # Legs have no slots whose erasures could be taken away.
+    told = clift_command("why", TWO_WAYS, *both, "--rank", 2)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1

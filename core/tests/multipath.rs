@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clift::application::{Application, Bulk, ConstantRate, File};
+use clift::diagnosis::{Budget, Cause, Diagnosis, diagnose};
 use clift::link::QueueLimit;
 use clift::metrics::{FlowMetrics, Outcome};
 use clift::queue::Aqm;
@@ -10,7 +11,10 @@ use clift::seed::Seed;
 use clift::simulation::{
     Flow, Hop, LegConfig, Loss, Routing, RunError, Setup, SetupError, Ways, run,
 };
-use clift::transport::tcp::{CongestionAlgorithm, Multipath, PathSchedulerChoice, TcpConfig};
+use clift::transport::tcp::{
+    CongestionAlgorithm, Multipath, PathScheduler, PathSchedulerChoice, PathSchedulerKind,
+    PathState, TcpConfig, Waiting,
+};
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability, Size};
 use proptest::prelude::*;
 
@@ -234,6 +238,69 @@ fn routes_and_paths_must_agree() {
     assert_eq!(error, RunError::Setup(expected));
 }
 
+fn diagnosed(setup: &Setup) -> Diagnosis {
+    let (outcome, found) = diagnose(setup, &|| true).unwrap();
+    let goodput: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order * 8).sum();
+    let budget = &found.budget;
+    let spent: u64 = budget.parts.iter().map(|part| part.bits).sum();
+    assert_eq!((budget.goodput_bits, budget.goodput_bits + spent), (goodput, budget.capacity_bits));
+    for share in &found.shares {
+        let spent: u64 = share.parts.iter().map(|part| part.bits).sum();
+        assert_eq!(share.goodput_bits + spent, share.capacity_bits);
+    }
+    found
+}
+
+/// The capacity of several paths is that of the narrowest set of hops of which each path crosses
+/// one: here the hops of their own, unless what they share is slower than both.
+#[test]
+fn a_budget_covers_the_narrowest_hops_of_all_paths() {
+    for (shared, expected) in [(60_000, vec![0, 1]), (25_000, vec![2]), (6000, vec![2])] {
+        let hops = vec![plain(20_000, 20, 100), plain(10_000, 280, 400), plain(shared, 1, 100)];
+        let mut setup = over(hops, multipath("cubic", "least rtt", 2, Bulk), 20);
+        let way = |path: u32| Ways { to_receiver: vec![path, 2], to_sender: vec![3 + path] };
+        setup.routing.ways = vec![way(0)];
+        setup.routing.further = [(0, vec![way(1)])].into();
+        let found = diagnosed(&setup);
+        assert_eq!(found.budget.hops, expected, "{shared}");
+        let rate = if expected.len() == 2 { 30_000 } else { shared };
+        let capacity = found.budget.capacity_bits as f64 / 20e3;
+        assert!((capacity / rate as f64 - 1.0).abs() < 0.01, "{capacity} {rate}");
+        let senders = found.moment(at(10), Duration::from_millis(100)).senders;
+        assert_eq!(senders.iter().map(|sender| sender.1).collect::<Vec<_>>(), [0, 1]);
+    }
+}
+
+/// Leaves the second path empty.
+#[derive(Debug)]
+struct First;
+
+impl PathScheduler for First {
+    fn choose(&mut self, paths: &[PathState], _: Waiting) -> Option<usize> {
+        paths.iter().position(|path| path.number == 0 && path.room > 0)
+    }
+}
+
+#[test]
+fn a_path_without_data_costs_the_path_scheduler() {
+    let mut registry = clift::Registry::new();
+    let first = PathSchedulerKind {
+        name: "first",
+        aliases: &[],
+        summary: "The first path alone.",
+        build: &|_| Box::new(First),
+    };
+    registry.add(first).unwrap();
+    let hops = vec![plain(2000, 20, 30), plain(3000, 50, 30)];
+    let setup = registry.within(|| over(hops, multipath("newreno", "first", 2, Bulk), 30));
+    let found = diagnosed(&setup);
+    let [first, second] = &found.shares[..] else { panic!("two hops") };
+    let share = |budget: &Budget, cause| budget.bits(cause) as f64 / budget.capacity_bits as f64;
+    assert!(share(second, Cause::Scheduler) > 0.99, "{second:?}");
+    assert_eq!(second.goodput_bits, 0);
+    assert_eq!(first.bits(Cause::Scheduler), 0, "{first:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -273,6 +340,7 @@ proptest! {
         let setup = over(hops, flow, 400);
         let first = outcome(&setup);
         prop_assert_eq!(&first, &outcome(&setup));
+        diagnosed(&setup);
         let flow = &first.flows[0];
         if !messages {
             prop_assert_eq!(flow.bytes_in_order, size);

@@ -242,18 +242,19 @@ class Run(Fixed):
     def why(self, at: str | float | None = None) -> dict[str, Any]:
         """Why the run has no more goodput. The run is repeated and watched.
 
-        The budget divides the capacity of the hop with the least capacity: the goodput
-        and the causes add up to it. Slots that carried something are charged to what they carried,
-        or to their erasure; idle slots to what kept the senders from sending at that time. After a
-        window cut, that is the cut, until the window is as large as before
-        (docs/concepts/causes.md).
+        The budget divides the capacity of the hop with the least capacity (of those that limit the
+        paths of a flow over several, together): the goodput and the causes add up to it. Slots that
+        carried something are charged to what they carried, or to their erasure; idle slots to what
+        kept the senders from sending at that time. After a window cut, that is the cut, until the
+        window is as large as before (docs/guides/why.md).
 
         Args:
             at: Instant, in s or as text ("132 s"); None: no instant.
 
         Returns:
             A JSON-able dict: `capacity_kbps`, `goodput_kbps`, `budget` (a list of `cause`,
-            `title`, `kbps`, `share`), `limited_by` (the cause that cost most), `cuts` (how many,
+            `title`, `kbps`, `share`), `hops` (the same of each hop, with its `hop` and `name`),
+            `limited_by` (the cause that cost most), `cuts` (how many,
             by trigger and truth), `costliest` (the ten cuts that cost most, with the packet that
             led to each), and with `at` `moment`: idle capacity around it, and what kept each sender
             from sending.
@@ -288,11 +289,12 @@ class Run(Fixed):
         """Write the packets at three capture points as pcapng. The run is repeated, twice.
 
         Interfaces are `sender`, `link` (packets at the start of transmission on the first link or
-        leg) and `receiver`, each with its own network so that Wireshark distinguishes them. A
-        comment gives each packet's fate, queueing time, units on the link and the window cuts that
-        it led to, numbered as by `why`. Times are simulated, in nanoseconds; headers and checksums
-        are complete, payloads are zeros. The file is replaced as a whole or not at all. Memory
-        grows with the packets in flight.
+        leg) and `receiver`, each with its own network so that Wireshark distinguishes them. Over
+        several paths each path has its own: `sender 0`, `sender 1`. A comment gives each packet's
+        fate, queueing time, units on the link and the window cuts that it led to, numbered as by
+        `why`. Times are simulated, in nanoseconds; headers and checksums are complete, payloads are
+        zeros. The file is replaced as a whole or not at all. Memory grows with the packets in
+        flight.
 
         Args:
             path: The file, whose name ends in `.pcapng`.

@@ -46,9 +46,6 @@ pub enum CaptureError {
     /// Proxies split the flows.
     #[error("a capture shows one connection per flow, but proxies split it; remove `pep`")]
     Proxies,
-    /// A flow has several paths.
-    #[error("a capture shows one connection per flow, but a flow has several; remove `paths`")]
-    Paths,
     /// The suffix of the file is not that of a capture.
     #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
     Name(String),
@@ -114,14 +111,12 @@ pub fn record(
     if !setup.proxies.is_empty() {
         return Err(CaptureError::Proxies);
     }
-    if !setup.routing.further.is_empty() {
-        return Err(CaptureError::Paths);
-    }
     // A run that fails, fails again below; one without a capacity has comments without causes.
     let cuts = diagnose(setup, &|| go_on()).map(|(_, found)| found.cuts).unwrap_or_default();
     let mut ran = None;
     let written = write_file(path, go_on, |out| {
-        let timeline = Timeline::new(out, 0, options.snap)?;
+        let paths = setup.flows.iter().map(|flow| flow.transport.paths()).max().unwrap_or(1);
+        let timeline = Timeline::new(out, 0, options.snap, paths as u8)?;
         let recorder = Recorder::new(setup, timeline, options.snap, go_on);
         let mut recorder = recorder.with_cuts(&cuts);
         let outcome = run(setup, &mut recorder);
@@ -159,20 +154,23 @@ pub struct Recorder<'a, W> {
     failed: Option<io::Error>,
     go_on: &'a (dyn Fn() -> bool + Sync),
     snap: u32,
-    flows: Vec<Flow>,
+    /// Flows, each with its paths.
+    flows: Vec<Vec<Over>>,
     /// The packets in flight, by number.
     flights: Vec<Option<Flight>>,
-    hops: Vec<Way>,
     /// The units of packets, by hop.
     counts: Vec<UnitCounts>,
-    /// What packets led to, by flow, first byte and time of sending.
-    led_to: BTreeMap<(u32, u64, Instant), String>,
+    /// What packets led to, by flow, path, first byte and time of sending.
+    led_to: BTreeMap<(u32, u32, u64, Instant), String>,
 }
 
 /// A packet in flight.
 struct Flight {
     ticket: Ticket,
     from: End,
+    path: u8,
+    /// The hop at which it is captured when its transmission starts.
+    seen_at: Option<usize>,
     frame: Frame,
     sent: Instant,
     on_link: Option<Instant>,
@@ -185,13 +183,13 @@ struct Flight {
     led_to: String,
 }
 
-/// A hop, as needed for captures.
-#[derive(Clone, Copy, Debug, Default)]
-struct Way {
-    /// Its number on its path, from 1.
-    number: u32,
-    /// True if packets are captured when their transmission over it starts.
-    seen: bool,
+/// A path of a flow.
+struct Over {
+    flow: Flow,
+    /// The hops that packets of each end cross, in order.
+    ways: [Vec<usize>; 2],
+    /// Those of them at which packets are captured when their transmission starts.
+    seen_at: [Option<usize>; 2],
 }
 
 impl<'a, W: Write> Recorder<'a, W> {
@@ -202,14 +200,17 @@ impl<'a, W: Write> Recorder<'a, W> {
         snap: u32,
         go_on: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
-        let flow = |(number, flow): (u32, &crate::simulation::Flow)| {
-            let own = Flow::new(number, flow.transport.name() == "tcp");
-            if flow.application.is_session() { own.of_dialogue() } else { own }
+        let flow = |(number, (place, flow)): (u32, (usize, &crate::simulation::Flow))| {
+            let over = |(path, ways): (u8, [Vec<usize>; 2])| {
+                let own = Flow::new(number, path, flow.transport.name() == "tcp");
+                let own = if flow.application.is_session() { own.of_dialogue() } else { own };
+                let seen_at = [0, 1].map(|end| first_link(setup, &ways[end]));
+                Over { flow: own, ways, seen_at }
+            };
+            (0..).zip(ways(setup, place)).map(over).collect()
         };
-        let connections =
-            setup.flows.iter().flat_map(|flow| std::iter::repeat_n(flow, flow.connections()));
-        let mut hops = ways(&setup.forward);
-        hops.extend(ways(&setup.backward));
+        let connections = setup.flows.iter().enumerate();
+        let connections = connections.flat_map(|own| std::iter::repeat_n(own, own.1.connections()));
         Self {
             timeline,
             failed: None,
@@ -218,7 +219,6 @@ impl<'a, W: Write> Recorder<'a, W> {
             flows: (0..).zip(connections).map(flow).collect(),
             flights: Vec::new(),
             counts: setup.forward.iter().chain(&setup.backward).map(UnitCounts::of).collect(),
-            hops,
             led_to: BTreeMap::new(),
         }
     }
@@ -228,7 +228,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     pub fn with_cuts(mut self, cuts: &[Cut]) -> Self {
         for (number, cut) in cuts.iter().enumerate() {
             if let Some(packet) = &cut.packet {
-                let key = (cut.flow, packet.start, packet.sent);
+                let key = (cut.flow, cut.connection, packet.start, packet.sent);
                 let text = self.led_to.entry(key).or_default();
                 // Writing to a string does not fail.
                 let _ = write!(text, "; at {:.3} s {}", cut.at.as_secs_f64(), cut.words(number));
@@ -258,36 +258,52 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.flights.get_mut(id as usize)?.take()
     }
 
-    fn way(&self, hop: usize) -> Way {
-        // The number of a source's own leg is not needed: it is always the first or the last hop.
-        self.hops.get(hop).copied().unwrap_or_default()
+    /// The number of a hop on the way of a packet, from 1; 0: the own leg of a source, which is
+    /// always the first or the last hop.
+    fn number(&self, flow: u32, flight: &Flight, hop: usize) -> u32 {
+        let own = &self.flows[flow as usize][usize::from(flight.path)];
+        let place = own.ways[flight.from as usize].iter().position(|&crossed| crossed == hop);
+        place.map_or(0, |place| place as u32 + 1)
     }
 
     /// Handles a packet that passed a link or was given up by it.
     fn over_link(&mut self, id: u32, hop: usize, transit: &Transit, sent: &[Transmission]) {
-        let way = self.way(hop);
         let counts = self.counts.get_mut(hop);
         let units = counts.map(|counts| counts.count(transit, sent)).unwrap_or_default();
         let Some(Some(flight)) = self.flights.get_mut(id as usize) else { return };
         flight.units = flight.units.and(units);
-        if way.seen {
+        if flight.seen_at == Some(hop) {
             flight.on_link = Some(transit.departed);
             flight.queued = Some(transit.departed.saturating_since(transit.entered).as_nanos());
         }
     }
 }
 
-/// Packets are captured at the first link of a path, or at its first leg if it has no link.
-fn ways(hops: &[Hop]) -> Vec<Way> {
-    let is_link = |hop: &Hop| matches!(hop, Hop::Link(_));
-    let seen = hops.iter().position(is_link).unwrap_or(0);
-    (0..hops.len()).map(|place| Way { number: place as u32 + 1, seen: place == seen }).collect()
+/// For each path of a flow, the hops that packets of each end cross.
+fn ways(setup: &Setup, flow: usize) -> Vec<[Vec<usize>; 2]> {
+    let routing = &setup.routing;
+    let Some(way) = routing.ways.get(flow) else {
+        let forward = setup.forward.len();
+        let all = forward + setup.backward.len();
+        return vec![[(0..forward).collect(), (forward..all).collect()]];
+    };
+    let ways = std::iter::once(way).chain(routing.further.get(&flow).into_iter().flatten());
+    let hops = |way: &[u32]| way.iter().map(|&hop| hop as usize).collect();
+    ways.map(|way| [hops(&way.to_receiver), hops(&way.to_sender)]).collect()
+}
+
+/// The first link of a way, or its first leg if it has no link.
+fn first_link(setup: &Setup, way: &[usize]) -> Option<usize> {
+    let all = || setup.forward.iter().chain(&setup.backward);
+    let is_link = |hop: &usize| matches!(all().nth(*hop), Some(Hop::Link(_)));
+    way.iter().copied().find(is_link).or(way.first().copied())
 }
 
 impl Flight {
     fn end<W: Write>(&self, timeline: &mut Timeline<W>, fate: Fate, arrived: Option<Instant>) {
         let seen = Seen {
             from: self.from,
+            path: self.path,
             frame: &self.frame.kept,
             size: self.frame.size,
             on_link: self.on_link.map(Instant::as_nanos),
@@ -312,9 +328,11 @@ impl<W: Write> Observer for Recorder<'_, W> {
 
     fn packet(&mut self, now: Instant, flow: u32, id: u32, step: Step<'_>) {
         match step {
-            Step::Sent { from, packet, payload, .. } => {
-                let frame = self.flows[flow as usize].frame(from, packet, payload, self.snap);
-                let key = (flow, packet.start, now);
+            Step::Sent { from, connection, packet, payload } => {
+                let own = &mut self.flows[flow as usize][usize::from(packet.path)];
+                let seen_at = own.seen_at[from as usize];
+                let frame = own.flow.frame(from, packet, payload, self.snap);
+                let key = (flow, connection, packet.start, now);
                 let led_to = match from {
                     End::Sender => self.led_to.remove(&key),
                     End::Receiver => None,
@@ -323,6 +341,8 @@ impl<W: Write> Observer for Recorder<'_, W> {
                     led_to: led_to.unwrap_or_default(),
                     ticket: self.timeline.begin(now.as_nanos()),
                     from,
+                    path: packet.path,
+                    seen_at,
                     sent: now,
                     on_link: None,
                     marked: None,
@@ -339,29 +359,29 @@ impl<W: Write> Observer for Recorder<'_, W> {
                 self.flights[place] = Some(flight);
             }
             Step::OnLeg { hop, begins } => {
-                let way = self.way(hop);
-                if let (true, Some(Some(flight))) = (way.seen, self.flights.get_mut(id as usize)) {
+                if let Some(Some(flight)) = self.flights.get_mut(id as usize)
+                    && flight.seen_at == Some(hop)
+                {
                     flight.on_link = Some(begins);
                     flight.queued = Some(begins.saturating_since(now).as_nanos());
                 }
             }
             Step::OverLink { hop, transit, units } => self.over_link(id, hop, &transit, &units),
             Step::Lost { hop, begins } => {
-                let way = self.way(hop);
                 let Some(mut flight) = self.take(id) else { return };
-                if let (true, Some(begins)) = (way.seen, begins) {
+                if let (true, Some(begins)) = (flight.seen_at == Some(hop), begins) {
                     flight.on_link = Some(begins);
                     flight.queued = Some(begins.saturating_since(now).as_nanos());
                 }
                 let after = now.saturating_since(flight.sent).as_nanos();
-                flight.end(&mut self.timeline, Fate::Lost(after, way.number), None);
+                let number = self.number(flow, &flight, hop);
+                flight.end(&mut self.timeline, Fate::Lost(after, number), None);
             }
             Step::Dropped { hop, too_large } => {
-                let number = self.way(hop).number;
+                let Some(flight) = self.take(id) else { return };
+                let number = self.number(flow, &flight, hop);
                 let fate = if too_large { Fate::TooLarge(number) } else { Fate::QueueFull(number) };
-                if let Some(flight) = self.take(id) {
-                    flight.end(&mut self.timeline, fate, None);
-                }
+                flight.end(&mut self.timeline, fate, None);
             }
             Step::Marked { .. } => {
                 if let Some(Some(flight)) = self.flights.get_mut(id as usize) {

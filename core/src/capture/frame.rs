@@ -27,6 +27,8 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 pub(super) struct Flow {
     tcp: bool,
     ports: [u16; 2],
+    /// Path of a connection over several, which has its own addresses; else 0.
+    path: u8,
     /// Identification of the next packet of each end.
     identification: [u16; 2],
     /// True if segments carry timestamps; known after the first segment of the sender.
@@ -56,13 +58,14 @@ pub(super) struct Frame {
 }
 
 impl Flow {
-    /// The flow with this number; `tcp`: a TCP flow, else UDP.
-    pub(super) fn new(number: u32, tcp: bool) -> Self {
+    /// The flow with this number, over one of its paths; `tcp`: a TCP flow, else UDP.
+    pub(super) fn new(number: u32, path: u8, tcp: bool) -> Self {
         let client = FIRST_PORT + number % PORTS;
         // Four million flows at most, the engine's limit of event sources.
         let server = SERVER + number / PORTS;
         Self {
             tcp,
+            path,
             ports: [client as u16, server as u16],
             identification: [0; 2],
             timestamps: false,
@@ -128,7 +131,8 @@ impl Flow {
 
     fn addresses(&self, from: End) -> ([[u8; 4]; 2], [u16; 2]) {
         let [a, b, c] = Place::Sender.network();
-        let (client, server) = ([a, b, c, 1], [a, b, c, 2]);
+        let host = 2 * self.path + 1;
+        let (client, server) = ([a, b, c, host], [a, b, c, host + 1]);
         let [here, there] = self.ports;
         match from {
             End::Sender => ([client, server], [here, there]),
@@ -272,7 +276,7 @@ mod tests {
     /// server answers.
     #[test]
     fn headers_of_a_dialogue_cover_both_directions() {
-        let mut flow = Flow::new(0, true).of_dialogue();
+        let mut flow = Flow::new(0, 0, true).of_dialogue();
         let mut header = |from, packet: &Packet| {
             let frame = flow.frame(from, packet, &[], 2000);
             assert_eq!(frame.size, packet.size.0);
@@ -295,7 +299,7 @@ mod tests {
 
     #[test]
     fn headers_match_the_segment() {
-        let mut flow = Flow::new(3, true);
+        let mut flow = Flow::new(3, 0, true);
         let syn = Segment { syn: true, wire: 60, ..Segment::default() };
         let syn = Packet { size: Bytes(60), segment: syn, ..Packet::default() };
         assert_eq!(flow.frame(End::Sender, &syn, &[], 80).size, 60);
@@ -334,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_datagram_has_a_length_and_a_checksum() {
-        let mut flow = Flow::new(0, false);
+        let mut flow = Flow::new(0, 0, false);
         let packet = Packet { size: Bytes(1028), len: 1000, ..Packet::default() };
         let frame = flow.frame(End::Sender, &packet, &[], 80);
         assert_eq!((frame.size, frame.kept.len()), (1028, 80));
@@ -349,7 +353,7 @@ mod tests {
     /// QUIC's acknowledgements have no data of the application, but a payload.
     #[test]
     fn the_payload_of_a_datagram_is_in_its_lengths_and_its_checksum() {
-        let mut flow = Flow::new(0, false);
+        let mut flow = Flow::new(0, 0, false);
         let packet = Packet { size: Bytes(37), ..Packet::default() };
         let frame = flow.frame(End::Receiver, &packet, &[7; 9], 2000);
         assert_eq!((frame.size, frame.kept.len()), (37, 37));

@@ -18,11 +18,12 @@ use crate::transport::End;
 /// use clift::capture::{Fate, Seen, Timeline};
 /// use clift::simulation::Units;
 /// use clift::transport::End;
-/// let mut timeline = Timeline::new(Vec::new(), 0, 80)?;
+/// let mut timeline = Timeline::new(Vec::new(), 0, 80, 1)?;
 /// let ticket = timeline.begin(1_000);
 /// let packet = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0xb6, 0xc9, 192, 0, 2, 1, 192, 0, 2, 2];
 /// let seen = Seen {
 ///     from: End::Sender,
+///     path: 0,
 ///     frame: &packet,
 ///     size: 20,
 ///     on_link: Some(1_500),
@@ -70,6 +71,8 @@ pub struct Ticket {
 pub struct Seen<'a> {
     /// The end that sent it.
     pub from: End,
+    /// The path that it took, of several; else 0.
+    pub path: u8,
     /// The IP packet, or its first bytes, with the addresses at the sender.
     pub frame: &'a [u8],
     /// Its length.
@@ -107,14 +110,18 @@ struct Record {
 
 impl<W: Write> Timeline<W> {
     /// Starts a file whose times count from `epoch` ns after 1970, with `snap` bytes of each
-    /// packet.
+    /// packet. Each of `paths` has its own interfaces.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn new(mut out: W, epoch: u64, snap: u32) -> io::Result<Self> {
+    pub fn new(mut out: W, epoch: u64, snap: u32, paths: u8) -> io::Result<Self> {
         out.write_all(&pcapng::section(concat!("clift ", env!("CARGO_PKG_VERSION"))))?;
-        for place in Place::ALL {
-            out.write_all(&pcapng::interface(place.name(), place.description(), snap))?;
+        for path in 0..paths {
+            for place in Place::ALL {
+                let of_path = if paths > 1 { format!(" {path}") } else { String::new() };
+                let name = format!("{}{of_path}", place.name());
+                out.write_all(&pcapng::interface(&name, place.description(), snap))?;
+            }
         }
         Ok(Self {
             out,
@@ -165,7 +172,8 @@ impl<W: Write> Timeline<W> {
                 mark(&mut kept);
             }
             let nanos = self.epoch.saturating_add(at);
-            let block = pcapng::packet(place as u32, nanos, heading, seen.size, &kept, &comment);
+            let interface = place as u32 + u32::from(seen.path) * Place::ALL.len() as u32;
+            let block = pcapng::packet(interface, nanos, heading, seen.size, &kept, &comment);
             self.records.push(Reverse(Record { at, event, place, block }));
         };
         put(ticket.at, ticket.event, source, Heading::Out);

@@ -34,6 +34,9 @@ pub enum Cause {
     SlowStart,
     /// The congestion window or the pacing rate, without a cut.
     Window,
+    /// The path scheduler of a connection over several paths gave the data to other paths, or kept
+    /// them for one, although the window had room.
+    Scheduler,
     /// A window cut after a packet that a full queue dropped.
     QueueFull,
     /// A window cut after a packet that was lost elsewhere.
@@ -50,7 +53,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Erased,
         Self::Repair,
         Self::GivenUp,
@@ -64,6 +67,7 @@ impl Cause {
         Self::ReceiveWindow,
         Self::SlowStart,
         Self::Window,
+        Self::Scheduler,
         Self::QueueFull,
         Self::TrueLoss,
         Self::FalseLoss,
@@ -88,6 +92,7 @@ impl Cause {
             Self::ReceiveWindow => "receive_window",
             Self::SlowStart => "slow_start",
             Self::Window => "window",
+            Self::Scheduler => "path_scheduler",
             Self::QueueFull => "queue_full",
             Self::TrueLoss => "true_loss",
             Self::FalseLoss => "false_loss",
@@ -113,6 +118,7 @@ impl Cause {
             Self::ReceiveWindow => "receive window",
             Self::SlowStart => "slow start",
             Self::Window => "congestion window",
+            Self::Scheduler => "path scheduler",
             Self::QueueFull => "window cut by a full queue",
             Self::TrueLoss => "window cut by a loss",
             Self::FalseLoss => "window cut without a loss",
@@ -326,6 +332,7 @@ impl Ledger {
             Limit::Application => Cause::Application,
             Limit::ReceiveWindow => Cause::ReceiveWindow,
             Limit::Path if !state.is_open => Cause::Handshake,
+            Limit::Path if state.is_passed_over => Cause::Scheduler,
             Limit::Path if state.unsent == 0 && !is_full => Cause::Application,
             Limit::Path => match self.open.last() {
                 Some(_) => return Blame::Cuts(self.shares(window.cwnd)),

@@ -5,14 +5,18 @@ use crate::diagnosis::cut::Cut;
 use crate::diagnosis::hop::HopLedger;
 use crate::metrics::{HopMetrics, LinkMetrics};
 
-/// The capacity of a hop, the goodput, and what the difference was spent on.
-#[derive(Clone, Debug, PartialEq)]
+/// The capacity of a hop, or of several side by side, the goodput, and what the difference was spent
+/// on.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
-    /// The hop, counted from the sources: of the hops with a rate, the one with the least capacity.
-    pub hop: usize,
+    /// The hops, counted from the sources: of the hops with a rate, the one with the least capacity;
+    /// for flows over several paths those with the least capacity together, of which each path
+    /// crosses one.
+    pub hops: Vec<usize>,
     /// Bits of all slots that passed.
     pub capacity_bits: u64,
-    /// Payload that the receivers got in order, in bits.
+    /// Payload that the receivers got in order, in bits; of one of several hops, its share by the
+    /// payload that it carried and that the receivers had not got before.
     pub goodput_bits: u64,
     /// The causes that cost something, in the order of [`Cause::ALL`]; with the goodput they add up to
     /// the capacity.
@@ -67,6 +71,18 @@ impl Shares {
 }
 
 impl Budget {
+    /// The budget of several hops together.
+    pub(super) fn of_all(all: &[Self]) -> Self {
+        let sum = |of: &dyn Fn(&Self) -> u64| all.iter().map(of).sum();
+        let part = |cause| Part { cause, bits: sum(&|own| own.bits(cause)) };
+        Self {
+            hops: all.iter().flat_map(|own| own.hops.iter().copied()).collect(),
+            capacity_bits: sum(&|own| own.capacity_bits),
+            goodput_bits: sum(&|own| own.goodput_bits),
+            parts: Cause::ALL.into_iter().map(part).filter(|part| part.bits > 0).collect(),
+        }
+    }
+
     /// What a cause cost, in bits.
     pub fn bits(&self, cause: Cause) -> u64 {
         self.parts.iter().find(|part| part.cause == cause).map_or(0, |part| part.bits)
@@ -135,7 +151,7 @@ pub(super) fn budget(
             shares.charge_rest(if repairs { Cause::Repair } else { Cause::Erased });
         }
     }
-    Budget { hop: number, capacity_bits, goodput_bits, parts: shares.parts() }
+    Budget { hops: vec![number], capacity_bits, goodput_bits, parts: shares.parts() }
 }
 
 /// A counter that only some kinds of links have.

@@ -34,7 +34,7 @@ pub struct Cut {
     pub at: Instant,
     /// Number of the flow.
     pub flow: u32,
-    /// Number of its connection, between proxies.
+    /// Number of its connection between proxies, or of its path.
     pub connection: u32,
     /// What made the sender do it.
     pub trigger: Trigger,

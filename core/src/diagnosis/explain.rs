@@ -1,6 +1,8 @@
 //! A diagnosis as a tree that JSON can represent.
 
-use crate::diagnosis::budget::Part;
+use std::sync::Arc;
+
+use crate::diagnosis::budget::{Budget, Part};
 use crate::diagnosis::cut::Cut;
 use crate::diagnosis::flight::PacketHistory;
 use crate::diagnosis::found::{Diagnosis, Moment};
@@ -18,6 +20,8 @@ impl Diagnosis {
     ///
     /// - `capacity_kbps`, `goodput_kbps`, `budget`: a table of `cause`, `title`, `kbps` and `share` of
     ///   the capacity for each cause.
+    /// - `hops`: of each limiting hop its number `hop`, its `name`, and the same three. There are
+    ///   several if a flow has several paths.
     /// - `limited_by`: the cause that cost most.
     /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most, each with its
     ///   `events`, which led to it or followed, in words and in order of time.
@@ -26,13 +30,22 @@ impl Diagnosis {
         let budget = &self.budget;
         let mut values = vec![
             ("duration_s", seconds(self.ended)),
-            ("hop", (budget.hop as u64).into()),
-            ("capacity_kbps", self.kbps(budget.capacity_bits)),
-            ("goodput_kbps", self.kbps(budget.goodput_bits)),
-            ("budget", Value::List(budget.parts.iter().map(|part| self.part(part)).collect())),
+            ("hop", budget.hops.first().map(|&hop| hop as u64).into()),
+        ];
+        values.extend(self.uses(budget));
+        let hops = self.shares.iter().zip(&self.names).map(|(own, name)| {
+            let mut hop = vec![
+                ("hop", own.hops.first().map(|&hop| hop as u64).into()),
+                ("name", name_value(name.as_ref())),
+            ];
+            hop.extend(self.uses(own));
+            Value::Table(hop)
+        });
+        values.extend([
+            ("hops", Value::List(hops.collect())),
             ("limited_by", Value::from(self.limited_by().map(Name))),
             ("cuts", self.counts()),
-        ];
+        ]);
         let mut costliest: Vec<usize> = (0..self.cuts.len()).collect();
         costliest.sort_by_key(|&number| std::cmp::Reverse(self.cuts[number].cost_bits));
         costliest.truncate(COSTLIEST);
@@ -54,8 +67,30 @@ impl Diagnosis {
         if seconds > 0.0 { (bits as f64 / seconds / 1e3).into() } else { 0.0.into() }
     }
 
-    fn part(&self, part: &Part) -> Value {
-        let share = part.bits as f64 / self.budget.capacity_bits as f64;
+    /// What a budget says.
+    fn uses(&self, budget: &Budget) -> [(&'static str, Value); 3] {
+        let parts = budget.parts.iter().map(|part| self.part(budget, part)).collect();
+        [
+            ("capacity_kbps", self.kbps(budget.capacity_bits)),
+            ("goodput_kbps", self.kbps(budget.goodput_bits)),
+            ("budget", Value::List(parts)),
+        ]
+    }
+
+    /// Which connection or path of a flow it is.
+    fn which(&self, flow: u32, connection: u32) -> [(&'static str, Value); 4] {
+        let several = self.several[flow as usize];
+        let path = several.then(|| u64::from(connection));
+        [
+            ("flow", u64::from(flow).into()),
+            ("connection", if several { 0 } else { u64::from(connection) }.into()),
+            ("path", path.into()),
+            ("over", name_value(self.name_of(flow, connection).filter(|_| several).as_ref())),
+        ]
+    }
+
+    fn part(&self, budget: &Budget, part: &Part) -> Value {
+        let share = part.bits as f64 / budget.capacity_bits as f64;
         Value::Table(vec![
             ("cause", Name(part.cause).into()),
             ("title", Value::Text(part.cause.title().into())),
@@ -93,11 +128,9 @@ impl Diagnosis {
             Why::Arrived => "arrived",
             Why::Unknown => "unknown",
         };
-        Value::Table(vec![
-            ("number", (number as u64).into()),
-            ("at_s", seconds(cut.at)),
-            ("flow", u64::from(cut.flow).into()),
-            ("connection", u64::from(cut.connection).into()),
+        let mut values = vec![("number", (number as u64).into()), ("at_s", seconds(cut.at))];
+        values.extend(self.which(cut.flow, cut.connection));
+        values.extend([
             ("cause", Name(cut.cause()).into()),
             ("trigger", Value::Text(trigger.into())),
             ("packet_was", Value::Text(why.into())),
@@ -109,7 +142,8 @@ impl Diagnosis {
             ("cost_kbps", self.kbps(cut.cost_bits)),
             ("packet", cut.packet.as_ref().map_or(Value::Missing, packet)),
             ("events", Value::List(events(number, cut))),
-        ])
+        ]);
+        Value::Table(values)
     }
 
     fn at(&self, at: Instant) -> Value {
@@ -119,13 +153,13 @@ impl Diagnosis {
         let kbps = |bits: u64| (bits as f64 / span.max(1e-9) / 1e3).into();
         let share = if capacity_bits > 0 { idle_bits as f64 / capacity_bits as f64 } else { 0.0 };
         let sender = |(flow, connection, cause, cut): (u32, u32, Cause, Option<usize>)| {
-            Value::Table(vec![
-                ("flow", u64::from(flow).into()),
-                ("connection", u64::from(connection).into()),
+            let mut values = Vec::from(self.which(flow, connection));
+            values.extend([
                 ("cause", Name(cause).into()),
                 ("title", Value::Text(cause.title().into())),
                 ("cut", cut.map_or(Value::Missing, |number| self.cut(number))),
-            ])
+            ]);
+            Value::Table(values)
         };
         Value::Table(vec![
             ("at_s", seconds(at)),
@@ -225,6 +259,10 @@ fn of_packet(packet: &PacketHistory) -> Vec<(Instant, String)> {
         _ => {}
     }
     events
+}
+
+fn name_value(name: Option<&Arc<str>>) -> Value {
+    name.map_or(Value::Missing, |name| Value::Text(name.to_string().into()))
 }
 
 fn seconds(at: Instant) -> Value {

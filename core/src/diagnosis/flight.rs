@@ -53,6 +53,9 @@ pub struct PacketHistory {
 #[derive(Debug)]
 pub(super) struct Active {
     pub(super) sender: usize,
+    /// First byte in the sequence of its sender, which differs from that of the data if there are
+    /// several paths.
+    pub(super) position: u64,
     pub(super) history: PacketHistory,
     pub(super) size: u64,
     /// The first 64 hops that it has crossed, by bits.
@@ -92,8 +95,8 @@ pub(super) enum Found {
 }
 
 impl Flight {
-    pub(super) fn send(&mut self, id: u32, packet: &Packet, now: Instant) {
-        let sent = self.0.entry(packet.start).or_default();
+    pub(super) fn send(&mut self, id: u32, position: u64, now: Instant) {
+        let sent = self.0.entry(position).or_default();
         if sent.len() > 1 {
             sent.remove(0);
         }
@@ -101,8 +104,8 @@ impl Flight {
     }
 
     /// A packet met its fate.
-    pub(super) fn end(&mut self, id: u32, history: &PacketHistory) {
-        let Some(sent) = self.0.get_mut(&history.start) else { return };
+    pub(super) fn end(&mut self, id: u32, position: u64, history: &PacketHistory) {
+        let Some(sent) = self.0.get_mut(&position) else { return };
         let is_it = |one: &&mut Sent| matches!(one, Sent::UnderWay { id: its, .. } if *its == id);
         if let Some(one) = sent.iter_mut().find(is_it) {
             *one = Sent::Ended(Box::new(history.clone()));

@@ -1,11 +1,13 @@
 //! Why a run has no more goodput: the result of a diagnosis.
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 use crate::diagnosis::blame::{Cause, Target};
 use crate::diagnosis::budget::Budget;
 use crate::diagnosis::cut::Cut;
-use crate::diagnosis::hop::HopLedger;
+use crate::diagnosis::hop::{HopLedger, Point};
 use crate::diagnosis::watch::Watch;
 use crate::metrics::Outcome;
 use crate::simulation::{RunError, Setup, run};
@@ -27,11 +29,6 @@ pub enum NoDiagnosis {
         "the network has {0} links in the forward direction, and at most {MOST_HOPS} can be explained; explain a smaller network"
     )]
     TooManyHops(usize),
-    /// A flow has several paths.
-    #[error(
-        "a flow has several paths, whose windows are not told apart; give one `route` instead of `paths`"
-    )]
-    Paths,
 }
 
 /// Forward hops of a run that is explained: packets note in a word which of them they crossed.
@@ -42,15 +39,22 @@ const MOST_HOPS: usize = 64;
 pub struct Diagnosis {
     /// The use of the capacity.
     pub budget: Budget,
+    /// The same for each hop of it.
+    pub shares: Vec<Budget>,
     /// All reductions of a congestion window, in order of time.
     pub cuts: Vec<Cut>,
     /// When the run ended.
     pub ended: Instant,
-    pub(super) hop: HopLedger,
+    /// The ledgers of these hops.
+    pub(super) hops: Vec<HopLedger>,
     pub(super) senders: Vec<Sender>,
+    /// Whether a flow has several paths, by flow.
+    pub(super) several: Vec<bool>,
+    /// The names of the limiting hops, if hops have names.
+    pub(super) names: Vec<Option<Arc<str>>>,
 }
 
-/// What the limiting hop did around an instant.
+/// What the limiting hops did around an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
     /// The time span.
@@ -61,7 +65,7 @@ pub struct Moment {
     pub capacity_bits: u64,
     /// Bits of those that carried nothing.
     pub idle_bits: u64,
-    /// For each sender that crosses the hop: flow, connection, what kept it from sending at the
+    /// For each sender that crosses one of the hops: flow, connection or path, what kept it from sending at the
     /// instant, and the cut, by its number among [`Diagnosis::cuts`].
     pub senders: Vec<(u32, u32, Cause, Option<usize>)>,
 }
@@ -70,8 +74,7 @@ pub struct Moment {
 /// the run goes on.
 ///
 /// # Errors
-/// If the run has no outcome, no hop has a rate, there are more hops than are watched, or a flow has
-/// several paths.
+/// If the run has no outcome, no hop has a rate, or there are more hops than are watched.
 pub fn diagnose(
     setup: &Setup,
     goes_on: &dyn Fn() -> bool,
@@ -79,16 +82,13 @@ pub fn diagnose(
     if setup.forward.len() > MOST_HOPS {
         return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
     }
-    if !setup.routing.further.is_empty() {
-        return Err(NoDiagnosis::Paths);
-    }
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;
     let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;
     Ok((outcome, diagnosis))
 }
 
-/// A sender of data: one connection of a flow.
+/// A sender of data: one connection of a flow, or one of its paths.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) flow: u32,
@@ -98,9 +98,9 @@ pub(super) struct Sender {
 }
 
 impl Diagnosis {
-    /// What the limiting hop did from `span` before an instant until `span` after it.
+    /// What the limiting hops did from `span` before an instant until `span` after it.
     pub fn moment(&self, at: Instant, span: Duration) -> Moment {
-        let points = &self.hop.points;
+        let points: Vec<Point> = self.points().collect();
         let from = Instant::ZERO + (at.saturating_since(Instant::ZERO + span));
         let first = points.partition_point(|point| point.at <= from).saturating_sub(1);
         let last = points.partition_point(|point| point.at < at + span).min(points.len() - 1);
@@ -115,10 +115,21 @@ impl Diagnosis {
         }
     }
 
+    /// The limiting hop that a sender crosses, by its place among those of the budget.
+    fn hop_of(&self, sender: &Sender) -> Option<usize> {
+        self.budget.hops.iter().position(|&hop| sender.delays[hop].is_some())
+    }
+
+    /// The name of the limiting hop that a connection or path of a flow crosses.
+    pub(super) fn name_of(&self, flow: u32, connection: u32) -> Option<Arc<str>> {
+        let is_it = |it: &&Sender| (it.flow, it.connection) == (flow, connection);
+        self.names[self.hop_of(self.senders.iter().find(is_it)?)?].clone()
+    }
+
     fn senders_at(&self, at: Instant) -> Vec<(u32, u32, Cause, Option<usize>)> {
-        let changes = &self.hop.changes;
-        let until = changes.partition_point(|(since, ..)| *since <= at);
-        let of = |number: usize| {
+        let of = |number: usize, hop: usize| {
+            let changes = &self.hops[hop].changes;
+            let until = changes.partition_point(|(since, ..)| *since <= at);
             let last = changes[..until].iter().rev().find(|(_, sender, _)| *sender == number);
             match last.map(|(.., target)| *target) {
                 None => (Cause::Application, None),
@@ -126,20 +137,31 @@ impl Diagnosis {
                 Some(Target::Cut(cut)) => (self.cuts[cut].cause(), Some(cut)),
             }
         };
-        let crossing = self.senders.iter().enumerate();
-        let crossing = crossing.filter(|(_, it)| it.delays[self.budget.hop].is_some());
-        crossing
-            .map(|(number, it)| {
-                let (cause, cut) = of(number);
-                (it.flow, it.connection, cause, cut)
+        let senders = self.senders.iter().enumerate();
+        senders
+            .filter_map(|(number, it)| {
+                let (cause, cut) = of(number, self.hop_of(it)?);
+                Some((it.flow, it.connection, cause, cut))
             })
             .collect()
     }
 
-    /// Capacity and idle capacity of the limiting hop from the start of the run on, in bits, at the
+    /// Capacity and idle capacity of the limiting hops together, at the times of the first one's
+    /// points.
+    fn points(&self) -> impl Iterator<Item = Point> {
+        let (first, others) = self.hops.split_at(1.min(self.hops.len()));
+        first.iter().flat_map(|hop| &hop.points).map(move |&point| {
+            others.iter().fold(point, |sum, hop| {
+                let own = hop.at(point.at);
+                Point { capacity: sum.capacity + own.capacity, idle: sum.idle + own.idle, ..sum }
+            })
+        })
+    }
+
+    /// Capacity and idle capacity of the limiting hops from the start of the run on, in bits, at the
     /// times of a regular time line.
     pub fn time_line(&self) -> impl Iterator<Item = (Instant, u64, u64)> {
         let bits = |bytes: f64| (bytes * 8.0).max(0.0).round() as u64;
-        self.hop.points.iter().map(move |it| (it.at, bits(it.capacity), bits(it.idle)))
+        self.points().map(move |it| (it.at, bits(it.capacity), bits(it.idle)))
     }
 }

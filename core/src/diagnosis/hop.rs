@@ -212,6 +212,23 @@ impl HopLedger {
         }
     }
 
+    /// The capacity at an instant, between its points.
+    pub(super) fn at(&self, at: Instant) -> Point {
+        let next = self.points.partition_point(|point| point.at < at).min(self.points.len() - 1);
+        let (before, after) = (self.points[next.saturating_sub(1)], self.points[next]);
+        let span = after.at.saturating_since(before.at).as_nanos();
+        if at >= after.at || span == 0 {
+            return after;
+        }
+        let part = at.saturating_since(before.at).as_nanos() as f64 / span as f64;
+        let between = |from: f64, to: f64| from + (to - from) * part;
+        Point {
+            at,
+            capacity: between(before.capacity, after.capacity),
+            idle: between(before.idle, after.idle),
+        }
+    }
+
     /// Bytes of all slots that passed.
     pub(super) fn capacity(&self) -> f64 {
         self.last.capacity

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use crate::diagnosis::blame::{Blame, Cause, Ledger};
-use crate::diagnosis::budget::{Carried, budget, detail};
+use crate::diagnosis::budget::{Budget, Carried, budget, detail};
 use crate::diagnosis::cut::{Cut, Trigger};
 use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
 use crate::diagnosis::found::{Diagnosis, Sender};
 use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, Outcome};
-use crate::simulation::{Flow, Observer, SenderState, Setup, Step, Wants};
+use crate::simulation::{Flow, Observer, SenderState, Setup, Step, Wants, Ways};
 use crate::transport::End;
 use crate::units::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub(super) struct Watch<'a> {
     first: Vec<usize>,
     senders: Vec<Sender>,
     known: Vec<Known>,
+    /// Whether a flow has several paths, by flow.
+    several: Vec<bool>,
     packets: Packets,
     units: Vec<Units>,
     hops: Vec<HopLedger>,
@@ -41,11 +43,12 @@ pub(super) struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub(super) fn new(setup: &Setup, goes_on: &'a dyn Fn() -> bool) -> Self {
         let mut senders = Vec::new();
-        let mut first = Vec::new();
+        let (mut first, mut several) = (Vec::new(), Vec::new());
         for (number, flow) in setup.flows.iter().enumerate() {
             let ways = ways(setup, number, flow);
             for _ in 0..flow.members() {
                 first.push(senders.len());
+                several.push(flow.transport.paths() > 1);
                 let number = first.len() as u32 - 1;
                 senders.extend(ways.iter().zip(0u32..).map(|(delays, connection)| Sender {
                     flow: number,
@@ -69,6 +72,7 @@ impl<'a> Watch<'a> {
             carried: vec![Carried::default(); hops],
             cuts: Vec::new(),
             first,
+            several,
             senders,
         }
     }
@@ -133,7 +137,7 @@ impl<'a> Watch<'a> {
         for &cut in &active.cuts {
             self.cuts[cut].packet = Some(history.clone());
         }
-        self.known[active.sender].flight.end(id, history);
+        self.known[active.sender].flight.end(id, active.position, history);
         Some(active)
     }
 
@@ -189,36 +193,105 @@ impl<'a> Watch<'a> {
             let size = active.size as f64;
             self.crossed(&active).for_each(|carried| carried.under_way += size);
         }
-        let used = |hop: usize| self.senders.iter().any(|sender| sender.delays[hop].is_some());
-        let limiting = (0..self.hops.len())
-            .filter(|&hop| self.hops[hop].capacity() > 0.0 && used(hop))
-            .min_by(|&a, &b| self.hops[a].capacity().total_cmp(&self.hops[b].capacity()))?;
-        let mut hop = self.hops.swap_remove(limiting);
-        if let HopMetrics::Link(link) = &outcome.forward[limiting] {
-            hop.stalled(detail(link, "stalled_slots").unwrap_or(0) as f64 * hop.slot().0);
+        let limiting = self.limiting()?;
+        let mut hops: Vec<HopLedger> = limiting.iter().map(|&hop| self.hops[hop].clone()).collect();
+        for (hop, &number) in hops.iter_mut().zip(&limiting) {
+            if let HopMetrics::Link(link) = &outcome.forward[number] {
+                hop.stalled(detail(link, "stalled_slots").unwrap_or(0) as f64 * hop.slot().0);
+            }
         }
         for (number, cut) in self.cuts.iter_mut().enumerate() {
-            cut.cost_bits = (hop.of_cut_alone(number) * 8.0).max(0.0).round() as u64;
+            let alone: f64 = hops.iter().map(|hop| hop.of_cut_alone(number)).sum();
+            cut.cost_bits = (alone * 8.0).max(0.0).round() as u64;
         }
         let crosses = |flow: usize| {
-            self.senders.iter().any(|it| it.flow as usize == flow && it.delays[limiting].is_some())
+            let own = self.senders.iter().filter(|it| it.flow as usize == flow);
+            own.flat_map(|it| limiting.iter().map(|&hop| it.delays[hop]))
+                .any(|delay| delay.is_some())
         };
         let flows = outcome.flows.iter().enumerate().filter(|(flow, _)| crosses(*flow));
-        let goodput: u64 = flows.map(|(_, flow)| flow.bytes_in_order).sum();
-        let carried = &self.carried[limiting];
-        let hop_metrics = &outcome.forward[limiting];
-        let budget = budget(limiting, &hop, carried, &self.cuts, goodput, hop_metrics);
+        // Which hop carried a byte of the goodput is not known of each; all of them are shared out.
+        let mut left: u64 = flows.map(|(_, flow)| flow.bytes_in_order).sum();
+        let mut payload: f64 = limiting.iter().map(|&hop| self.carried[hop].payload).sum();
+        let mut shares = Vec::new();
+        for (hop, &number) in hops.iter().zip(&limiting) {
+            let carried = &self.carried[number];
+            let part = if payload > 0.0 { carried.payload / payload } else { 1.0 };
+            let goodput =
+                if shares.len() + 1 == hops.len() { left } else { (left as f64 * part) as u64 };
+            (left, payload) = (left - goodput, payload - carried.payload);
+            let metrics = &outcome.forward[number];
+            shares.push(budget(number, hop, carried, &self.cuts, goodput, metrics));
+        }
         Some(Diagnosis {
-            budget,
+            budget: Budget::of_all(&shares),
+            shares,
             cuts: self.cuts,
             ended: outcome.ended,
-            hop,
+            names: limiting.iter().map(|&hop| outcome.hop_names.get(hop).cloned()).collect(),
+            hops,
             senders: self.senders,
+            several: self.several,
         })
+    }
+
+    /// The hops whose capacity limits the run: of those that packets cross, the one with the least
+    /// capacity; with flows over several paths, the set with the least capacity of which each of
+    /// these paths crosses one.
+    fn limiting(&self) -> Option<Vec<usize>> {
+        let capacity = |hop: usize| self.hops[hop].capacity();
+        let crossed = |it: &Sender| -> Vec<usize> {
+            let crossed = (0..self.hops.len()).filter(|&hop| it.delays[hop].is_some());
+            crossed.filter(|&hop| capacity(hop) > 0.0).collect()
+        };
+        let is_path = |it: &&Sender| self.several[it.flow as usize];
+        let mut paths: Vec<Vec<usize>> = self.senders.iter().filter(is_path).map(crossed).collect();
+        if paths.is_empty() {
+            let mut all: Vec<usize> = self.senders.iter().flat_map(crossed).collect();
+            all.sort_unstable();
+            return all
+                .into_iter()
+                .min_by(|&a, &b| capacity(a).total_cmp(&capacity(b)))
+                .map(|hop| vec![hop]);
+        }
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+            .iter_mut()
+            .for_each(|path| path.sort_by(|&a, &b| capacity(a).total_cmp(&capacity(b))));
+        let mut best = (f64::INFINITY, None);
+        choose(&paths, &capacity, &mut Vec::new(), &mut best);
+        best.1
     }
 }
 
-/// For each connection of a flow between proxies, the time to each forward hop that it crosses.
+/// Adds hops to `chosen` until each path crosses exactly one, and keeps the set in `best` if its
+/// capacity is the least so far.
+fn choose(
+    paths: &[Vec<usize>],
+    capacity: &impl Fn(usize) -> f64,
+    chosen: &mut Vec<usize>,
+    best: &mut (f64, Option<Vec<usize>>),
+) {
+    let sum: f64 = chosen.iter().map(|&hop| capacity(hop)).sum();
+    let crossings = |path: &Vec<usize>| path.iter().filter(|hop| chosen.contains(hop)).count();
+    if sum >= best.0 || paths.iter().any(|path| crossings(path) > 1) {
+        return;
+    }
+    let Some(next) = paths.iter().find(|path| crossings(path) == 0) else {
+        let mut set = chosen.clone();
+        set.sort_unstable();
+        *best = (sum, Some(set));
+        return;
+    };
+    for &hop in next {
+        chosen.push(hop);
+        choose(paths, capacity, chosen, best);
+        chosen.pop();
+    }
+}
+
+/// For each connection of a flow between proxies, or each of its paths, the time to each forward hop that it crosses.
 fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>> {
     let hops = setup.forward.len();
     let source = flow.source_leg.as_ref().map_or(Duration::ZERO, |leg| leg.delay.longest());
@@ -231,7 +304,10 @@ fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>>
         delays
     };
     if let Some(own) = setup.routing.ways.get(number) {
-        return vec![along(source, &mut own.to_receiver.iter().map(|&hop| hop as usize))];
+        let further = setup.routing.further.get(&number).into_iter().flatten();
+        let ways = std::iter::once(own).chain(further);
+        let hops = |way: &Ways| along(source, &mut way.to_receiver.iter().map(|&hop| hop as usize));
+        return ways.map(hops).collect();
     }
     let splits = flow.transport.splits();
     let proxies = setup.proxies.iter().map(|proxy| proxy.forward).filter(|_| splits);
@@ -257,15 +333,19 @@ impl Observer for Watch<'_> {
         match step {
             Step::Sent { from: End::Sender, connection, packet, .. } => {
                 let Some(sender) = self.number(flow, connection) else { return };
+                let position = match self.several[flow as usize] {
+                    true => packet.segment.seq,
+                    false => packet.start,
+                };
                 if packet.len > 0 {
-                    self.known[sender].flight.send(id, packet, now);
+                    self.known[sender].flight.send(id, position, now);
                 }
                 let largest = &mut self.known[sender].ledger.packet;
                 *largest = packet.size.0.max(*largest);
                 let history = PacketHistory::of(packet, now);
                 let size = u64::from(packet.size.0);
                 let (crossed, cuts) = (0, Vec::new());
-                self.packets.insert(id, Active { sender, history, size, crossed, cuts });
+                self.packets.insert(id, Active { sender, position, history, size, crossed, cuts });
             }
             // What the other end sends crosses other hops.
             Step::Sent { .. } => drop(self.packets.take(id)),

@@ -26,7 +26,7 @@ pub enum ChangeKind {
     KeepWindow {
         /// Number of the flow, as observers name it.
         flow: u32,
-        /// Number of its connection, between proxies.
+        /// Number of its connection between proxies, or of its path.
         connection: u32,
     },
     /// Another congestion control for a flow of the setup ([`EndpointChange::Control`]). Proxies keep
@@ -57,10 +57,16 @@ impl Change {
     ) -> Result<(), String> {
         match &self.what {
             ChangeKind::KeepWindow { flow, connection } => {
-                let senders = sockets.iter_mut().filter(|it| it.flow == *flow && is_sender(it));
-                let sender = senders.into_iter().nth(*connection as usize);
-                let told =
-                    |it: &mut Socket| it.endpoint.change(self.at, &EndpointChange::KeepWindow);
+                let mut senders = sockets.iter_mut().filter(|it| it.flow == *flow && is_sender(it));
+                let (sender, path) = match senders.next() {
+                    Some(first) if *connection == 0 || !first.endpoint.paths().is_empty() => {
+                        (Some(first), *connection)
+                    }
+                    _ => (senders.nth((*connection).saturating_sub(1) as usize), 0),
+                };
+                let told = |it: &mut Socket| {
+                    it.endpoint.change(self.at, &EndpointChange::KeepWindow { path })
+                };
                 if sender.is_some_and(told) {
                     return Ok(());
                 }

@@ -35,7 +35,8 @@ pub trait Observer {
     /// Something happened to a packet of a flow; `id` is its number while it is on its way.
     fn packet(&mut self, _now: Instant, _flow: u32, _id: u32, _step: Step<'_>) {}
 
-    /// A sender has sent all that it can; `connection` counts those of the flow between proxies.
+    /// A sender has sent all that it can; `connection` counts those of the flow between proxies, or
+    /// its paths: a flow over several paths has one state for each.
     fn sender(&mut self, _now: Instant, _flow: u32, _connection: u32, _state: &SenderState) {}
 
     /// When the observer wants a reading of the forward hops next; `None`: not yet.
@@ -79,7 +80,7 @@ pub enum Step<'a> {
     Sent {
         /// Which.
         from: End,
-        /// Number of the connection, of those of the flow between proxies.
+        /// Number of the connection, of those of the flow between proxies, or of the path.
         connection: u32,
         /// What it sent.
         packet: &'a Packet,
@@ -219,6 +220,8 @@ impl Event {
 pub struct SenderState {
     /// What keeps it from sending.
     pub limit: Limit,
+    /// Whether its path gets no data of the path scheduler, although it could send.
+    pub is_passed_over: bool,
     /// State of congestion control.
     pub window: Window,
     /// Its counters.

@@ -146,8 +146,12 @@ pub trait Endpoint: Send {
 #[derive(Clone, Debug)]
 pub enum EndpointChange {
     /// The next reduction of the congestion window leaves the window as it is. What was declared lost
-    /// is sent again all the same; slow start ends, if it was on.
-    KeepWindow,
+    /// is sent again all the same; slow start ends, if it was on. It concerns one path of a connection
+    /// over several.
+    KeepWindow {
+        /// Number of the path; else 0.
+        path: u32,
+    },
     /// The congestion control of this configuration takes over, with these random draws. It begins
     /// with the window and the threshold of the one before. A control with a model of the path does
     /// not replace one without, or the other way round.
@@ -331,6 +335,13 @@ pub struct PathReport {
     pub window: Option<Window>,
     /// Bytes that it carried because another path seemed to have failed.
     pub reinjected: u64,
+    /// What keeps it from sending; `None`: the path scheduler gives it no data, although its window
+    /// has room.
+    pub limit: Option<Limit>,
+    /// Bytes of its own sequence that the peer is known to have.
+    pub acknowledged: u64,
+    /// Whether it may carry data.
+    pub is_open: bool,
 }
 
 /// State of congestion control at one instant.

@@ -167,7 +167,7 @@ impl Capture {
     pub(crate) fn write(&self, to: &CaptureTo, epoch: u64) -> Result<Captured, CaptureError> {
         let mut packets = 0;
         write_file(&to.path, &|| true, |out| {
-            let mut timeline = Timeline::new(out, epoch, to.snap)?;
+            let mut timeline = Timeline::new(out, epoch, to.snap, 1)?;
             let mut tickets: Vec<Option<Ticket>> = vec![None; self.entries.len()];
             for (step, happened) in self.happened.iter().enumerate() {
                 match *happened {
@@ -201,6 +201,7 @@ impl Capture {
 impl Entry {
     fn end<W: std::io::Write>(&self, timeline: &mut Timeline<W>, ticket: Ticket) {
         let seen = Seen {
+            path: 0,
             led_to: "",
             from: self.from,
             frame: &self.frame,

@@ -64,7 +64,8 @@ def why(
     """Explain the goodput of a run of the scenario file PATH.
 
     The first run of the first cell is explained; --set selects another cell. The causes and the
-    goodput add up to the capacity of the hop with the least capacity.
+    goodput add up to the capacity of the hop with the least capacity, or of the hops that limit the
+    paths of a flow.
     """
     from clift.cli.study import stoppable
     from clift.diagnosis import tell

@@ -89,7 +89,10 @@ def setup(scenario: Scenario, edits: Edits) -> _clift.Setup:
     else:
         made = core.setup(cell, replication)
     cut = edits.kept
-    kept = [] if cut is None else [(cut["flow"], cut["connection"], _nanos(cut["at_s"]))]
+    kept = []
+    if cut is not None:
+        which = cut["connection"] if cut["path"] is None else cut["path"]
+        kept = [(cut["flow"], which, _nanos(cut["at_s"]))]
     return made.changed(kept, [(_nanos(at), other.setup()) for at, other in edits.later])
 
 

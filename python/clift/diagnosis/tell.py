@@ -22,12 +22,23 @@ def budget(found: dict[str, Any]) -> list[str]:
         goodput                           750.0          75.0
         erased LLDUs                      250.0          25.0
     """
-    capacity = found["capacity_kbps"]
-    rows = [("goodput", found["goodput_kbps"])]
-    rows += [(part["title"], part["kbps"]) for part in found["budget"]]
-    lines = [f"{'capacity':<28}{capacity:>11.1f} kbit/s  100.0 %"]
-    for title, kbps in rows:
-        lines.append(f"{title:<28}{kbps:>11.1f}         {100 * kbps / capacity:>5.1f}")
+    titles = {part["cause"]: part["title"] for part in found["budget"]}
+
+    def amounts(use: dict[str, Any]) -> list[float]:
+        kbps = {part["cause"]: part["kbps"] for part in use["budget"]}
+        return [use["capacity_kbps"], use["goodput_kbps"], *(kbps.get(one, 0.0) for one in titles)]
+
+    hops = found.get("hops", [])
+    hops = hops if len(hops) > 1 else []
+    total, *each_hop = [amounts(use) for use in (found, *hops)]
+    lines = (
+        [f"{'':<55}" + "".join(f"{hop['name'] or hop['hop']:>12}" for hop in hops)] if hops else []
+    )
+    names = ("capacity", "goodput", *titles.values())
+    for name, kbps, *parts in zip(names, total, *each_hop, strict=True):
+        units = ("kbit/s", " %") if name == "capacity" else ("", "")
+        line = f"{name:<28}{kbps:>11.1f} {units[0]:<6}  {100 * kbps / total[0]:>5.1f}{units[1]}"
+        lines.append(f"{line:<55}" + "".join(f"{part:>12.1f}" for part in parts) if parts else line)
     return lines
 
 
@@ -61,8 +72,10 @@ def moment(found: dict[str, Any]) -> list[str]:
 
 
 def _who(event: dict[str, Any]) -> str:
-    connection = f", connection {event['connection']}" if event["connection"] else ""
-    return f"flow {event['flow']}{connection}"
+    part = f", connection {event['connection']}" if event["connection"] else ""
+    if event["path"] is not None:
+        part = f", path {event['path']}" + (f" ({event['over']})" if event["over"] else "")
+    return f"flow {event['flow']}{part}"
 
 
 def chain(found: dict[str, Any], cut: dict[str, Any]) -> list[str]:

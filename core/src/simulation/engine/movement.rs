@@ -123,8 +123,25 @@ impl Engine<'_> {
     #[cold]
     fn tell_sender(&mut self, number: u32, now: Instant) {
         let Socket { endpoint, flow, .. } = &self.sockets[number as usize];
+        let paths = endpoint.paths();
+        for (path, own) in (0..).zip(&paths) {
+            let state = SenderState {
+                limit: own.limit.unwrap_or(Limit::Path),
+                is_passed_over: own.limit.is_none(),
+                window: own.window.unwrap_or_default(),
+                counters: own.report.sender,
+                acknowledged: own.acknowledged,
+                unsent: endpoint.unsent(),
+                is_open: own.is_open,
+            };
+            self.observer.sender(now, *flow, path, &state);
+        }
+        if !paths.is_empty() {
+            return;
+        }
         let state = SenderState {
             limit: endpoint.limit(),
+            is_passed_over: false,
             window: endpoint.window().unwrap_or_default(),
             counters: endpoint.report().sender,
             acknowledged: endpoint.acknowledged().unwrap_or(0),

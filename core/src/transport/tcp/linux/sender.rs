@@ -305,7 +305,7 @@ impl LinuxSender {
     /// As [`Endpoint::change`](crate::transport::Endpoint::change).
     pub(crate) fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
         match change {
-            EndpointChange::KeepWindow => self.congestion.keep_window(),
+            EndpointChange::KeepWindow { .. } => self.congestion.keep_window(),
             EndpointChange::Control(new) => {
                 let (config, rng) = &**new;
                 let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use super::Multipath;
 use super::scheduler::{PathScheduler, PathState, Waiting};
 use crate::transport::{
-    Chunk, Contents, Endpoint, Limit, Outbox, Packet, PathReport, Received, Report, Window,
+    Chunk, Contents, Endpoint, EndpointChange, Limit, Outbox, Packet, PathReport, Received, Report,
+    Window,
 };
 use crate::units::{Duration, Instant};
 
@@ -68,6 +69,8 @@ struct Path {
     /// When it may carry data: a further path waits for the acknowledgement of its join (RFC 8684
     /// section 3.2).
     opens: Option<Instant>,
+    /// Whether that time has come.
+    is_open: bool,
     rtt: RoundTrip,
     reinjected: u64,
 }
@@ -110,6 +113,7 @@ impl MultipathSender {
             suspect: false,
             next: 0,
             opens: None,
+            is_open: false,
             rtt: RoundTrip::default(),
             reinjected: 0,
         };
@@ -138,11 +142,30 @@ impl MultipathSender {
         (len > 0 && start + len <= self.edge()).then_some(len)
     }
 
+    /// First byte of the data that a path may be given.
+    fn next_of(&self, path: &Path) -> u64 {
+        if self.scheduler.copies() { path.next.max(self.acked) } else { self.next }
+    }
+
+    /// What keeps a path from sending; `None`: the scheduler gives it no data.
+    fn limit_of(&self, path: &Path) -> Option<Limit> {
+        let Window { cwnd, in_flight, .. } = path.end.window().unwrap_or_default();
+        let next = self.next_of(path);
+        match self.supplied.saturating_sub(next) {
+            0 if self.closed => Some(Limit::Path),
+            0 => Some(Limit::Application),
+            _ if path.end.limit() == Limit::ReceiveWindow => Some(Limit::ReceiveWindow),
+            _ if !path.is_open || path.end.unsent() > 0 || in_flight as f64 >= cwnd => {
+                Some(Limit::Path)
+            }
+            _ if self.segment_at(next).is_none() => Some(Limit::ReceiveWindow),
+            _ => None,
+        }
+    }
+
     /// Has a subflow send what it has.
     fn send(&mut self, number: usize, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
-        let path = &self.paths[number];
-        let next = if self.scheduler.copies() { path.next.max(self.acked) } else { self.next };
-        let more = self.segment_at(next).is_some();
+        let more = self.segment_at(self.next_of(&self.paths[number])).is_some();
         let path = &mut self.paths[number];
         if path.granted > 0 {
             path.end.write(0, std::mem::take(&mut path.granted), false);
@@ -188,11 +211,13 @@ impl MultipathSender {
     /// Lists the paths that may carry data, without those that seem to have failed if there are
     /// others.
     fn look(&mut self, now: Instant) {
-        let is_open = |path: &&Path| path.opens.is_some_and(|at| at <= now);
-        let works = self.paths.iter().filter(is_open).any(|path| !path.suspect);
+        for path in &mut self.paths {
+            path.is_open = path.opens.is_some_and(|at| at <= now);
+        }
+        let works = self.paths.iter().any(|path| path.is_open && !path.suspect);
         self.open.clear();
         for (number, path) in self.paths.iter().enumerate() {
-            if !is_open(&path) || (path.suspect && works) {
+            if !path.is_open || (path.suspect && works) {
                 continue;
             }
             let Window { cwnd, in_flight, .. } = path.end.window().unwrap_or_default();
@@ -410,6 +435,9 @@ impl Endpoint for MultipathSender {
             report: path.end.report(),
             window: path.end.window(),
             reinjected: path.reinjected,
+            limit: self.limit_of(path),
+            acknowledged: path.end.acknowledged().unwrap_or(0),
+            is_open: path.is_open,
         };
         self.paths.iter().map(of).collect()
     }
@@ -421,6 +449,12 @@ impl Endpoint for MultipathSender {
             _ if self.segment_at(self.next).is_none() => Limit::ReceiveWindow,
             _ => Limit::Path,
         }
+    }
+
+    fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
+        let EndpointChange::KeepWindow { path } = *change else { return false };
+        let path = self.paths.get_mut(path as usize);
+        path.is_some_and(|path| path.end.change(now, change))
     }
 
     /// The sums of the windows, and the least round-trip time.

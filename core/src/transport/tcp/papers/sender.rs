@@ -300,7 +300,7 @@ impl PapersSender {
     /// As [`Endpoint::change`](crate::transport::Endpoint::change).
     pub(crate) fn change(&mut self, change: &EndpointChange) -> bool {
         match change {
-            EndpointChange::KeepWindow => self.keeps_window = true,
+            EndpointChange::KeepWindow { .. } => self.keeps_window = true,
             EndpointChange::Control(new) => {
                 let (config, rng) = &**new;
                 self.control = config.congestion.build(config, rng.clone());
