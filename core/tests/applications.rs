@@ -228,7 +228,7 @@ fn video_of(rates: &[u64]) -> Video {
 
 fn video(own: Video, loss: f64) -> (Outcome, VideoMetrics) {
     let outcome = run(&setup(linux(), own, path(loss)));
-    let found = outcome.flows[0].video.unwrap();
+    let found = outcome.flows[0].video.clone().unwrap();
     (outcome, found)
 }
 
@@ -260,6 +260,10 @@ fn segments_arrive_as_answers_do() {
             // Each takes three seconds: a stall before each but the first, and the last second is
             // played after the last arrival.
             assert_eq!(found.stalls, 9);
+            let before = found.interruptions.iter().map(|(before, _)| *before);
+            assert!(before.eq((1..10).map(Duration::from_secs)));
+            let sum = found.interruptions.iter().fold(Duration::ZERO, |sum, (_, own)| sum + *own);
+            assert_eq!((sum, &found.rates[..]), (found.stalled, &[rate * 1000; 10][..]));
             assert_eq!(outcome.ended, outcome.flows[0].completed.unwrap() + Duration::from_secs(1));
         }
     }
@@ -453,7 +457,7 @@ proptest! {
         let mut setup = setup(linux(), own, path(loss));
         setup.duration = Duration::from_secs(duration);
         let outcome = run(&setup);
-        let found = outcome.flows[0].video.unwrap();
+        let found = outcome.flows[0].video.clone().unwrap();
         prop_assert!(found.received <= found.requested && found.requested <= segments);
         let bounds = (rates[0] as f64 * 1e3)..=(rates[rates.len() - 1] as f64 * 1e3);
         prop_assert!(found.mean_rate.is_none_or(|mean| bounds.contains(&libm::round(mean))));

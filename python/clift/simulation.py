@@ -382,6 +382,58 @@ class Run(Fixed):
         with written(Path(path), TraceError):
             return write(self, Path(path))
 
+    def p1203(
+        self,
+        resolutions: Sequence[str],
+        flow: int = 0,
+        fps: float = 25.0,
+        display: str = "1920x1080",
+        device: str = "pc",
+        audio_kbps: float | None = None,
+    ) -> dict[str, Any]:
+        """What a viewer saw of a video, as input of a P.1203 tool in mode 0.
+
+        CLIFT does not compute the score: the recommendation's own implementation (`itu_p1203`) may
+        be used for non-commercial research only. Its command reads this dict as JSON:
+        `p1203-standalone FILE`. The segments are those played until the end of the run, the last
+        one cut there; start-up is a stall at time 0. Codecs are H.264 and AAC-LC.
+
+        Args:
+            resolutions: Resolution of each rate of the ladder, e.g. `["640x360", "1280x720"]`.
+            flow: Number of the flow.
+            fps: Frames per second.
+            display: Resolution of the display.
+            device: "pc" or "mobile".
+            audio_kbps: Rate of the audio; None: without audio, which the tool takes for the best.
+
+        Returns:
+            A JSON-able dict of `IGen`, `I11`, `I13` and `I23`: times in s of playing time, rates in
+            kbit/s.
+
+        Raises:
+            ScenarioError: If the flow has no video, or an argument is wrong.
+
+        Example:
+            >>> import clift
+            >>> application = {"type": "video", "ladder": ["1 Mbit/s", "3 Mbit/s"], "length": "8 s"}
+            >>> leg = {"leg": {"rate": "2 Mbit/s", "delay": "20 ms"}}
+            >>> values = {"application": application, "path": [leg], "duration": "60 s"}
+            >>> found = clift.simulate(clift.Scenario(values)).p1203(["640x360", "1280x720"])
+            >>> found["I13"]["segments"][1]["resolution"], found["I13"]["segments"][1]["bitrate"]
+            ('640x360', 1000.0)
+            >>> [start for start, _ in found["I23"]["stalling"]]
+            [0.0]
+        """
+        from clift.p1203 import record
+
+        outcome = self._outcome
+        if isinstance(outcome, StoredOutcome):
+            outcome = _clift.run(self.scenario.setup())
+        video = outcome.video(_parse.whole("flow", flow, 0, _parse.COUNT))
+        if video is None:
+            raise ScenarioError(f'flow = {flow}: has no video; give a flow with type = "video"')
+        return record(video, flow, resolutions, fps, display, device, audio_kbps)
+
     def to_pandas(self, name: str = "series") -> pd.DataFrame:
         """A table of the run as a pandas data frame; needs pandas.
 

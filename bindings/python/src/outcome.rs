@@ -45,6 +45,24 @@ impl Outcome {
         object(py, &self.0.summary())
     }
 
+    /// The course of a video: playing time of a segment, rates of the ladder and of the segments
+    /// received (bit/s), start-up or None, interruptions as playing time before each and duration,
+    /// and the playing time played. Times are in s. `None` if the flow has no video.
+    #[allow(clippy::type_complexity)]
+    fn video(
+        &self,
+        flow: usize,
+    ) -> Option<(f64, Vec<u64>, Vec<u64>, Option<f64>, Vec<(f64, f64)>, f64)> {
+        let video = self.0.flows.get(flow)?.video.as_ref()?;
+        let seconds =
+            |&(before, lasted): &(Duration, Duration)| (before.as_secs_f64(), lasted.as_secs_f64());
+        let startup = video.startup.map(Duration::as_secs_f64);
+        let interruptions = video.interruptions.iter().map(seconds).collect();
+        let (segment, played) = (video.segment.as_secs_f64(), video.played.as_secs_f64());
+        let (ladder, rates) = (video.ladder.clone(), video.rates.clone());
+        Some((segment, ladder, rates, startup, interruptions, played))
+    }
+
     /// All finite numbers of the summary by their dotted names. For more than a hundred flows, the
     /// least, the median and the most of each number.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -37,7 +37,7 @@ pub struct RequestMetrics {
 }
 
 /// Metrics of a video.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct VideoMetrics {
     /// Segments requested.
@@ -60,6 +60,14 @@ pub struct VideoMetrics {
     /// rate for each second of start-up and stalls, divided by the segments (Yin et al. 2015,
     /// equation 5, "balanced"); `None` before the first picture.
     pub quality: Option<f64>,
+    /// Playing time of a segment.
+    pub segment: Duration,
+    /// Rates in which each segment was available, bit/s.
+    pub ladder: Vec<u64>,
+    /// Rate of each segment received, bit/s, in order.
+    pub rates: Vec<u64>,
+    /// Interruptions of the playback: playing time before each, and how long it lasted.
+    pub interruptions: Vec<(Duration, Duration)>,
 }
 
 /// Metrics of a voice call, in one direction.

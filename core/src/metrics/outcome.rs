@@ -65,19 +65,24 @@ impl Outcome {
 
     /// Mean quality of experience in kbit/s over the videos of the run; `None` without videos.
     pub(super) fn video_quality(&self) -> Option<Value> {
-        let videos = self.flows.iter().filter_map(|flow| flow.video);
+        let videos = self.flows.iter().filter_map(|flow| flow.video.as_ref());
         mean(videos.map(|video| video.quality.map(|rate| rate / 1e3)))
     }
 
     /// Mean rate in kbit/s over the videos of the run; `None` without videos.
     pub(super) fn video_rate(&self) -> Option<Value> {
-        let videos = self.flows.iter().filter_map(|flow| flow.video);
+        let videos = self.flows.iter().filter_map(|flow| flow.video.as_ref());
         mean(videos.map(|video| video.mean_rate.map(|rate| rate / 1e3)))
     }
 
     /// Mean share of the stalled time over the videos of the run; `None` without videos.
     pub(super) fn stalled(&self) -> Option<Value> {
-        mean(self.flows.iter().filter_map(|flow| flow.video).map(|video| video.share_stalled()))
+        mean(
+            self.flows
+                .iter()
+                .filter_map(|flow| flow.video.as_ref())
+                .map(|video| video.share_stalled()),
+        )
     }
 
     /// Mean rate in kbit/s over the conferences of the run; `None` without conferences.

@@ -76,6 +76,11 @@ impl Rates {
         self.ladder[self.current.unwrap_or(0)]
     }
 
+    /// All rates, bit/s.
+    pub(super) fn ladder(&self) -> &[u64] {
+        &self.ladder
+    }
+
     /// Number of times that the rate changed.
     pub(super) fn switches(&self) -> u64 {
         self.switches

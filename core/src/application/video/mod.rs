@@ -134,7 +134,7 @@ impl Application for Video {
             rates: Rates::new(ladder, self.adaptation.unwrap_or_default(), self.buffer()),
             player: Player::new(start, self.segment(), self.startup()),
             buffer: self.buffer(),
-            received: 0,
+            received: Vec::new(),
             bits: 0,
             last: start,
         }))
@@ -149,7 +149,8 @@ struct Stream {
     rates: Rates,
     player: Player,
     buffer: Duration,
-    received: u64,
+    /// Rate of each segment received, bit/s.
+    received: Vec<u64>,
     /// Bits of the segments received.
     bits: u128,
     last: Instant,
@@ -171,7 +172,7 @@ impl Stream {
     }
 
     fn is_received(&self) -> bool {
-        self.segments.is_some_and(|count| self.received >= count)
+        self.segments.is_some_and(|count| self.received.len() as u64 >= count)
     }
 }
 
@@ -200,7 +201,7 @@ impl Session for Stream {
             let took = now.saturating_since(self.dialogue.asked);
             let size = self.size(self.rates.current());
             self.rates.received(size * 8, took);
-            self.received += 1;
+            self.received.push(self.rates.current());
             self.bits += u128::from(size) * 8;
             self.last = now;
             self.player.received(now, self.is_received());
@@ -222,24 +223,28 @@ impl Session for Stream {
             metrics.completed = Some(self.last);
         }
         let playback = self.player.until(until);
-        let count = self.received as f64;
+        let (count, stalled) = (self.received.len() as f64, playback.stalled());
         let length = self.player.segment().as_secs_f64() * count;
         let mean_rate = (length > 0.0).then(|| self.bits as f64 / length);
         let quality = |startup: Duration| {
-            let waited = (startup + playback.stalled).as_secs_f64();
+            let waited = (startup + stalled).as_secs_f64();
             let lost = self.rates.changes() as f64 + self.rates.highest() as f64 * waited;
             Some(mean_rate? - lost / count)
         };
         metrics.video = Some(VideoMetrics {
             requested: self.dialogue.sent,
-            received: self.received,
+            received: self.received.len() as u64,
             startup: playback.startup,
-            stalls: playback.stalls,
-            stalled: playback.stalled,
+            stalls: playback.stalls.len() as u64,
+            stalled,
             played: playback.played,
             switches: self.rates.switches(),
             mean_rate,
             quality: playback.startup.and_then(quality),
+            segment: self.player.segment(),
+            ladder: self.rates.ladder().to_vec(),
+            rates: self.received.clone(),
+            interruptions: playback.stalls,
         });
     }
 }

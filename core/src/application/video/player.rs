@@ -13,8 +13,8 @@ pub(super) struct Player {
     /// Whether all segments have arrived.
     is_complete: bool,
     began: Option<Instant>,
-    stalls: u64,
-    stalled: Duration,
+    /// Interruptions: playing time before each, and how long it lasted.
+    stalls: Vec<(Duration, Duration)>,
     /// Playing time of the segments received.
     received: Duration,
 }
@@ -31,13 +31,20 @@ enum State {
 
 /// What a user saw. `startup + stalled + played` is the time from the start until then, or until
 /// the video ended.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Playback {
     /// Time from the start to the first picture; `None` if there was none.
     pub(super) startup: Option<Duration>,
-    pub(super) stalls: u64,
-    pub(super) stalled: Duration,
+    /// Interruptions: playing time before each, and how long it lasted.
+    pub(super) stalls: Vec<(Duration, Duration)>,
     pub(super) played: Duration,
+}
+
+impl Playback {
+    /// Total time of the interruptions.
+    pub(super) fn stalled(&self) -> Duration {
+        self.stalls.iter().fold(Duration::ZERO, |sum, &(_, lasted)| sum + lasted)
+    }
 }
 
 impl Player {
@@ -50,8 +57,7 @@ impl Player {
             state: State::Waiting(start, Duration::ZERO),
             is_complete: false,
             began: None,
-            stalls: 0,
-            stalled: Duration::ZERO,
+            stalls: Vec::new(),
             received: Duration::ZERO,
         }
     }
@@ -77,8 +83,8 @@ impl Player {
                 } else {
                     if self.began.is_none() {
                         self.began = Some(now);
-                    } else {
-                        self.stalled += now.saturating_since(since);
+                    } else if let Some((_, lasted)) = self.stalls.last_mut() {
+                        *lasted = now.saturating_since(since);
                     }
                     State::Playing(now + content)
                 }
@@ -96,7 +102,7 @@ impl Player {
             self.state = if self.is_complete {
                 State::Over
             } else {
-                self.stalls += 1;
+                self.stalls.push((self.received, Duration::ZERO));
                 State::Waiting(empty, Duration::ZERO)
             };
         }
@@ -139,10 +145,11 @@ impl Player {
     pub(super) fn until(&self, end: Instant) -> Playback {
         let mut player = self.clone();
         player.advance(end);
-        let waited = match player.state {
-            State::Waiting(since, _) if player.began.is_some() => end.saturating_since(since),
-            _ => Duration::ZERO,
-        };
+        if let (State::Waiting(since, _), Some((_, lasted))) =
+            (player.state, player.stalls.last_mut())
+        {
+            *lasted = end.saturating_since(since);
+        }
         // Content in the buffer has not been played.
         let ahead = match player.state {
             State::Waiting(_, content) => content,
@@ -152,7 +159,6 @@ impl Player {
         Playback {
             startup: player.began.map(|began| began.saturating_since(player.start)),
             stalls: player.stalls,
-            stalled: player.stalled + waited,
             played: player.received - ahead,
         }
     }
@@ -173,14 +179,10 @@ mod tests {
         Player::new(at(1), Duration::from_secs(4), Duration::from_secs(8))
     }
 
-    fn seen(startup: u64, stalls: u64, stalled: u64, played: u64) -> Playback {
+    fn seen(startup: u64, stalls: &[(u64, u64)], played: u64) -> Playback {
         let secs = Duration::from_secs;
-        Playback {
-            startup: Some(secs(startup)),
-            stalls,
-            stalled: secs(stalled),
-            played: secs(played),
-        }
+        let stalls = stalls.iter().map(|&(before, lasted)| (secs(before), secs(lasted)));
+        Playback { startup: Some(secs(startup)), stalls: stalls.collect(), played: secs(played) }
     }
 
     #[test]
@@ -189,17 +191,17 @@ mod tests {
         player.received(at(3), false);
         assert_eq!((player.until(at(4)).startup, player.content(at(4)).as_secs_f64()), (None, 4.0));
         player.received(at(6), false); // plays until 14 s
-        assert_eq!(player.until(at(7)), seen(5, 0, 0, 1));
+        assert_eq!(player.until(at(7)), seen(5, &[], 1));
         player.received(at(14), false); // just in time: until 18 s
-        assert_eq!(player.until(at(18)), seen(5, 1, 0, 12));
+        assert_eq!(player.until(at(18)), seen(5, &[(12, 0)], 12));
         player.received(at(20), false); // one segment is not enough
-        assert_eq!(player.until(at(21)), seen(5, 1, 3, 12));
+        assert_eq!(player.until(at(21)), seen(5, &[(12, 3)], 12));
         player.received(at(23), true); // two are: until 31 s
-        assert_eq!(player.until(at(25)), seen(5, 1, 5, 14));
+        assert_eq!(player.until(at(25)), seen(5, &[(12, 5)], 14));
         assert_eq!((player.end(), player.is_over()), (Some(at(31)), false));
         player.advance(at(31));
         assert!(player.is_over());
-        assert_eq!(player.until(at(99)), seen(5, 1, 5, 20));
+        assert_eq!(player.until(at(99)), seen(5, &[(12, 5)], 20));
     }
 
     #[test]
@@ -226,8 +228,9 @@ mod tests {
                 now += gap;
                 player.received(at(now), is_whole && index + 1 == gaps.len());
                 let end = at(now + rest);
-                let Playback { startup, stalled, played, .. } = player.until(end);
-                let all = startup.unwrap_or(end - at(1)) + stalled + played;
+                let seen = player.until(end);
+                let (startup, played) = (seen.startup, seen.played);
+                let all = startup.unwrap_or(end - at(1)) + seen.stalled() + played;
                 let length = Duration::from_secs(4 * (index as u64 + 1));
                 prop_assert!(played <= length);
                 if played < length || !player.is_complete {
