@@ -147,3 +147,20 @@ def test_a_3gpp_link_refuses_frames_that_differ(
     assert run(words) == 0
     (folder / "one.csv").rename(folder / "frames.csv")
     assert run(["run", "x.toml", "--quiet", "--json"]) == 0
+
+
+@pytest.mark.parametrize(("esn0", "rate"), [("5.28", 0.170), ("5.33", 0.0625), ("5.7", 0.0)])
+def test_a_decoder_curve_loses_frames_at_its_rate(esn0: str, rate: float, tmp_path: Path) -> None:
+    """At 5.33 dB, between 5.28 and 5.38 dB, it is the geometric mean of 0.170 and 0.0230."""
+    log = tmp_path / "log.csv"
+    log.write_text("time,esn0\n" + "".join(f"{second},{esn0}\n" for second in range(300)))
+    coding = {"modcod": "8PSK 3/5", "modcod_table": "dvb-s2-short"}
+    how = {"time": "time:s", "esn0": "esn0:dB", "symbol_rate": "500 kBd"}
+    phy = clift.import_modem(log, **how, **coding)
+    assert phy.lldu_bytes == (9552 - 80) // 8
+    share = np.mean(phy.d_ns == 0)
+    # Frames of 5490 symbols for 300 s: five standard errors.
+    assert len(phy) == 300 * SYMBOLS_PER_S // 5490 + 1
+    assert abs(share - rate) < 5 * (max(rate, 1e-4) / len(phy)) ** 0.5
+    drawn = [note for note in phy.notes["assumed"] if "frame error rate" in note]
+    assert len(drawn) == 1

@@ -236,8 +236,9 @@ def import_modem(
         modcod: A MODCOD, or a column of names (`QPSK 3/4`, `8psk_2/3`) or of DVB-S2's numbers, 1 to
             28. A row without one sends nothing.
         modcod_table: `"dvb-s2"` (ETSI EN 302 307-1, table 13), `"dvb-s2x"` (that and EN 302 307-2,
-            table 20a; the default), or a file of TOML or CSV with `name`, `efficiency` in
-            bit/symbol, `threshold_db` and perhaps `symbols` of a frame.
+            table 20a; the default), `"dvb-s2-short"` (five MODCODs with the frame error rates of a
+            decoder), or a file of TOML or CSV with `name`, `efficiency` in bit/symbol,
+            `threshold_db` and perhaps `symbols` of a frame and, in TOML, `curve`.
         frame_symbols: Symbols per frame, if they differ from the table's.
         margin: Margin of adaptive coding, such as `"1 dB"`; default: none.
         acm_delay: Age of the Es/N0 that adaptive coding uses, such as `"500 ms"`; default: 0.

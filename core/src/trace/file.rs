@@ -108,9 +108,10 @@ pub struct TraceFile {
     /// the Es/N0.
     #[serde(default)]
     pub modcod: Option<String>,
-    /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (the default), or a TOML or CSV file with
-    /// name, efficiency (bit/symbol), threshold_db and optionally symbols (per frame), relative to
-    /// the same folder.
+    /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (the default), "dvb-s2-short" (five with
+    /// the frame error rates of a decoder), or a TOML or CSV file with name, efficiency (bit/symbol),
+    /// threshold_db and optionally symbols (per frame) and, in TOML, curve (pairs of Es/N0 in dB and
+    /// frame error rate), relative to the same folder.
     #[serde(default)]
     pub modcod_table: Option<String>,
     /// Symbols per frame, if they differ from those of the table.

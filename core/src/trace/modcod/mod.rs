@@ -20,6 +20,10 @@ pub struct Modcod {
     /// Symbols per frame, if the table gives them.
     #[serde(default)]
     pub symbols: Option<u32>,
+    /// Frame error rates of its decoder, each with its Es/N0 in dB, in order of Es/N0. Empty: no
+    /// frame is lost from the threshold on, and all are below it.
+    #[serde(default)]
+    pub curve: Vec<(f64, f64)>,
 }
 
 /// The MODCODs of a modem.
@@ -41,6 +45,28 @@ pub struct Modcods {
 }
 
 impl Modcod {
+    /// Probability that a frame is lost at `esn0_db`. Between the points of the curve, and beyond
+    /// them along its first and its last two, the logarithm of the rate is linear in dB.
+    ///
+    /// ```
+    /// use clift::trace::Modcods;
+    /// let curves = Modcods::preset("dvb-s2-short").unwrap();
+    /// let qpsk = curves.get(curves.find("QPSK 3/5").unwrap());
+    /// assert!((qpsk.error_rate(2.12) - 0.034).abs() < 1e-9);
+    /// assert!((qpsk.error_rate(qpsk.threshold_db) / 1e-5 - 1.0).abs() < 0.1);
+    /// assert_eq!(qpsk.error_rate(1.0), 1.0);
+    /// ```
+    pub fn error_rate(&self, esn0_db: f64) -> f64 {
+        if self.curve.len() < 2 {
+            return if esn0_db >= self.threshold_db { 0.0 } else { 1.0 };
+        }
+        let next = self.curve.partition_point(|&(at, _)| at < esn0_db);
+        let next = next.clamp(1, self.curve.len() - 1);
+        let ((from, high), (to, low)) = (self.curve[next - 1], self.curve[next]);
+        let part = (esn0_db - from) / (to - from);
+        libm::exp(libm::log(high) + part * (libm::log(low) - libm::log(high))).min(1.0)
+    }
+
     /// Bytes of a frame of `symbols` symbols, or of the symbols in the table; `None` if neither is
     /// given, or less than 1 byte fits.
     pub fn bytes(&self, symbols: Option<u32>) -> Option<u32> {
@@ -52,11 +78,17 @@ impl Modcod {
 
 impl Modcods {
     /// Names of the presets.
-    pub const PRESETS: [&str; 2] = ["dvb-s2", "dvb-s2x"];
+    pub const PRESETS: [&str; 3] = ["dvb-s2", "dvb-s2x", "dvb-s2-short"];
 
     /// A table of a standard: `dvb-s2` (ETSI EN 302 307-1, table 13) or `dvb-s2x` (the same and EN
-    /// 302 307-2, table 20a); normal frames without pilots.
+    /// 302 307-2, table 20a); normal frames without pilots. Or `dvb-s2-short`: five MODCODs of DVB-S2
+    /// with short frames and the frame error rates of a decoder.
     pub fn preset(name: &str) -> Option<Self> {
+        if name == "dvb-s2-short" {
+            let about = "DVB-S2, short frames, no pilots, with the frame error rates of AFF3CT's \
+                         receiver (50 iterations)";
+            return Some(Self { entries: presets::short(), about: about.to_owned() });
+        }
         let (added, about): (&[presets::Entry], _) = match name {
             "dvb-s2" => (&[], "DVB-S2, normal frames, no pilots (EN 302 307-1, table 13)"),
             "dvb-s2x" => (
@@ -70,14 +102,15 @@ impl Modcods {
             name: name.to_owned(),
             efficiency,
             threshold_db,
-            symbols: Some(presets::symbols(name)),
+            symbols: Some(presets::symbols(name, 64_800)),
+            curve: Vec::new(),
         };
         let entries = presets::DVB_S2.iter().chain(added).map(entry).collect();
         Some(Self { entries, about: about.to_owned() })
     }
 
     /// A table in TOML: `[[modcod]]` with `name`, `efficiency`, `threshold_db` and optionally
-    /// `symbols`.
+    /// `symbols` and `curve`.
     ///
     /// # Errors
     /// The first fault.
@@ -136,7 +169,13 @@ impl Modcods {
                 })?),
             };
             let (efficiency, threshold_db) = (number(1)?, number(2)?);
-            entries.push(Modcod { name: field(0), efficiency, threshold_db, symbols });
+            entries.push(Modcod {
+                name: field(0),
+                efficiency,
+                threshold_db,
+                symbols,
+                curve: Vec::new(),
+            });
         }
         Self::of(entries, about).map_err(|reason| ReadError::File(Fault::Table(reason)))
     }
@@ -156,6 +195,9 @@ impl Modcods {
                 "has no threshold from -100 to 100 dB"
             } else if entry.symbols == Some(0) {
                 "has frames without symbols"
+            } else if !is_curve(&entry.curve) {
+                "has no valid curve: give two or more pairs of Es/N0 in dB, which rises, and frame \
+                 error rate, which falls, above 0 and up to 1"
             } else if entries[..place].iter().any(|other| self::plain(&other.name) == plain) {
                 "occurs twice"
             } else {
@@ -206,6 +248,12 @@ impl Modcods {
     pub fn about(&self) -> &str {
         &self.about
     }
+}
+
+fn is_curve(curve: &[(f64, f64)]) -> bool {
+    let is_in = |&(at, rate): &(f64, f64)| at.abs() <= 100.0 && rate > 0.0 && rate <= 1.0;
+    let falls = |pair: &[(f64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1;
+    curve.len() != 1 && curve.iter().all(is_in) && curve.windows(2).all(falls)
 }
 
 /// Normalises a name, for comparison.
@@ -276,6 +324,33 @@ mod tests {
         let fault = |text: &str| Modcods::of_toml(text, "x").unwrap_err().to_string();
         assert!(fault("[[modcod]]\nname = 3\n").starts_with("line 2: "));
         assert!(fault("x = 1\n").starts_with("line 1: unknown field `x`"));
+    }
+
+    /// EN 302 307-1, table 13: short frames need 0.2 to 0.3 dB more than normal ones. The data bits
+    /// of a frame are those of BCH less the baseband header of 80.
+    #[test]
+    fn the_curves_of_short_frames_agree_with_the_standard() {
+        let (normal, short) = (Modcods::preset("dvb-s2").unwrap(), Modcods::preset("dvb-s2-short"));
+        for entry in short.unwrap().all() {
+            let own = normal.get(normal.find(&entry.name).unwrap());
+            let more = entry.threshold_db - own.threshold_db;
+            assert!((0.15..0.3).contains(&more), "{entry:?}");
+            assert!((entry.error_rate(entry.threshold_db) / 1e-5 - 1.0).abs() < 0.1, "{entry:?}");
+            let bits = entry.efficiency * f64::from(entry.symbols.unwrap());
+            assert!([9552.0 - 80.0, 14_232.0 - 80.0].iter().any(|own| (bits - own).abs() < 1e-6));
+            assert!(is_curve(&entry.curve));
+        }
+        let of = |curve: &str| {
+            let rest = "name = \"a\"\nefficiency = 1.0\nthreshold_db = 2.0\n";
+            Modcods::of_toml(&format!("[[modcod]]\n{rest}curve = {curve}\n"), "x")
+        };
+        let table = of("[[0.0, 1.0], [1.0, 0.01]]").unwrap();
+        let rates = [-1.0, 0.5, 2.0].map(|at| table.get(0).error_rate(at));
+        assert_eq!((rates[0], rates[1].round(), table.get(0).threshold_db), (1.0, 0.0, 2.0));
+        assert!((rates[1] - 0.1).abs() < 1e-12 && (rates[2] - 1e-4).abs() < 1e-15, "{rates:?}");
+        for wrong in ["[[0.0, 1.0]]", "[[0.0, 0.1], [1.0, 0.2]]", "[[0.0, 0.1], [1.0, 0.0]]"] {
+            assert!(of(wrong).unwrap_err().to_string().contains("has no valid curve"), "{wrong}");
+        }
     }
 
     proptest! {

@@ -58,7 +58,7 @@ pub(super) struct Frames<'a> {
     pub(super) desperate: u64,
     /// Frames that wait for an earlier one, or would if order were kept.
     pub(super) waited: u64,
-    /// True if a row lost some but not all of its frames.
+    /// True if draws decided which frames were lost.
     pub(super) drawn: bool,
     /// Rows in which no frame starts, because an earlier one is still being sent.
     pub(super) idle: u64,
@@ -139,9 +139,18 @@ impl<'a> Frames<'a> {
             self.budget.grow(&mut self.bytes, "frames")?;
             self.next += u128::from(symbols) * SECOND;
             let end = self.next.div_ceil(rate) as i64;
-            let received = signal.esn0.is_some_and(|esn0| esn0 >= modcod.threshold_db);
+            let lost = signal.esn0.map_or(1.0, |esn0| modcod.error_rate(esn0));
             self.sent[index].0 += 1;
-            let arrived = signal.loss.is_some() || received;
+            // A log without errors and a MODCOD without a curve need no draw.
+            let arrived = signal.loss.is_some()
+                || match lost {
+                    0.0 => true,
+                    1.0 => false,
+                    rate => {
+                        self.drawn = true;
+                        uniform(&mut self.losses) >= rate
+                    }
+                };
             self.sent[index].1 += u64::from(!arrived);
             self.t.push(t);
             self.bytes.push(i64::from(bytes));
@@ -152,8 +161,7 @@ impl<'a> Frames<'a> {
             let share = share(loss, row.len() as u128, "shares")?;
             self.drawn |= share > 0.0 && share < 1.0 && !row.is_empty();
             for slot in row.clone() {
-                let uniform = (self.losses.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-                if uniform < share {
+                if uniform(&mut self.losses) < share {
                     self.d[slot] = 0;
                     self.sent[signal.modcod.unwrap_or_default()].1 += 1;
                 }
@@ -215,4 +223,9 @@ impl<'a> Frames<'a> {
     pub(super) fn columns(self) -> Result<(Vec<i64>, Vec<i64>, Sizes), crate::trace::TraceError> {
         Ok((self.t, self.d, Sizes::each(self.bytes.into())?))
     }
+}
+
+/// A number from 0 on and below 1.
+fn uniform(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

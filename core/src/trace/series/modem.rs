@@ -297,7 +297,8 @@ fn table(how: &TraceFile, input: &Input<'_>) -> Result<Modcods, FileError> {
     }
     let path = std::path::Path::new(named);
     if path.extension().is_none() {
-        let cure = "is neither a preset (dvb-s2, dvb-s2x) nor a file of .toml or .csv";
+        let cure =
+            "is neither a preset (dvb-s2, dvb-s2x, dvb-s2-short) nor a file of .toml or .csv";
         return Err(how.wrong("modcod_table", cure, input));
     }
     let mut text = Vec::new();

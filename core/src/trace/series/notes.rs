@@ -111,6 +111,11 @@ impl SeriesImport<'_> {
             );
         }
         match &series.loss {
+            None if series.modem.is_some() && self.drawn() => assumed.push(format!(
+                "a frame is lost with the frame error rate of its MODCOD's curve at the Es/N0 of \
+                 its row, drawn with seed {}",
+                series.seed
+            )),
             None if series.modem.is_some() => assumed.push(
                 "a frame is lost if the Es/N0 of its row is below its MODCOD's threshold"
                     .to_owned(),
