@@ -269,3 +269,14 @@ def test_an_interrupted_search_answers_from_the_runs_that_are_done(
     assert not found.found.is_complete
     assert found.answer.startswith(f"After {found.found.done} of ")
     assert not found.changes
+
+
+def test_bulk_runs_leave_slow_start_behind_if_the_log_is_long_enough(tmp_path: Path) -> None:
+    log = tmp_path / "log.parquet"
+    few = {"schemes": ["none"], "transports": ["TCP cubic", "TCP bbr"], "progress": False}
+    for seconds, window_s in ((240, 24.0), (600, 50.0)):
+        phy = clift.channel.bernoulli(slots=10 * seconds, slot_ns=100_000_000, p=0.01, seed=1)
+        phy.write(log)
+        assert clift.advise(log, rtt="500 ms", **few).link.window_s == window_s
+    # A file ends by itself.
+    assert clift.advise(log, rtt="500 ms", task="file=10kB", **few).link.window_s == 15.0

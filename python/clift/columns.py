@@ -118,6 +118,8 @@ def guessed(text: str) -> Columns | None:
     Example:
         >>> guessed("time,throughput_mbps,loss\n2024-05-28T19:08:35,2.9,99\n").options
         '--time time:date --rate throughput_mbps:Mbit/s --rate-is received --loss loss:%'
+        >>> guessed("s,EsN0_dB,MODCOD\n0,7.5,QPSK 3/4\n").options
+        "--time 1:s --esn0 EsN0_dB:dB --symbol-rate '10 kBd' --modcod MODCOD"
         >>> guessed("Dear reader,\n") is None
         True
     """
