@@ -131,8 +131,9 @@ wheel: $(VENV)/tools wasm ## the Python package in dist/: its source, and a whee
 wasm: python/clift/explore/clift.wasm ## the core as WebAssembly, for `clift explore`; skipped where its target cannot be had
 
 # A page carries the module. Less inlining makes it 4 % smaller and runs 6 to 10 % slower; without padding of
-# indices, which linking needs, it is another 2 % smaller.
-WASM_FLAGS := "-Cllvm-args=-inlinehint-threshold=50", "-Clink-arg=--compress-relocations"
+# indices, which linking needs, it is another 2 % smaller. Messages name sources without this machine's folders.
+WASM_FLAGS := "-Cllvm-args=-inlinehint-threshold=50", "-Clink-arg=--compress-relocations", \
+	"--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=crates", "--remap-path-prefix=$(CURDIR)=clift"
 
 python/clift/explore/clift.wasm: $(CORE) $(wildcard bindings/wasm/src/*.rs) bindings/wasm/Cargo.toml
 	@if rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null | xargs -r test -d || \
