@@ -278,5 +278,5 @@ def test_bulk_runs_leave_slow_start_behind_if_the_log_is_long_enough(tmp_path: P
         phy = clift.channel.bernoulli(slots=10 * seconds, slot_ns=100_000_000, p=0.01, seed=1)
         phy.write(log)
         assert clift.advise(log, rtt="500 ms", **few).link.window_s == window_s
-    # A file ends by itself.
+    # A file has an end, so that its runs are short.
     assert clift.advise(log, rtt="500 ms", task="file=10kB", **few).link.window_s == 15.0

@@ -252,7 +252,7 @@ fn diagnosed(setup: &Setup) -> Diagnosis {
 }
 
 /// The capacity of several paths is that of the narrowest set of hops of which each path crosses
-/// one: here the hops of their own, unless what they share is slower than both.
+/// one: here the hops of each path, unless what they share is slower than both.
 #[test]
 fn a_budget_covers_the_narrowest_hops_of_all_paths() {
     for (shared, expected) in [(60_000, vec![0, 1]), (25_000, vec![2]), (6000, vec![2])] {

@@ -20,7 +20,7 @@ pub(super) struct Successor {
 impl LiveScheme for Successor {
     fn wants(&self, data_wait: bool) -> Option<i64> {
         if !self.has_begun {
-            // In the slot at `at` the schemes change, whatever is to be sent.
+            // In the slot at `at` the schemes change, even if nothing is to be sent.
             return earliest(self.before.wants(data_wait), Some(self.at));
         }
         earliest(self.before.wants(false), self.next.wants(data_wait))
