@@ -8,7 +8,7 @@ use crate::trace::decimal::{parse_scaled, with_point};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::step::StepDetector;
 use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
-use crate::units::Duration;
+use crate::units::{Duration, counted};
 
 use super::frames::{Frames, Signal};
 use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
@@ -164,9 +164,26 @@ impl<'a> SeriesImport<'a> {
             }
         }
         if self.rows == 0 {
-            // A header may have fewer fields, but all rows have the same number.
+            // Rows may have fewer fields than the header, but all have the same number.
             self.columns = row.len();
-        } else if row.len() != self.columns {
+        }
+        if let Some(header) = &self.header
+            && row.filled() > header.len()
+        {
+            let cure = match self.decimals.allowed {
+                true => "give every column a name, or remove the header",
+                false => {
+                    "if commas are decimal, columns must be separated by semicolons or tabs; if \
+                     text has commas, it must be quoted"
+                }
+            };
+            return Err(Fault::Table(format!(
+                "{}, more than the {} of the header; {cure}",
+                counted(row.filled(), "field", "fields"),
+                header.len()
+            )));
+        }
+        if row.len() != self.columns {
             return Err(Fault::Columns { found: row.len(), expected: self.columns });
         }
         let Some(layout) = &self.layout else { return Ok(()) };

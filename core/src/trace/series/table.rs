@@ -113,6 +113,12 @@ impl<'a> Row<'a> {
         self.ends.len()
     }
 
+    /// Number of fields up to the last that is not empty.
+    pub(in crate::trace) fn filled(self) -> usize {
+        let has_text = |&index: &usize| self.field(index).is_some_and(|field| !field.is_empty());
+        (0..self.len()).rev().find(has_text).map_or(0, |index| index + 1)
+    }
+
     /// A field, counted from 0, without surrounding white space.
     pub(in crate::trace) fn field(self, index: usize) -> Option<&'a [u8]> {
         let end = *self.ends.get(index)?;

@@ -391,6 +391,25 @@ fn faults_have_a_line_and_a_cure() {
 }
 
 #[test]
+fn a_row_has_no_more_fields_than_the_header() {
+    let keys = "rate=2:kbit/s loss=3:%";
+    let commas = "Zeit [s],Rate [Mbit/s],Verlust [%]\n0,9,99,0,35\n1,9,95,0,28\n";
+    assert_eq!(
+        fault(commas, keys),
+        "line 2: 5 fields, more than the 3 of the header; if commas are decimal, columns must be \
+         separated by semicolons or tabs; if text has commas, it must be quoted"
+    );
+    let spaces = "t rate\n0 9 1\n1 9 1\n";
+    let expected = "line 2: 3 fields, more than the 2 of the header; give every column a name";
+    assert!(fault(spaces, keys).starts_with(expected));
+    // A later row with a value after empty fields, and rows that end in separators.
+    let late = "t,r,l\n0,9,1,,\n1,9,1,,5\n";
+    assert!(fault(late, keys).starts_with("line 3: 5 fields, more than the 3"));
+    let ending = "t,r,l\n0,9,1,,\n1,9,1,,\n";
+    assert_eq!(imported(ending, keys).t(), imported(&ending.replace(",,", ""), keys).t());
+}
+
+#[test]
 fn flags_read_as_per_cent_and_zero_delays_cause_warnings() {
     let warnings = |text: &str, keys: &str| imported(text, keys).header().notes.warnings.join("; ");
     let flags = "0 1 0\n1 0 5\n2 1 5\n3 0 5\n";
