@@ -209,17 +209,25 @@ impl BitRate {
         self.0.get()
     }
 
-    /// Time to send `size` at this rate, rounded to the nearest nanosecond.
+    /// Time to send `size` at this rate, rounded to the nearest nanosecond; at most
+    /// [`Duration::MAX`].
     ///
     /// ```
     /// use clift::units::{BitRate, Bytes, Duration};
     /// let rate = BitRate::from_bits_per_second(263_000).unwrap();
     /// assert_eq!(rate.time_to_send(Bytes(33)), Duration::from_nanos(1_003_802));
+    /// let rate = BitRate::from_bits_per_second(1_000_000).unwrap();
+    /// assert_eq!(rate.time_to_send(Bytes(4_000_000_000)), Duration::from_secs(32_000));
     /// ```
     #[inline]
     pub fn time_to_send(self, size: Bytes) -> Duration {
-        let bits = u64::from(size.0) * 8 * 1_000_000_000;
-        Duration((bits + self.0.get() / 2) / self.0.get())
+        // Below 2.3 GB, a division of 64 bits.
+        let bits = u64::from(size.0).checked_mul(8 * 1_000_000_000);
+        if let Some(bits) = bits.and_then(|bits| bits.checked_add(self.0.get() / 2)) {
+            return Duration(bits / self.0.get());
+        }
+        let (rate, bits) = (u128::from(self.0.get()), u128::from(size.0) * 8 * 1_000_000_000);
+        Duration(u64::try_from((bits + rate / 2) / rate).unwrap_or(u64::MAX))
     }
 }
 

@@ -44,7 +44,8 @@ class LandMobile(Described):
             dB, distribution 14 dB, its 10 dB, aeronautical 6 dB).
         interleaving_ms: Depth of the interleaver, which is the decoding time; 0: none. The preset's
             unless given (36 ms; its 1 ms).
-        branches: Number of instants over which the interleaver spreads a code word; 0 for evenly.
+        branches: Number of instants over which the interleaver spreads a code word, up to 1000; 0
+            for evenly.
         environment: The states along the road. An environment replaces the calibration of the
             preset (no offset, even spreading). One of `urban`, `suburban`, `rural-wooded`,
             `village`, `residential`, `open`, `intermediate-tree-shadowed`, `heavy-tree-shadowed`.

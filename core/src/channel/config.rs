@@ -8,7 +8,7 @@ use super::{Bernoulli, Bursts, ErasureChannel, RegularSlots};
 use crate::budget::Budget;
 use crate::config::{Fault, parts, tagged};
 use crate::seed::Seed;
-use crate::trace::PhyTrace;
+use crate::trace::{LATEST, PhyTrace};
 use crate::units::{BitRate, Bytes, Duration};
 
 /// A channel: with its own slots, or with erasures on top of a trace.
@@ -243,6 +243,11 @@ impl SlotOptions {
             let given = self.slot.map_or("rate", |_| "slot");
             let cure = "the slot duration is 0 ns; give more time or a lower rate";
             return Err(Fault::new(given, cure));
+        }
+        if every.is_some_and(|every| every.as_nanos() > LATEST as u64) {
+            let given = self.slot.map(|_| "slot").or(self.lldu.map(|_| "lldu"));
+            let cure = "a slot takes over 2^61 ns (73 years); give less time or a higher rate";
+            return Err(Fault::new(given.unwrap_or("rate"), cure));
         }
         Ok(every)
     }

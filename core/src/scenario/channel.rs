@@ -84,7 +84,8 @@ pub(super) fn length(
     let slots = length.as_nanos() / slot.as_nanos();
     if slots == 0 || slots > MOST_SLOTS {
         let message = format!(
-            "{length} hold {slots} slots of {slot}; give a length of 1 to {MOST_SLOTS} slots"
+            "{length} hold {slots} slots of {slot}; give a length of 1 to {MOST_SLOTS} slots, or \
+             other slots (`lldu`, `rate`, `slot`)"
         );
         return Err(Fault::of(key, "length", message));
     }

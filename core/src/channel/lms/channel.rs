@@ -1,5 +1,6 @@
 //! A mobile terminal with a satellite channel, and the traces of that channel.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -45,6 +46,10 @@ pub struct LandMobile {
     /// Payload of a slot.
     pub lldu: Bytes,
 }
+
+/// Bound of the branches of an interleaver: each slot takes time in proportion to them. DVB-SH
+/// (ETSI EN 302 583) has 48.
+const MOST_BRANCHES: u32 = 1000;
 
 /// Speed of the terminal and wavelength of the carrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -333,6 +338,11 @@ impl LandMobile {
         if depth > Duration::from_secs(1000) {
             let wanted = "an interleaver of up to 1000 s";
             return Err(Fault::new("interleaving", out_of_range(depth, wanted)));
+        }
+        let branches = self.receiver.interleaver.branches.map_or(0, NonZeroU32::get);
+        if branches > MOST_BRANCHES {
+            let wanted = format!("at most {MOST_BRANCHES}, or 0 for evenly");
+            return Err(Fault::new("branches", out_of_range(branches, &wanted)));
         }
         Ok(())
     }

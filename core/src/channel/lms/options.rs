@@ -38,7 +38,7 @@ pub struct Options {
     /// Depth of the interleaver, which is also the decoding time; "0 ms" for none. Default: that of
     /// the preset (36 ms; its 1 ms).
     pub interleaving: Option<Duration>,
-    /// Number of instants over which the interleaver spreads a code word; 0 for evenly.
+    /// Number of instants over which the interleaver spreads a code word, up to 1000; 0 for evenly.
     pub branches: Option<u32>,
     /// The states along the road. An environment replaces the calibration of the preset (no offset,
     /// even spreading).

@@ -212,6 +212,40 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 3: channel.interleaving: 7200 s is out of range; give an interleaver of up to 1000 s",
         ),
         (
+            "[channel]\nmodel = \"lms\"\nbranches = 1001",
+            "geo.toml line 3: channel.branches: 1001 is out of range; give at most 1000, or 0 for",
+        ),
+        (
+            "[channel]\nmodel = \"bernoulli\"\nerasures = 0\nrate = \"1 bit/s\"\nlldu = \"4294967295 B\"",
+            "geo.toml line 5: channel.lldu: a slot takes over 2^61 ns (73 years); give less time",
+        ),
+        (
+            "channel = { model = \"bernoulli\", erasures = 0, rate = \"2 Mbit/s\", lldu = \"4294967295 B\" }",
+            "channel.length: 460 s hold 0 slots of 17179869.18 ms; give a length of 1 to 4294967295 slots, or other slots (`lldu`,",
+        ),
+        (
+            "[carrier]\nrate = \"5 Mbit/s\"\n[carrier.scheduler]\ntype = \"demand\"\nframe = \"1 h\"",
+            "geo.toml line 5: carrier.scheduler.frame: 3600 s holds 1500000 slots of 2.4 ms; give a frame of at most",
+        ),
+        (
+            "[carrier]\nrate = \"5 Mbit/s\"\nterminals = 20000\n[carrier.scheduler]\ntype = \"demand\"\nspread = 1000",
+            "geo.toml line 6: carrier.scheduler.spread: 1000 frames for each of 20000 terminals are over",
+        ),
+        (
+            "ntn.delay = \"9000000000 s\"",
+            "geo.toml line 1: ntn.delay: the propagation delay is over 2^59 ns (18 years); check the",
+        ),
+        (
+            "ntn.return_delay = \"9000000000 s\"",
+            "geo.toml line 1: ntn.return_delay: the propagation delay is over 2^59 ns",
+        ),
+        ("ntn.decoding = \"9000000000 s\"", "geo.toml line 1: ntn.decoding: the decoding time is"),
+        ("ntn.k_offset = \"9000000000 s\"", "geo.toml line 1: ntn.k_offset: K_offset is over 2^59"),
+        (
+            "ntn.processing = \"9000000000 s\"",
+            "geo.toml line 1: ntn.processing: the processing time is over 2^59 ns",
+        ),
+        (
             "[channel]\nmodel = \"lms\"\nlength = \"1 us\"",
             "geo.toml line 3: channel.length: 1 us hold 0 slots",
         ),

@@ -319,6 +319,9 @@ impl Default for NtnHeaders {
     }
 }
 
+/// Field, name and value of a time, and whether it must be above zero.
+type CheckedTime = (&'static str, &'static str, Duration, bool);
+
 impl NtnConfig {
     /// Bytes of a transport block.
     pub fn tb(&self) -> Bytes {
@@ -351,16 +354,8 @@ impl NtnConfig {
             let cure = "needs a trace, and its mutual information in every slot";
             return Err(Fault::new("combining", cure));
         }
-        for (field, name, time, positive) in self.times() {
-            if positive && time == Duration::ZERO {
-                let cure = format!("{name} of 0 ns; give a time above 0");
-                return Err(Fault::new(field, cure));
-            }
-            if time.as_nanos() > HORIZON as u64 {
-                let cure = format!("{name} is over 2^61 ns (73 years); check the unit");
-                return Err(Fault::new(field, cure));
-            }
-        }
+        Self::check_times(self.times())?;
+        Self::check_times(self.timer_times())?;
         if self.uplink.is_some()
             && let Some(name) = first_changed_key(&self.control)
         {
@@ -446,8 +441,23 @@ impl NtnConfig {
         }
     }
 
-    /// Field, name and value of every time, and whether it must be above zero.
-    fn times(&self) -> Vec<(&'static str, &'static str, Duration, bool)> {
+    /// Checks times, so that the sum of a few of them is in reach.
+    fn check_times(times: Vec<CheckedTime>) -> Result<(), Fault> {
+        for (field, name, time, positive) in times {
+            if positive && time == Duration::ZERO {
+                let cure = format!("{name} of 0 ns; give a time above 0");
+                return Err(Fault::new(field, cure));
+            }
+            if time.as_nanos() > HORIZON as u64 / 4 {
+                let cure = format!("{name} is over 2^59 ns (18 years); check the unit");
+                return Err(Fault::new(field, cure));
+            }
+        }
+        Ok(())
+    }
+
+    /// All times but the timers.
+    fn times(&self) -> Vec<CheckedTime> {
         let mut times = Vec::new();
         if let NtnPhy::Random { slot, decode, .. } = &self.phy {
             times.extend([
@@ -455,10 +465,13 @@ impl NtnConfig {
                 ("decoding", "the decoding time", *decode, true),
             ]);
         }
-        for propagation in [&self.propagation, &self.way_back] {
-            if let Propagation::Fixed(delay) = propagation {
-                times.push(("delay", "the propagation delay", *delay, false));
-            }
+        let ways = [
+            (&self.propagation, ["delay", "delays"]),
+            (&self.way_back, ["return_delay", "return_delays"]),
+        ];
+        for (propagation, [fixed, varying]) in ways {
+            let field = if matches!(propagation, Propagation::Fixed(_)) { fixed } else { varying };
+            times.push((field, "the propagation delay", propagation.longest(), false));
         }
         if let Some(offset) = self.k_offset {
             times.push(("k_offset", "K_offset", offset, false));
@@ -476,7 +489,6 @@ impl NtnConfig {
                 }
             });
             times.push(("processing", "the processing time", uplink.processing, false));
-            times.push(("retx_bsr", "retxBSR-Timer", self.retx_bsr(uplink), true));
         }
         if let Some(Handovers { every, interruption }) = self.handovers {
             times.extend([
@@ -484,8 +496,15 @@ impl NtnConfig {
                 ("interruption", "the interruption", interruption, false),
             ]);
         }
+        times
+    }
+
+    /// The timers, given or derived from times in reach.
+    fn timer_times(&self) -> Vec<CheckedTime> {
         let timers = self.timers();
-        times.push(("t_reassembly", "t-Reassembly", timers.reassembly, false));
+        let mut times = vec![("t_reassembly", "t-Reassembly", timers.reassembly, false)];
+        let retx_bsr = self.uplink.map(|uplink| self.retx_bsr(uplink));
+        times.extend(retx_bsr.map(|time| ("retx_bsr", "retxBSR-Timer", time, true)));
         if let RlcConfig::Am(am) = self.rlc {
             let status_delay = am.status_delay.unwrap_or_default();
             times.extend([

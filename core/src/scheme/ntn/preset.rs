@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use crate::link::HORIZON;
 use crate::scheme::ntn::config::{
     HarqMode, NtnConfig, NtnPhy, RlcConfig, UmConfig, UplinkConfig, nonzero,
 };
@@ -62,8 +63,8 @@ impl Preset {
     /// `K_offset` for a longest round trip: in whole milliseconds, slots of 15 kHz (TS 38.331
     /// section 6.3.2, `cellSpecificKoffset-r17`).
     pub(super) fn k_offset(self, longest: Duration) -> Option<Duration> {
-        let covered = longest.max(self.covers?);
-        Some(Duration::from_millis(covered.as_nanos().div_ceil(1_000_000)))
+        let covered = longest.max(self.covers?).as_nanos().min(HORIZON as u64);
+        Some(Duration::from_millis(covered.div_ceil(1_000_000)))
     }
 
     /// Block error rates.
@@ -130,15 +131,20 @@ impl NtnConfig {
     /// taken up to the next value that TS 38.331 section 6.3.2 has for it, or is the greatest of
     /// them.
     pub fn timers(&self) -> Timers {
+        // Neither count has a bound; beyond the horizon all timers are their greatest values.
+        let times = |time: Duration, count: NonZeroU32| {
+            let product = time.as_nanos().saturating_mul(u64::from(count.get() - 1));
+            Duration::from_nanos(product.min(HORIZON as u64))
+        };
         let (slot, decode) = self.slot_and_decoding();
-        let bundle = slot * u64::from(self.harq.repetitions.get() - 1);
+        let bundle = times(slot, self.harq.repetitions);
         let (block, trip) = (bundle + decode, self.propagation.longest() + self.way_back.longest());
         let (round, again) = match self.harq.mode {
             HarqMode::NoFeedback => (block + trip, Duration::ZERO),
             HarqMode::Feedback { processing, max_transmissions, .. } => {
                 let block = block + processing;
                 let again = block + self.k_offset.unwrap_or(trip);
-                (block + trip, again * u64::from(max_transmissions.get() - 1))
+                (block + trip, times(again, max_transmissions))
             }
         };
         let reassembly = next_of(&T_REASSEMBLY_MS, again + bundle);
@@ -276,6 +282,23 @@ mod tests {
             ..NtnConfig::preset("nr-ntn-geo").unwrap()
         };
         assert_eq!(timers(config), [2200, 1600, 4000, 3000]);
+    }
+
+    #[test]
+    fn the_greatest_counts_and_times_give_the_greatest_timers() {
+        let mut config = NtnConfig::preset("nr-ntn-geo").unwrap();
+        config.harq.repetitions = NonZeroU32::MAX;
+        let times = Duration::from_nanos(HORIZON as u64 / 4);
+        (config.propagation, config.way_back) = (times.into(), times.into());
+        config.k_offset = None;
+        config.harq.mode = HarqMode::Feedback {
+            processes: NonZeroU32::MIN,
+            silent: 0,
+            max_transmissions: NonZeroU32::MAX,
+            processing: times,
+        };
+        assert_eq!(config.check(), Ok(()));
+        assert_eq!(config.timers().reassembly, Duration::from_millis(2200));
     }
 
     /// The table in docs/concepts/ntn.md.

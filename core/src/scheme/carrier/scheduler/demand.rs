@@ -49,8 +49,11 @@ impl Default for Demand {
     }
 }
 
-/// Bounds of the frames that a request spreads over, and of the frames of a round trip.
+/// Bounds of the slots of a frame, of the frames that a request spreads over, of those frames times
+/// the terminals, and of the frames of a round trip. The link allocates by each of them.
+const MOST_SLOTS: u64 = 1_000_000;
 const MOST_SPREAD: u32 = 1000;
+const MOST_RATES: u64 = 10_000_000;
 const MOST_LATENCY: u64 = 100_000;
 
 impl Demand {
@@ -76,6 +79,15 @@ impl SchedulerParameters for Demand {
             );
             return Err(Fault::new("frame", message));
         }
+        let slots = self.slots(carrier);
+        if slots > MOST_SLOTS {
+            let message = format!(
+                "{} holds {slots} slots of {}; give a frame of at most {MOST_SLOTS} slots",
+                self.frame,
+                carrier.slot_time()
+            );
+            return Err(Fault::new("frame", message));
+        }
         if self.latency(carrier) > MOST_LATENCY {
             return Err(Fault::new(
                 "frame",
@@ -84,6 +96,13 @@ impl SchedulerParameters for Demand {
         }
         if self.spread == 0 || self.spread > MOST_SPREAD {
             let message = format!("{} frames; give 1 to {MOST_SPREAD}", self.spread);
+            return Err(Fault::new("spread", message));
+        }
+        if u64::from(self.spread) * u64::from(carrier.terminals) > MOST_RATES {
+            let message = format!(
+                "{} frames for each of {} terminals are over {MOST_RATES}; give fewer",
+                self.spread, carrier.terminals
+            );
             return Err(Fault::new("spread", message));
         }
         let constant = self.constant.map_or(0, BitRate::bits_per_second);
