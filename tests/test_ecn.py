@@ -205,6 +205,7 @@ def test_quic_reacts_to_marks() -> None:
         ('profile = "papers"\necn = true', 'ecn: belongs to profile = "linux"'),
         ('congestion = "prague"\necn = false', "ecn: prague needs ECN; leave `ecn` out"),
         ('protocol = "quic"\ncongestion = "dctcp"', "dctcp needs an exact echo"),
+        ('protocol = "quic"\ncongestion = "lia"', "lia couples the paths of a connection"),
     ],
 )
 def test_invalid_combinations_are_refused(transport: str, message: str) -> None:

@@ -127,6 +127,14 @@ impl Protocol for QuicConfig {
                            another, or protocol = \"tcp\"";
             return Err(Fault::new("congestion", message));
         }
+        if self.congestion.is_coupled() {
+            let message = format!(
+                "{} couples the paths of a connection, and QUIC here has one; choose another, or \
+                 protocol = \"tcp\" with `paths`",
+                self.congestion
+            );
+            return Err(Fault::new("congestion", message));
+        }
         if let Whose::Ours(algorithm) = Whose::of(self.congestion)
             && algorithm.build(&TcpConfig::linux(algorithm), no_draws()).has_model()
         {

@@ -1,17 +1,20 @@
 //! One cell of a campaign: a configuration in which nothing varies except between replications.
 
+use std::collections::BTreeSet;
+
 use rand::Rng;
 
 use super::config::Config;
 use super::error::Origin;
 use super::limit::Start;
 use super::link::SlotLink;
-use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy};
+use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy, PlannedProxy};
 use super::setup::fragmentation;
 use super::spec::PhySpec;
 use super::store::MakeError;
 use super::traces::{SetupFault, Traces};
-use crate::config::Fault;
+use super::traffic::Flow;
+use crate::config::{Fault, join};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
 use crate::units::{Duration, counted};
@@ -73,8 +76,8 @@ impl Cell {
     }
 
     /// Lists, one line each: values that links took from their traces because the scenario leaves
-    /// them out, values of traces that were not used because the scenario gives them, and warnings
-    /// of the import of a trace.
+    /// them out, values of traces that were not used because the scenario gives them, warnings of
+    /// the import of a trace, and coupled congestion controls that have nothing to couple.
     ///
     /// # Errors
     /// If a trace cannot be made.
@@ -82,7 +85,7 @@ impl Cell {
         let mut lines = Vec::new();
         for (index, link) in self.plan.links().enumerate() {
             if let Some(rtt) = self.measured_rtt(index, link, traces)? {
-                let key = crate::config::join(&link.key, "link.rtt");
+                let key = join(&link.key, "link.rtt");
                 lines.push(format!("{key}: {rtt}, as the trace says"));
             }
             let file = link.phy.as_ref().filter(|phy| phy.trace.is_some());
@@ -93,7 +96,7 @@ impl Cell {
                 && link.section.is_empty()
                 && given != measured
             {
-                let key = crate::config::join(&link.key, "link.rtt");
+                let key = join(&link.key, "link.rtt");
                 lines.push(format!(
                     "{key}: {given} as given; the trace's measured {measured} is not used"
                 ));
@@ -105,7 +108,7 @@ impl Cell {
                 && given > Duration::ZERO
                 && there + there + there + there >= given
             {
-                let key = crate::config::join(&link.key, "link.rtt");
+                let key = join(&link.key, "link.rtt");
                 lines.push(format!(
                     "{key}: {given} as given, in addition to the one-way delays in the trace \
                      (median {there}): if they are of the same path, the delay counts twice, so set \
@@ -114,11 +117,33 @@ impl Cell {
             }
             lines.extend(self.of_the_way_back(index, link, &phy));
             lines.extend(self.padding(index, link, &phy));
-            let key = crate::config::join(&link.key, "trace");
+            let key = join(&link.key, "trace");
             let warnings = &phy.header().notes.warnings;
             lines.extend(warnings.iter().map(|warning| format!("{key}: {warning}")));
         }
+        lines.extend(self.uncoupled());
         Ok(lines)
+    }
+
+    /// Notes on coupled congestion controls of connections with one path.
+    fn uncoupled(&self) -> BTreeSet<String> {
+        let flows = self.plan.flows.iter().filter(|flow| flow.paths.is_none());
+        let of_flow = |flow: &Flow| {
+            let control = flow.transport.protocol().tcp()?.congestion;
+            Some(("transport.congestion".to_owned(), control))
+        };
+        let proxies = self.plan.forward.iter().filter_map(|hop| match hop {
+            PlannedHop::Proxy(PlannedProxy { key, config }) => {
+                Some((join(key, "congestion"), config.congestion?))
+            }
+            _ => None,
+        });
+        let given = flows.filter_map(of_flow).chain(proxies);
+        let uncoupled = given.filter(|(_, control)| control.is_coupled());
+        let line = |(key, control)| {
+            format!("{key}: {control} couples several `paths`; over one path it is newreno")
+        };
+        uncoupled.map(line).collect()
     }
 
     /// Time from a slot until its sender can act on its loss, if the trace under the link `index`
@@ -158,7 +183,7 @@ impl Cell {
                 format!(
                     "{}: packets of {} bytes take {} of {lldu} bytes, of which {:.1} % is padding; \
                      with \"bytes\" packets share LLDUs",
-                    crate::config::join(&link.key, "link.packing"),
+                    join(&link.key, "link.packing"),
                     size.0,
                     counted(lldus, "LLDU", "LLDUs"),
                     100.0 * share
@@ -176,7 +201,7 @@ impl Cell {
             return lines;
         }
         if slots.feedback.is_none() && self.feedback_by_return(index, slots, phy).is_none() {
-            let (key, back) = (crate::config::join(&link.key, "link.feedback"), there + there);
+            let (key, back) = (join(&link.key, "link.feedback"), there + there);
             lines.push(format!("{key}: {back}, twice the trace's median one-way delay"));
         }
         if index == 0 && matches!(self.plan.backward[..], [PlannedHop::WayBack(_)]) {

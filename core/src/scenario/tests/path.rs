@@ -153,6 +153,21 @@ fn padding_of_more_than_a_twentieth_is_told() {
 }
 
 #[test]
+fn a_coupled_control_with_one_path_is_told() {
+    let told = |keys: &str| {
+        let text = format!("[trace]\nfile = \"x.csv\"\n[link]\nrtt = \"5 ms\"\n{keys}");
+        let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
+        scenario.cells()[0].taken(&Given::phy([phy(&[1; 9])])).unwrap().join("; ")
+    };
+    let over_one = "couples several `paths`; over one path it is newreno";
+    let of_flow = told("[transport]\ncongestion = \"lia\"\n");
+    assert_eq!(of_flow, format!("transport.congestion: lia {over_one}"));
+    let of_proxy = told("[link.pep]\ncongestion = \"balia\"\n");
+    assert_eq!(of_proxy, format!("link.pep.congestion: balia {over_one}"));
+    assert_eq!(told("[transport]\ncongestion = \"newreno\"\n"), "");
+}
+
+#[test]
 fn delays_behind_a_link_use_the_clock_of_its_trace() {
     // 7 ms, from 1 s on 3 ms; the trace of nine slots starts at 0.9 s.
     let text = "[link]\nstart = \"900 ms\"\ndelays = \"7.csv\"\nrtt = \"1 ms\"\n";

@@ -46,8 +46,8 @@ pub enum Profile {
 pub struct TcpConfig {
     /// Congestion control. TCP supports "newreno", "cubic", "hybla", "westwood" and "compound", and
     /// in the profile "linux" also "bbr", "bbr3", "dctcp", "prague" and, coupled over several
-    /// `paths`, "lia", "olia" and "balia". Over QUIC, "newreno",
-    /// "cubic" and "bbr" are the implementations of quinn; "clift-newreno", "clift-cubic", "hybla",
+    /// `paths` and "newreno" over one, "lia", "olia" and "balia". Over QUIC, "newreno", "cubic" and
+    /// "bbr" are the implementations of quinn; "clift-newreno", "clift-cubic", "hybla",
     /// "westwood" and "compound" are CLIFT's.
     pub congestion: CongestionAlgorithm,
     /// The stack to follow: "linux" (a current kernel) or "papers" (the ns-2 agents of the papers).

@@ -276,6 +276,18 @@ impl CongestionAlgorithm {
         self.0.profiles.contains(&profile)
     }
 
+    /// True if the algorithm couples the subflows of a connection with several paths. With one path
+    /// it is NewReno.
+    ///
+    /// ```
+    /// use clift::transport::tcp::CongestionAlgorithm;
+    /// assert!("lia".parse::<CongestionAlgorithm>().unwrap().is_coupled());
+    /// assert!(!CongestionAlgorithm::NEWRENO.is_coupled());
+    /// ```
+    pub fn is_coupled(self) -> bool {
+        ["lia", "olia", "balia"].contains(&self.name())
+    }
+
     /// Builds a control for a connection with configuration `config`. Random draws come from `rng`.
     pub fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
         let control = (self.0.build)(config, rng);
