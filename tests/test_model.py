@@ -228,6 +228,11 @@ def test_bad_input_gives_one_line(arguments, capsys):
     assert "error:" in lines[0]
 
 
+def test_a_fault_of_the_hybrid_names_the_option(capsys):
+    assert run(["model", "--hybrid", "10/5", "--p", "0.1"]) == 2
+    assert "--hybrid 10/5: a frame carries K of N units" in capsys.readouterr().err
+
+
 def test_tmt_offers_the_check(capsys, tmp_path):
     phy = clift.channel.gilbert_elliott(slots=300_000, alpha=0.99, beta=0.6, seed=1)
     path = tmp_path / "trace.csv"

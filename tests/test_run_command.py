@@ -152,6 +152,8 @@ def test_the_name_of_an_axis_chooses_among_its_points(tmp_path: Path) -> None:
 def test_bad_input_gives_one_line_and_exit_code_2(scenario: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
+    table = tmp_path / "log.csv"
+    table.write_text("time,rate\n0,5\n1,6\n")
     cases: list[tuple[list[object], str]] = [
         (["run", tmp_path / "none.toml"], "none.toml: No such file"),
         (["run", scenario, "--set", "link.rat=1"], "--set link.rat=1: link.rat: unknown key"),
@@ -160,6 +162,9 @@ def test_bad_input_gives_one_line_and_exit_code_2(scenario: Path, tmp_path: Path
         (["run", scenario, "-o", blocked], "cannot write results there"),
         (["run", scenario, "--set", "channel.length=1 s"], "trace"),
         (["run"], "Missing argument"),
+        (["run", table], "log.csv: a table, not a scenario; `clift advise "),
+        (["run", scenario, "--compare", "scheme,scheme"], "`scheme` is given twice; remove one"),
+        (["run", scenario, "--qlog", tmp_path / "x.qlog"], "--qlog: the first flow is tcp, which"),
         (["tmt", tmp_path / "none.csv"], "none.csv"),
     ]
     for arguments, expected in cases:

@@ -281,7 +281,9 @@ def test_bursts_are_those_of_the_trace(path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--at", "61 s"), "the run ends at 60 s"),
+        (("--at", "61 s"), ".toml, --at 61 s: the run ends at 60 s; give an earlier time"),
+        (("--from", "61 s", "link.queue=9 packets"), ".toml, --from 61 s: the run ends at 60 s;"),
+        (("-o", "gone/x.png"), "gone/x.png: folder gone does not exist"),
         (("--without", "burst:99999"), "the run has"),
         (("--without", "cut:99999"), "give one of the costliest cuts"),
         (("--without", "rain"), "give burst:N, erasures:N or cut:N"),

@@ -12,9 +12,10 @@ from typing import Any, Self, Unpack
 import clift._clift as _clift
 from clift._changes import alone, changes, node
 from clift._keywords import KEYWORDS, Keywords
-from clift._parse import Fixed, fault, same
+from clift._parse import COUNT, Fixed, fault, same, whole
 from clift._parse import text as one_text
 from clift._values import Node, plain, respelled
+from clift.columns import guessed
 from clift.errors import ScenarioError
 from clift.live.base import AnyLink, Live, hop
 from clift.trace import PhyTrace
@@ -136,7 +137,17 @@ class Scenario(Fixed):
         """
         if not isinstance(path, str | os.PathLike):
             raise fault("path", path, "give the path of a scenario file")
-        return cls.parse(_text(Path(path)), str(path), changes)
+        text = _text(Path(path))
+        try:
+            return cls.parse(text, str(path), changes)
+        except ScenarioError as error:
+            # Only a file that is not TOML may be a table: both may have commas.
+            if ": not TOML: " in str(error) and _is_table(Path(path), text):
+                raise ScenarioError(
+                    f"{path}: a table, not a scenario; `clift advise {path}` chooses from a log, "
+                    "and `clift trace import` makes a trace of it"
+                ) from None
+            raise
 
     @classmethod
     def parse(cls, text: str, file: str = "", changes: Mapping[str, Any] | None = None) -> Self:
@@ -234,9 +245,10 @@ class Scenario(Fixed):
 
     def replication(self, number: int) -> Self:
         """One run of a single cell by its number, which may exceed the cell's number of runs."""
+        chosen = whole("number", number, 0, COUNT)
         cell = self._only_cell()
         self._checked()
-        return self._chosen(cell, number)
+        return self._chosen(cell, chosen)
 
     @property
     def size(self) -> int:
@@ -638,6 +650,12 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise ScenarioError(f"{path} line {line}: not UTF-8 text; save it as UTF-8") from None
+
+
+def _is_table(path: Path, text: str) -> bool:
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return True
+    return path.suffix.lower() != ".toml" and guessed(text) is not None
 
 
 def _toml(value: Any) -> str:

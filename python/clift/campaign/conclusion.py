@@ -204,13 +204,15 @@ def compared_axes(results: Results) -> list[str]:
     `scheme` comes first, as it is named first.
 
     Raises:
-        ScenarioError: If an axis asked for does not vary.
+        ScenarioError: If an axis asked for does not vary, or is given twice.
     """
     varying = _varying(results)
     for name in results.compare:
         if name not in varying:
             cure = f"give {', '.join(varying)}" if varying else "nothing varies"
             raise ScenarioError(f"compare: the scenario does not vary `{name}`; {cure}")
+        if results.compare.count(name) > 1:
+            raise ScenarioError(f"compare: `{name}` is given twice; remove one")
     chosen = results.compare or [name for name in varying if name not in results.conditions]
     if not results.compare and "scheme" in varying and "scheme" not in chosen:
         chosen = ["scheme"]

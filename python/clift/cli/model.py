@@ -176,16 +176,11 @@ def _hybrid(options: dict[str, Any], as_json: bool) -> None:
         raise ScenarioError(f"--hybrid {options['hybrid']}: write K/N, e.g. 10/12") from None
     if options["p"] is None:
         raise click.UsageError("--hybrid needs --p, the probability that a unit is lost")
-    values = asdict(
-        hybrid(
-            k,
-            n,
-            options["frames"],
-            options["persistency"],
-            options["p"],
-            n_first=options["first"],
-        )
-    )
+    counts = (k, n, options["frames"], options["persistency"])
+    try:
+        values = asdict(hybrid(*counts, options["p"], n_first=options["first"]))
+    except ScenarioError as error:
+        raise ScenarioError(f"--hybrid {options['hybrid']}: {error}") from None
     if as_json:
         p = _json(options["p"])
         click.echo(json.dumps({"p": p, **{key: _json(v) for key, v in values.items()}}, indent=2))

@@ -131,10 +131,12 @@ class Picture(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Path:
-        """Check that the path has a suffix of a picture."""
+        """Check that the path has a suffix of a picture, in a folder that exists."""
         path = Path(value)
         if not (self.or_folder and path.is_dir()) and path.suffix.lower() not in DRAWABLE:
             self.fail(f"{path}: unknown picture format; use {', '.join(DRAWABLE)}", param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"{path}: folder {path.parent} does not exist", param, ctx)
         super().convert(value, param, ctx)
         return path
 

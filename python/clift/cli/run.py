@@ -10,6 +10,7 @@ import click
 
 from clift.cli.options import Share, changing, compared, show_as, shown, snap
 from clift.cli.study import StudyOptions, check_output, run_study, stoppable
+from clift.errors import ScenarioError
 from clift.report.network import edges, lines
 from clift.scenario import Scenario
 
@@ -111,11 +112,24 @@ def run(
     ):
         if file is not None:
             check_output(file, suffixes, what)
+    if wishes.qlog is not None:
+        _check_qlog(scenario)
     if dry_run and wishes.output is not None:
         with stoppable():
             _foretell(scenario, wishes.output, wishes.threads, as_json)
     else:
         run_study(scenario, wishes)
+
+
+def _check_qlog(scenario: Scenario) -> None:
+    """Raise if the first flow of the first cell writes no log, before anything runs."""
+    config = scenario.config
+    transport = config["flow"][0]["transport"] if config.get("flow") else config["transport"]
+    if (protocol := transport["protocol"]) != "quic":
+        raise ScenarioError(
+            f"--qlog: the first flow is {protocol}, which writes no log; set transport.protocol = "
+            '"quic", or use --capture or --perfetto'
+        )
 
 
 def _foretell(scenario: Scenario, output: Path, threads: int | None, as_json: bool) -> None:

@@ -75,6 +75,13 @@ def why(
     scenario = first_run(Scenario.read(path, changes))
     with stoppable():
         run = simulate(scenario)
+        ended = run.summary()["duration_s"]
+        for option, time in [("--at", at), *(("--from", time) for time, _ in later)]:
+            if time is not None and time > ended * 1e9:
+                raise ScenarioError(
+                    f"{path}, {option} {time / 1e9:g} s: the run ends at {ended:g} s; give an "
+                    "earlier time"
+                )
         found: dict[str, Any] = run.why(None if at is None else at / 1e9)
         edits = None
         if without or later:
