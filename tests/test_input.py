@@ -433,3 +433,15 @@ def test_a_wrong_value_of_any_argument_gives_one_line(name: str) -> None:
             except Exception as error:
                 raise AssertionError(f"{argument} = {value!r}: {error!r}") from error
             assert "\n" not in line, f"{argument} = {value!r}"
+
+
+@pytest.mark.parametrize("number", ["", [], {}, -1, 10**30, 1.5, "x", None])
+def test_a_replication_has_a_whole_number(number: Any) -> None:
+    scenario = clift.Scenario(LINK)
+    refused(lambda: scenario.replication(number), f"number = {number!r}: give a whole number from")
+
+
+def test_outputs_of_a_run_have_paths() -> None:
+    run = clift.simulate(LINK, duration_s=1)
+    for write in (run.capture, run.qlog, run.perfetto):
+        refused(lambda write=write: write(b"x"), "path = b'x' is not a file path")

@@ -587,6 +587,22 @@ def test_wrong_windows_are_refused(returned: Any, line: str) -> None:
     assert line in str(caught.value)
 
 
+@pytest.mark.parametrize("call", [(-1, 1), (1.5, 1), (float("nan"), 1), (1, "x"), (10**30, 1)])
+def test_a_window_grows_by_whole_segments(call: Any) -> None:
+    part = one_way(on_ack=lambda *given: given[2].increase(*call), on_loss=PyNewReno.on_loss)
+    clift.register_congestion(f"grows-{id(call)}")(part)
+    with pytest.raises(clift.SimulationError, match="give a whole number of segments, 0 or more"):
+        clift.simulate(LINK, transport=f"grows-{id(call)}", duration_s=30)
+
+
+@pytest.mark.parametrize("counts", [(1, 2, 0, []), (3, 2, 3, [])])
+def test_no_more_messages_arrive_than_are_sent(counts: Any) -> None:
+    own = {"send": lambda *_: (9, None), "report": lambda *_: counts}
+    clift.register_application(f"reports-{id(counts)}")(one_way(**own))
+    with pytest.raises(clift.SimulationError, match="no more can be received than sent"):
+        clift.simulate(LINK, duration_s=30, **{"application.type": f"reports-{id(counts)}"})
+
+
 def test_other_wrong_answers_are_refused() -> None:
     def set_window(_self: Any, _ack: Any, window: Any) -> None:
         window.cwnd = -1

@@ -23,6 +23,7 @@ from clift.errors import Interrupted, ScenarioError, SimulationError, TraceError
 from clift.live import AnyLink
 from clift.scenario import Scenario
 from clift.summary import Summary
+from clift.trace import file_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -315,7 +316,7 @@ class Run(Fixed):
             ...     run.capture(f"{folder}/x.pcapng") > 3 * run.summary()["segments_sent"]
             True
         """
-        return _clift.capture(self.scenario.setup(), os.fspath(path), snap(snap_bytes))
+        return _clift.capture(self.scenario.setup(), file_name("path", path), snap(snap_bytes))
 
     def qlog(self, path: str | os.PathLike[str], flow: int = 0) -> int:
         """Write the log of a QUIC flow's sender as qlog. The run is repeated.
@@ -345,7 +346,7 @@ class Run(Fixed):
             ...     run.qlog(f"{folder}/x.sqlog") > 1000
             True
         """
-        name = os.fspath(path)
+        name = file_name("path", path)
         if not name.lower().endswith((".sqlog", ".qlog")):
             cure = "give a name that ends in .sqlog"
             raise ScenarioError(f"{name}: logs of QUIC are written as qlog; {cure}")
@@ -379,8 +380,9 @@ class Run(Fixed):
         """
         from clift.diagnosis.perfetto import write
 
-        with written(Path(path), TraceError):
-            return write(self, Path(path))
+        file = Path(file_name("path", path))
+        with written(file, TraceError):
+            return write(self, file)
 
     def p1203(
         self,

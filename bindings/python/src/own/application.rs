@@ -172,12 +172,15 @@ impl Traffic for OwnTraffic {
         };
         let counted = ask(|py| {
             let returned = report.bind(py).call0()?;
-            returned.extract::<Counted>().map_err(|_| {
-                self.kind.wrong(format!(
-                    "report returned {returned}; give messages sent, received, in time, and a list \
-                     of their delays in ns"
-                ))
-            })
+            let wrong = |cure: &str| self.kind.wrong(format!("report returned {returned}; {cure}"));
+            let counted = returned.extract::<Counted>().map_err(|_| {
+                wrong("give messages sent, received, in time, and a list of their delays in ns")
+            })?;
+            let (sent, received, in_time, _) = counted;
+            if received > sent || in_time > received {
+                return Err(wrong("no more can be received than sent, or in time than received"));
+            }
+            Ok(counted)
         });
         if let Some((sent, received, in_time, delays)) = counted {
             let mut delay = Distribution::default();

@@ -90,24 +90,30 @@ impl PyWindow {
     }
 
     /// Grows by the acknowledged segments, up to the threshold; returns the segments left over.
-    fn slow_start(&mut self, segments: u32) -> u32 {
-        self.0.slow_start(segments)
+    fn slow_start(&mut self, segments: &Bound<'_, PyAny>) -> PyResult<u32> {
+        Ok(self.0.slow_start(segments_from(0, "window.slow_start: segments", segments)?))
     }
 
     /// Grows by one segment for every `count` acknowledged segments.
-    fn increase(&mut self, count: u32, segments: u32) {
-        self.0.increase(count, segments);
+    fn increase(&mut self, count: &Bound<'_, PyAny>, segments: &Bound<'_, PyAny>) -> PyResult<()> {
+        let count = segments_from(0, "window.increase: count", count)?;
+        self.0.increase(count, segments_from(0, "window.increase: segments", segments)?);
+        Ok(())
     }
 }
 
-/// A number of segments.
+/// A number of segments, at least one.
 fn segments(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    match value.extract::<u32>() {
-        Ok(segments) if (1..=MOST).contains(&segments) => Ok(segments),
-        _ => {
-            Err(own_error(format!("{name} = {value}: give a whole number of segments, 1 or more")))
-        }
-    }
+    segments_from(1, name, value)
+}
+
+/// A number of segments, at least `least`.
+fn segments_from(least: u32, name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let segments = value.extract::<u32>().ok().filter(|n| (least..=MOST).contains(n));
+    segments.ok_or_else(|| {
+        let cure = format!("give a whole number of segments, {least} or more");
+        own_error(format!("{name} = {value}: {cure}"))
+    })
 }
 
 #[derive(Debug)]
