@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use clift::diagnosis::{Budget, Cause, diagnose};
 use clift::link::{
     Admission, Code, Coding, Link, LinkEvent, Packet, PacketId, QueueLimit, Transit,
 };
+use clift::metrics::{HopMetrics, LinkMetrics, Outcome};
 use clift::queue::Aqm;
 use clift::scenario::{Scenario, Store};
 use clift::seed::Seed;
-use clift::simulation::{Hop, LegConfig, Loss, Stretch, Way};
+use clift::simulation::{Hop, LegConfig, Loss, Setup, Stretch, Way};
 use clift::trace::Folder;
 use clift::units::{BitRate, Bytes, Duration, Instant, Probability};
 use proptest::prelude::*;
@@ -268,8 +270,7 @@ fn coding_leaves_the_losses_of_a_path_as_they_are() {
              [[path]]\nleg = {{ rate = \"2 Mbit/s\", delay = \"9 ms\" }}\n\
              [[path]]\nleg = {{ rate = \"2 Mbit/s\", delay = \"1 ms\", loss = \"5 %\" }}\n"
         );
-        let scenario = Scenario::parse("path", &text, &[], &clift::Registry::new()).unwrap();
-        let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
+        let setup = setup(&text);
         (setup.forward.len(), clift::simulation::run(&setup, &mut ()).unwrap())
     };
     // A code of rate 1 sends no repair packets.
@@ -279,4 +280,119 @@ fn coding_leaves_the_losses_of_a_path_as_they_are() {
     assert_eq!(plain.flows[0].bytes_in_order, coded.flows[0].bytes_in_order);
     let (_, repaired) = path("coding = { rate = 0.7, hops = 2 }");
     assert!(repaired.flows[0].bytes_in_order > plain.flows[0].bytes_in_order);
+}
+
+fn setup(text: &str) -> Setup {
+    let scenario = Scenario::parse("x.toml", text, &[], &clift::Registry::new())
+        .unwrap_or_else(|it| panic!("{text}: {it}"));
+    let store = Store::new(Folder::new(""));
+    scenario.cells()[0].setup(0, &store).unwrap_or_else(|it| panic!("{text}: {it}"))
+}
+
+/// The only link of a scenario, and its budget.
+fn diagnosed(text: &str) -> (LinkMetrics, Budget) {
+    let (outcome, found) = diagnose(&setup(text), &|| true).unwrap();
+    (links(&outcome).next().unwrap().clone(), found.budget)
+}
+
+fn links(outcome: &Outcome) -> impl Iterator<Item = &LinkMetrics> {
+    outcome.forward.iter().filter_map(|hop| match hop {
+        HopMetrics::Link(link) => Some(&**link),
+        _ => None,
+    })
+}
+
+const CHANNEL: &str =
+    "channel = { model = \"bernoulli\", erasures = 0.001, rate = \"2 Mbit/s\", lldu = \"100 B\" }\n";
+
+/// Varying delays are a leg of their own behind the link. Delays that stay the same change nothing.
+#[test]
+fn coding_around_a_link_and_a_leg_counts_like_coding_around_the_link() {
+    let text = |link: &str| format!("duration = \"20 s\"\n{CHANNEL}[coding]\n[link]\n{link}");
+    let alone = diagnosed(&text("rtt = \"120 ms\""));
+    let (link, budget) = &alone;
+    assert_eq!(diagnosed(&text("delays = [[0, 10], [10, 10]]")), alone);
+    // 1508 bytes in 16 LLDUs of 100 bytes; a tenth of the packets are repair packets.
+    assert!(link.share_padding.is_some_and(|it| (0.06..0.08).contains(&it)), "{link:?}");
+    let carried = budget.goodput_bits as f64;
+    let of = |cause| budget.bits(cause) as f64 / carried;
+    assert!((0.06..0.09).contains(&of(Cause::Padding)), "{budget:?}");
+    assert!((0.1..0.2).contains(&of(Cause::Repair)), "{budget:?}");
+    assert!(of(Cause::Unfinished) < 0.05, "{budget:?}");
+}
+
+/// Of two links, the slower one counts, wherever it stands.
+#[test]
+fn coding_around_two_links_counts_the_slower_one() {
+    let path = |links: [&str; 2]| {
+        let hops = links.map(|rate| format!("[[path]]\n{}", CHANNEL.replace("2 Mbit/s", rate)));
+        diagnosed(&format!("duration = \"20 s\"\n[coding]\n{}", hops.join("")))
+    };
+    let [slow_first, slow_last] =
+        [["1 Mbit/s", "3 Mbit/s"], ["3 Mbit/s", "1 Mbit/s"]].map(path);
+    for (link, budget) in [slow_first, slow_last] {
+        assert!((0.99e6..1.01e6).contains(&link.capacity), "{link:?}");
+        assert!(link.share_padding.is_some_and(|it| (0.06..0.08).contains(&it)), "{link:?}");
+        assert!(budget.bits(Cause::Repair) > budget.goodput_bits / 12, "{budget:?}");
+        assert!(budget.bits(Cause::Unfinished) < budget.goodput_bits / 10, "{budget:?}");
+    }
+}
+
+/// Hops that one code protects.
+fn coded_hops() -> impl Strategy<Value = String> {
+    let link = (
+        prop::sample::select(vec!["none", "FEC(10/12)", "ARQ", "ARQ(max 1)", "HARQ(10/12)"]),
+        (any::<bool>(), 5u32..200, prop::sample::select(vec![33u32, 250, 1600])),
+        (0.0..0.2, 1u32..5),
+        prop::sample::select(vec![
+            "",
+            ", aqm = \"codel\"",
+            ", reorder = { packets = 20 }",
+            ", delays = [[0, 10], [1, 90], [2, 10]]",
+        ]),
+    );
+    let link = link.prop_map(|(scheme, (live, queue, lldu), (erasures, burst), more)| {
+        format!(
+            "[[path]]\nscheme = \"{scheme}\"\n\
+             channel = {{ model = \"gilbert-elliott\", erasures = {erasures}, burst = {burst}, \
+             rate = \"2 Mbit/s\", lldu = \"{lldu} B\" }}\n\
+             link = {{ rtt = \"60 ms\", live = {live}, queue = \"{queue} packets\"{more} }}\n"
+        )
+    });
+    let leg = (0u32..40, 0.0..0.1).prop_map(|(delay, loss)| {
+        format!("[[path]]\nleg = {{ rate = \"9 Mbit/s\", delay = \"{delay} ms\", loss = {loss} }}\n")
+    });
+    let ntn = Just("[[path]]\nntn = { slot = \"1 ms\", delay = \"20 ms\" }\n".to_owned());
+    let other = prop_oneof![leg, link.clone(), ntn];
+    (prop::collection::vec(other.clone(), 0..2), link, prop::collection::vec(other, 0..2))
+        .prop_map(|(before, link, behind)| [before.concat(), link, behind.concat()].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 2, ..ProptestConfig::default() })]
+
+    /// Around hops of all kinds, delivered packets have LLDUs, which carry them and padding.
+    #[test]
+    fn a_coded_stretch_counts_the_lldus_of_its_packets(
+        hops in coded_hops(),
+        block in any::<bool>(),
+        rate in 0.5f64..1.0,
+        flush in prop::sample::select(vec!["1 ns", "100 ms"]),
+        in_order in any::<bool>(),
+        seed in 0u32..1000,
+    ) {
+        let code = if block { "block" } else { "rlc" };
+        let text = format!(
+            "duration = \"4 s\"\nseed = {seed}\n[coding]\nrate = {rate}\ncode = \"{code}\"\n\
+             window = 20\nflush = \"{flush}\"\nin_order = {in_order}\n{hops}"
+        );
+        let outcome = clift::simulation::run(&setup(&text), &mut ()).unwrap();
+        let link = links(&outcome).next().unwrap();
+        let of_packets = link.counters.lldus_delivered;
+        prop_assert_eq!(link.counters.delivered > 0, of_packets > 0, "{}{:?}", text, link);
+        prop_assert!(of_packets <= link.counters.lldus_taken, "{}{:?}", text, link);
+        let is_share = |it: f64| (0.0..=1.0).contains(&it);
+        prop_assert!(link.share_padding.is_none_or(is_share), "{}{:?}", text, link);
+        prop_assert!(link.mean_coding_ratio.is_none_or(is_share), "{}{:?}", text, link);
+    }
 }

@@ -2,21 +2,23 @@
 
 use std::collections::VecDeque;
 
+use crate::link::counters::Tally;
 use crate::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, Transit, Usage, earliest,
+    PacketId, QueueLimit, Transit, Usage, earliest,
 };
 use crate::queue::Aqm;
 use crate::seed::Seed;
 use crate::simulation::leg_link::{NO_SLOTS, leg_link};
 use crate::simulation::setup::{Hop, Loss};
 use crate::simulation::units::{UnitCounts, Units};
-use crate::units::{Bytes, Ecn, Instant};
+use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// Hops one behind the other, driven as one link: what comes out of one enters the next.
 ///
 /// A packet that a later hop's queue drops counts as lost, for it was admitted. Departures are those
-/// of the first hop, which is what a host can push back on.
+/// of the first hop, which is what a host can push back on. [`Transit::lldus`] are those of the hop
+/// with the least capacity; the queueing delay is the sum of the hops'.
 ///
 /// ```
 /// use clift::link::{Link, LinkEvent, Packet, PacketId};
@@ -46,14 +48,21 @@ pub struct Way {
     hops: Vec<Box<dyn InstrumentedLink + Send>>,
     /// Whether the only hop is driven as it is: it knows packets by the host's numbers.
     plain: bool,
+    /// The hop whose slots and LLDUs count: of those with slots, the one with the least capacity.
+    narrowest: usize,
     packets: Carried,
     out: VecDeque<Passed>,
     /// The units of packets, by hop; empty unless they are counted.
     counts: Vec<UnitCounts>,
-    counters: LinkCounters,
+    offered: u64,
+    dropped: u64,
     admitted: u64,
+    tally: Tally,
     streams: bool,
 }
+
+/// Time over which capacities are compared if the end of the run is unknown.
+const LONG: Instant = Instant::from_nanos(3_600_000_000_000);
 
 /// An event of a way, and what is known of the packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,14 +103,18 @@ impl Way {
             [Hop::Link(link)] => link.aqm == Aqm::None,
             _ => false,
         };
+        let links_built = links.collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
-            hops: links.collect::<Result<_, _>>()?,
+            narrowest: narrowest(&links_built, end.unwrap_or(LONG)),
+            hops: links_built,
             plain,
             packets: Carried::default(),
             out: VecDeque::new(),
             counts: Vec::new(),
-            counters: LinkCounters::default(),
+            offered: 0,
+            dropped: 0,
             admitted: 0,
+            tally: Tally::default(),
             streams: hops.iter().any(Hop::reads_streams),
         })
     }
@@ -133,16 +146,7 @@ impl Way {
             self.run(now);
         }
         let passed = self.out.pop_front()?;
-        match passed.event {
-            LinkEvent::Delivered(transit) => {
-                self.counters.delivered += 1;
-                self.counters.bytes_delivered += u64::from(transit.size.0);
-            }
-            LinkEvent::Lost(_) => self.counters.lost += 1,
-            LinkEvent::Departed { .. }
-            | LinkEvent::Marked { .. }
-            | LinkEvent::TraceEnded { .. } => {}
-        }
+        self.tally.record(&passed.event);
         Some(passed)
     }
 
@@ -163,13 +167,22 @@ impl Way {
         self.hops.iter_mut().for_each(|hop| hop.catch_up(now));
     }
 
-    /// Packets offered, dropped by the first hop's queue, delivered and lost; bytes delivered.
+    /// Packets offered, dropped by the first hop's queue, delivered and lost; LLDUs of the hop with
+    /// the least capacity; maximum of the hops' queues; sums over their buffers.
     pub fn counters(&self) -> LinkCounters {
-        let [only] = &self.hops[..] else { return self.counters };
-        match self.plain {
-            true => only.counters(),
-            false => self.counters,
+        if let (true, [only]) = (self.plain, &self.hops[..]) {
+            return only.counters();
         }
+        let hops = self.hops.iter().map(|hop| hop.counters());
+        let start = LinkCounters::default();
+        let all = hops.enumerate().fold(start, |all, (number, hop)| LinkCounters {
+            longest_queue: all.longest_queue.max(hop.longest_queue),
+            held: all.held + hop.held,
+            flushes: all.flushes + hop.flushes,
+            ..if number == self.narrowest { hop } else { all }
+        });
+        let (offered, dropped) = (self.offered, self.dropped);
+        self.tally.replace_in(LinkCounters { offered, dropped, ..all })
     }
 
     /// Moves packets from hop to hop up to `now`. Of one instant the last hop goes first: what is due
@@ -192,18 +205,17 @@ impl Way {
 
     fn pass_on(&mut self, mut hop: usize, now: Instant, mut event: LinkEvent) {
         let units = self.units(hop, &event);
+        if let LinkEvent::Delivered(transit) | LinkEvent::Lost(transit) = &event {
+            self.packets.add(transit, units, hop == self.narrowest);
+        }
         match event {
             LinkEvent::Delivered(transit) if hop + 1 < self.hops.len() => {
-                self.packets.add(transit.packet, units);
                 hop += 1;
                 let packet = Packet { id: transit.packet, ..self.packets.of(transit.packet) };
                 if let Admission::Queued = self.hops[hop].enqueue(now, packet) {
                     return;
                 }
                 event = LinkEvent::Lost(transit);
-            }
-            LinkEvent::Delivered(transit) | LinkEvent::Lost(transit) => {
-                self.packets.add(transit.packet, units);
             }
             LinkEvent::Departed { .. } if hop > 0 => return,
             _ => {}
@@ -219,7 +231,7 @@ impl Link for Way {
             return only.enqueue(now, packet);
         }
         self.run(now);
-        self.counters.offered += 1;
+        self.offered += 1;
         let Some(first) = self.hops.first_mut() else {
             let transit = at_once(now, packet, self.admitted);
             self.admitted += 1;
@@ -232,7 +244,7 @@ impl Link for Way {
         match admission {
             Admission::Queued => self.admitted += 1,
             Admission::Dropped(_) => {
-                self.counters.dropped += 1;
+                self.dropped += 1;
                 self.packets.free(id);
             }
         }
@@ -288,15 +300,11 @@ impl Instrument for Way {
     }
 
     fn counters(&self) -> LinkCounters {
-        let longest = self.hops.iter().map(|hop| hop.counters().longest_queue).max();
-        LinkCounters { longest_queue: longest.unwrap_or(0), ..Self::counters(self) }
+        Self::counters(self)
     }
 
     fn usage(&self, until: Instant) -> Usage {
-        let usages = self.hops.iter().map(|hop| hop.usage(until));
-        let slots = usages.filter(|usage| usage.slots > 0.0);
-        let bytes = |usage: &Usage| usage.slots * f64::from(usage.slot.0);
-        slots.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or(NO_SLOTS)
+        self.hops.get(self.narrowest).map_or(NO_SLOTS, |hop| hop.usage(until))
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {
@@ -313,6 +321,21 @@ impl Instrument for Way {
     fn catch_up(&mut self, until: Instant) {
         Self::catch_up(self, until);
     }
+
+    /// The queue before the hop with the least capacity.
+    fn set_queue(&mut self, limit: QueueLimit) -> bool {
+        self.hops.get_mut(self.narrowest).is_some_and(|hop| hop.set_queue(limit))
+    }
+}
+
+/// Number of the hop that passes the fewest bytes up to `end`, of those with slots; 0 without any.
+fn narrowest(hops: &[Box<dyn InstrumentedLink + Send>], end: Instant) -> usize {
+    let bytes = hops.iter().map(|hop| {
+        let usage = hop.usage(end);
+        usage.slots * f64::from(usage.slot.0)
+    });
+    let slotted = bytes.enumerate().filter(|(_, bytes)| *bytes > 0.0);
+    slotted.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(number, _)| number)
 }
 
 /// A packet that takes no time.
@@ -324,14 +347,27 @@ pub(super) fn at_once(now: Instant, packet: Packet, order: u64) -> Transit {
 /// The packets on a way, by the number that its hops know them by.
 #[derive(Debug, Default)]
 struct Carried {
-    /// Each with the time at which it entered, its order, and its units so far.
-    packets: Vec<(Packet, Instant, u64, Units)>,
+    packets: Vec<OnWay>,
     unused: Vec<u64>,
+}
+
+/// A packet on a way, with what its hops reported so far.
+#[derive(Clone, Copy, Debug)]
+struct OnWay {
+    packet: Packet,
+    entered: Instant,
+    order: u64,
+    units: Units,
+    /// LLDUs of the narrowest hop.
+    lldus: u32,
+    /// Time in queues.
+    waited: Duration,
 }
 
 impl Carried {
     fn put(&mut self, entered: Instant, packet: Packet, order: u64) -> PacketId {
-        let place = (packet, entered, order, Units::default());
+        let (units, waited) = (Units::default(), Duration::ZERO);
+        let place = OnWay { packet, entered, order, units, lldus: 0, waited };
         match self.unused.pop() {
             Some(id) => {
                 self.packets[id as usize] = place;
@@ -366,32 +402,39 @@ impl Carried {
         (event, Units::default())
     }
 
-    /// A hop sent these units for a packet.
-    fn add(&mut self, id: PacketId, units: Units) {
-        let sum = &mut self.packets[id.0 as usize].3;
-        *sum = sum.and(units);
+    /// A packet crossed a hop, or was lost there.
+    fn add(&mut self, transit: &Transit, units: Units, is_narrowest: bool) {
+        let place = &mut self.packets[transit.packet.0 as usize];
+        place.units = place.units.and(units);
+        place.waited += transit.departed.saturating_since(transit.entered);
+        if is_narrowest {
+            place.lldus = transit.lldus;
+        }
     }
 
     fn name(&self, id: PacketId) -> PacketId {
-        self.packets[id.0 as usize].0.id
+        self.packets[id.0 as usize].packet.id
     }
 
     /// A hop marked a packet; says what the host calls it.
     fn mark(&mut self, id: PacketId) -> PacketId {
-        let packet = &mut self.packets[id.0 as usize].0;
+        let packet = &mut self.packets[id.0 as usize].packet;
         packet.ecn = Ecn::Ce;
         packet.id
     }
 
     fn of(&self, id: PacketId) -> Packet {
-        self.packets[id.0 as usize].0
+        self.packets[id.0 as usize].packet
     }
 
     /// The end of a packet's way, by the host's name for it.
     fn take(&mut self, transit: Transit) -> (Transit, Units) {
-        let (packet, entered, order, units) = self.packets[transit.packet.0 as usize];
+        let OnWay { packet: Packet { id, size, .. }, entered, order, units, lldus, waited } =
+            self.packets[transit.packet.0 as usize];
         self.free(transit.packet);
-        (Transit { packet: packet.id, size: packet.size, entered, order, ..transit }, units)
+        let departed = entered + waited;
+        let at = transit.at;
+        (Transit { packet: id, size, lldus, order, entered, departed, at }, units)
     }
 
     fn free(&mut self, id: PacketId) {

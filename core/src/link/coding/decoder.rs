@@ -14,6 +14,7 @@ struct Source {
     size: Bytes,
     entered: Instant,
     departed: Option<Instant>,
+    /// LLDUs that carried it: its own, or those of the packet that rebuilt it until its own are known.
     lldus: u32,
     on_link: OnLink,
     state: State,
@@ -31,6 +32,18 @@ enum OnLink {
     Open,
     Arrived,
     Lost,
+}
+
+impl Source {
+    /// Its own LLDUs are known: none if it did not reach the link. Returns what a report of before
+    /// lacks.
+    fn took(&mut self, lldus: u32) -> i64 {
+        let before = match lldus {
+            0 => return 0,
+            own => std::mem::replace(&mut self.lldus, own),
+        };
+        if self.is_told { i64::from(lldus) - i64::from(before) } else { 0 }
+    }
 }
 
 /// State of the packet in the decoder.
@@ -62,8 +75,8 @@ pub(super) struct DecoderCounts {
     pub(super) held: u64,
     /// Sum of the decoding delays of rebuilt packets, ns.
     pub(super) delay: u64,
-    /// LLDUs of rebuilt packets that are known only after these were reported.
-    pub(super) late_lldus: u64,
+    /// LLDUs of rebuilt packets that are known only after these were reported, less those reported.
+    pub(super) late_lldus: i64,
 }
 
 /// The receiving end.
@@ -176,24 +189,21 @@ impl Decoder {
         self.heard(sent);
         let Some(source) = self.source(number) else { return };
         source.on_link = OnLink::Arrived;
-        source.lldus = transit.lldus;
         source.departed = Some(transit.departed);
-        let (is_told, state) = (source.is_told, source.state);
+        let (state, late) = (source.state, source.took(transit.lldus));
         source.state = State::Known;
-        if is_told {
-            self.counts.late_lldus += u64::from(transit.lldus);
-        }
+        self.counts.late_lldus += late;
         if state != State::Known {
             let mut solved = std::mem::take(&mut self.solved);
             self.system.know(number, &mut solved);
             self.known(number, now);
-            self.rebuild(solved, now);
+            self.rebuild(solved, transit.lldus, now);
         }
         self.advance(number + 1, first, now);
     }
 
-    /// A repair packet arrives.
-    pub(super) fn repaired(&mut self, repair: &Repair, now: Instant, sent: u64) {
+    /// A repair packet arrives, which took `lldus` LLDUs.
+    pub(super) fn repaired(&mut self, repair: &Repair, lldus: u32, now: Instant, sent: u64) {
         self.heard(sent);
         if repair.first < self.unknown {
             self.counts.useless += 1;
@@ -207,7 +217,7 @@ impl Decoder {
             let is_new = self.system.add(terms, &mut solved);
             self.counts.useless += u64::from(!is_new);
             self.notice(repair.last + 1, now);
-            self.rebuild(solved, now);
+            self.rebuild(solved, lldus, now);
         }
         self.advance(repair.last + 1, repair.first, now);
     }
@@ -217,12 +227,12 @@ impl Decoder {
         let deadline = now + self.hold;
         let Some(source) = self.source(number) else { return };
         source.on_link = OnLink::Lost;
-        source.lldus = lldus;
-        if source.is_told {
-            self.counts.late_lldus += u64::from(lldus);
-        } else if source.state == State::GivenUp {
+        let (state, is_noticed) = (source.state, source.noticed.is_some());
+        let late = source.took(lldus);
+        self.counts.late_lldus += late;
+        if state == State::GivenUp {
             self.tell_loss(number, now);
-        } else if source.state == State::Missing && source.noticed.is_none() {
+        } else if state == State::Missing && !is_noticed {
             // The decoder may never hear of the last packets of a transfer.
             self.deadlines.push_back((deadline, number));
         }
@@ -305,14 +315,18 @@ impl Decoder {
 
     // --- releasing ---
 
-    /// Handles rebuilt packets; `solved` is the reused buffer.
-    fn rebuild(&mut self, mut solved: Vec<u64>, now: Instant) {
+    /// Handles packets rebuilt by the arrival of a packet of `lldus` LLDUs; `solved` is the reused
+    /// buffer.
+    fn rebuild(&mut self, mut solved: Vec<u64>, lldus: u32, now: Instant) {
         solved.sort_unstable();
         for number in solved.drain(..) {
             let Some(source) = self.source(number) else { continue };
             source.state = State::Known;
             if source.is_told {
                 continue;
+            }
+            if source.lldus == 0 {
+                source.lldus = lldus;
             }
             let delay = now.saturating_since(source.noticed.unwrap_or(now));
             self.counts.recovered += 1;

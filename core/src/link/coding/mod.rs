@@ -183,7 +183,7 @@ impl<L: Link + Instrument> Coded<L> {
                         self.decoder.arrived(source, &transit, first, number);
                     }
                     Some(OnLink::Repair(repair)) => {
-                        self.decoder.repaired(&repair, transit.at, number);
+                        self.decoder.repaired(&repair, transit.lldus, transit.at, number);
                     }
                     None => {}
                 }
@@ -334,12 +334,12 @@ impl<L: Link + Instrument> Instrument for Coded<L> {
 
     fn counters(&self) -> LinkCounters {
         let inner = self.inner.counters();
-        let own = self.tally.replace_in(inner);
+        let (own, counts) = (self.tally.replace_in(inner), self.decoder.counts);
         LinkCounters {
             offered: self.offered,
             dropped: self.dropped,
-            held: inner.held + self.decoder.counts.held,
-            lldus_delivered: own.lldus_delivered + self.decoder.counts.late_lldus,
+            held: inner.held + counts.held,
+            lldus_delivered: own.lldus_delivered.saturating_add_signed(counts.late_lldus),
             ..own
         }
     }
