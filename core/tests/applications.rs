@@ -10,8 +10,10 @@ use clift::application::{
 use clift::link::QueueLimit;
 use clift::metrics::{FlowMetrics, PageMetrics, VideoMetrics};
 use clift::queue::Aqm;
+use clift::scenario::{Scenario, Store};
 use clift::seed::Seed;
 use clift::simulation::{self, Flow, Hop, LegConfig, Loss, Outcome, Routing, Setup, SetupError};
+use clift::trace::Folder;
 use clift::transport::Protocol;
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
@@ -567,6 +569,51 @@ proptest! {
         if loss == 0.0 && rate >= 3000 {
             // Nothing is lost where nothing loses.
             prop_assert_eq!(found.packets_received, found.packets_expected);
+        }
+    }
+}
+
+/// Flows of every kind, one from the start and one later.
+fn two_flows() -> impl Strategy<Value = String> {
+    let application = prop::sample::select(vec![
+        "type = \"bulk\"",
+        "type = \"file\"\nsize = \"60 kB\"",
+        "type = \"constant rate\"\nrate = \"200 kbit/s\"",
+        "type = \"request\"\nrequest = \"300 B\"\nresponse = \"20 kB\"",
+        "type = \"request\"\nrequest = \"300 B\"\nresponse = \"2 kB\"\ncount = 3",
+        "type = \"page\"\nshape = \"3gpp\"\nhttp = \"1.1\"",
+        "type = \"page\"\nshape = \"3gpp\"\nhttp = \"2\"",
+        "type = \"video\"\nladder = [\"200 kbit/s\", \"900 kbit/s\"]\nsegment = \"1 s\"\nlength = \"3 s\"",
+    ]);
+    let times = (1u32..9, 0u32..12, prop::option::of(1u32..9));
+    let path = (prop::sample::select(vec![0.0, 0.02]), prop::sample::select(vec![6, 90]));
+    (application, times, path, 0u32..1000).prop_map(
+        |(application, (duration, start, end), (loss, window), seed)| {
+            let ends = ["bulk", "constant rate"].iter().any(|it| application.contains(it));
+            let end = end.filter(|_| ends).map_or(String::new(), |end| {
+                format!("end = \"{end} s\"")
+            });
+            format!(
+                "duration = \"{duration} s\"\nseed = {seed}\n\
+                 transport.receive_window = \"{window} kB\"\n[application]\n{application}\n\
+                 [[path]]\nleg = {{ rate = \"2 Mbit/s\", delay = \"60 ms\", loss = {loss} }}\n\
+                 [[flow]]\n{end}\n[[flow]]\nstart = \"{} ms\"\n",
+                start * 100
+            )
+        },
+    )
+}
+
+proptest! {
+    /// A sender waits for one thing at a time, from the start of its flow to the end.
+    #[test]
+    fn a_flow_waits_no_longer_than_it_lasts(text in two_flows()) {
+        let scenario = Scenario::parse("x.toml", &text, &[], &clift::Registry::new())
+            .unwrap_or_else(|it| panic!("{text}: {it}"));
+        let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
+        for flow in &run(&setup).flows {
+            let waited = flow.waited_for_application + flow.waited_for_receive_window;
+            prop_assert!(waited <= flow.lasted(), "{}\n{:?}", text, flow);
         }
     }
 }

@@ -120,6 +120,11 @@ pub trait Traffic: Send {
     /// flow. Returns the time of the next call, if any.
     fn drive(&mut self, now: Instant, sender: &mut dyn Endpoint) -> Option<Instant>;
 
+    /// When the flow ends, if before the run and not by its last byte.
+    fn end(&self) -> Option<Instant> {
+        None
+    }
+
     /// Called when data arrive at the receiving application.
     fn arrived(&mut self, _now: Instant, _what: Arrival) {}
 

@@ -128,11 +128,14 @@ impl Session for Conversation {
         self.config.count.is_some_and(|count| self.received >= count)
     }
 
+    fn end(&self) -> Option<Instant> {
+        Some(self.last)
+    }
+
     fn report(&self, _: usize, metrics: &mut FlowMetrics) {
         metrics.start = self.start;
         if self.is_done() {
             metrics.completed = Some(self.last);
-            metrics.end = self.last;
         }
         metrics.requests = Some(RequestMetrics {
             sent: self.dialogue.sent,

@@ -37,6 +37,11 @@ pub trait Session: Send {
     /// Whether the session is complete.
     fn is_done(&self) -> bool;
 
+    /// When the flows of a complete session ended, if before the run.
+    fn end(&self) -> Option<Instant> {
+        None
+    }
+
     /// Writes the metrics of the connection `number`; with the first connection, also those of the
     /// whole session.
     fn report(&self, number: usize, metrics: &mut FlowMetrics);

@@ -83,8 +83,11 @@ impl Traffic for Stopping {
     }
 
     /// The rates of a flow that has not completed refer to the time in which it sent.
+    fn end(&self) -> Option<Instant> {
+        Some(self.end)
+    }
+
     fn report(&self, metrics: &mut FlowMetrics) {
         self.traffic.report(metrics);
-        metrics.end = metrics.end.min(self.end.max(metrics.start));
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct FlowState {
     /// Whether the sender gets acknowledgements.
     acknowledges: bool,
     start: Instant,
+    /// When it ends at the latest, as far as its application tells.
+    pub(super) end: Instant,
     /// Delays of packets that arrived in order, and so were delivered at once.
     prompt_delay: Distribution,
     /// Delays of the others, to arrival and to delivery in order.
@@ -103,6 +105,7 @@ impl FlowState {
             main: if splits { main_connection(setup) } else { 0 },
             births: Births::default(),
             sockets: numbers,
+            end: traffic.end().map_or(Instant::MAX, |end| end.max(flow.start)),
             traffic,
             session,
             done: false,
@@ -125,7 +128,7 @@ impl FlowState {
     }
 
     /// A sender has sent all that it can at `now`, and `own` keeps it from sending more. What it waits
-    /// for once everything has arrived is not counted.
+    /// for after its end is not counted.
     #[inline]
     pub(super) fn note_limit(&mut self, now: Instant, own: Limit, sockets: &[Socket]) {
         if self.completed.is_none() {
@@ -134,7 +137,7 @@ impl FlowState {
                 false => self.limit_of_main(sockets),
             };
             if limit != self.waits.limit {
-                self.waits = self.waits.until(now, limit);
+                self.waits = self.waits.until(now.min(self.end), limit);
             }
         }
     }
@@ -323,14 +326,10 @@ impl FlowState {
             0 => segment_delay,
             _ => self.prompt_delay.merged(&self.early_in_order_delay).into_summary(),
         };
-        let end = self.completed.unwrap_or(ended);
-        let waits = self.waits.until(end, Limit::default());
         let mut metrics = FlowMetrics {
             name: self.name.clone(),
             start: self.start,
-            end,
-            waited_for_application: waits.application,
-            waited_for_receive_window: waits.receive_window,
+            end: self.completed.unwrap_or(ended),
             bytes_in_order: self.delivered(sockets),
             sender,
             receiver,
@@ -349,6 +348,12 @@ impl FlowState {
         if let Some((session, number)) = session {
             session.report(number, &mut metrics);
         }
+        metrics.end = metrics.end.min(self.end);
+        let waits = self.waits.until(metrics.end, Limit::default());
+        // A connection that its session opened later waited for data until then.
+        let before = metrics.start.saturating_since(self.start);
+        metrics.waited_for_application = waits.application - before.min(waits.application);
+        metrics.waited_for_receive_window = waits.receive_window;
         metrics
     }
 }

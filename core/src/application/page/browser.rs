@@ -295,13 +295,16 @@ impl Session for Browser {
         self.missing == 0
     }
 
+    fn end(&self) -> Option<Instant> {
+        Some(self.last)
+    }
+
     fn report(&self, number: usize, metrics: &mut FlowMetrics) {
         let opened = self.places[number].opened;
         // The load covers all connections, so no connection is complete before the load is.
         metrics.start = opened.unwrap_or(self.start);
         if self.is_done() {
             metrics.completed = Some(self.last);
-            metrics.end = self.last;
         }
         if number > 0 {
             return;

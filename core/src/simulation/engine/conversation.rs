@@ -62,6 +62,9 @@ impl Engine<'_> {
         if own.session.is_done() && !own.done {
             own.done = true;
             self.unfinished -= 1;
+            if let Some(end) = own.session.end() {
+                self.flows[first..first + count].iter_mut().for_each(|flow| flow.end = end);
+            }
         }
         let source = self.application(first as u32);
         match next {
