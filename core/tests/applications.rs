@@ -590,9 +590,8 @@ fn two_flows() -> impl Strategy<Value = String> {
     (application, times, path, 0u32..1000).prop_map(
         |(application, (duration, start, end), (loss, window), seed)| {
             let ends = ["bulk", "constant rate"].iter().any(|it| application.contains(it));
-            let end = end.filter(|_| ends).map_or(String::new(), |end| {
-                format!("end = \"{end} s\"")
-            });
+            let end =
+                end.filter(|_| ends).map_or(String::new(), |end| format!("end = \"{end} s\""));
             format!(
                 "duration = \"{duration} s\"\nseed = {seed}\n\
                  transport.receive_window = \"{window} kB\"\n[application]\n{application}\n\

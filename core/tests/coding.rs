@@ -302,8 +302,7 @@ fn links(outcome: &Outcome) -> impl Iterator<Item = &LinkMetrics> {
     })
 }
 
-const CHANNEL: &str =
-    "channel = { model = \"bernoulli\", erasures = 0.001, rate = \"2 Mbit/s\", lldu = \"100 B\" }\n";
+const CHANNEL: &str = "channel = { model = \"bernoulli\", erasures = 0.001, rate = \"2 Mbit/s\", lldu = \"100 B\" }\n";
 
 /// Varying delays are a leg of their own behind the link. Delays that stay the same change nothing.
 #[test]
@@ -328,8 +327,7 @@ fn coding_around_two_links_counts_the_slower_one() {
         let hops = links.map(|rate| format!("[[path]]\n{}", CHANNEL.replace("2 Mbit/s", rate)));
         diagnosed(&format!("duration = \"20 s\"\n[coding]\n{}", hops.join("")))
     };
-    let [slow_first, slow_last] =
-        [["1 Mbit/s", "3 Mbit/s"], ["3 Mbit/s", "1 Mbit/s"]].map(path);
+    let [slow_first, slow_last] = [["1 Mbit/s", "3 Mbit/s"], ["3 Mbit/s", "1 Mbit/s"]].map(path);
     for (link, budget) in [slow_first, slow_last] {
         assert!((0.99e6..1.01e6).contains(&link.capacity), "{link:?}");
         assert!(link.share_padding.is_some_and(|it| (0.06..0.08).contains(&it)), "{link:?}");
@@ -360,7 +358,9 @@ fn coded_hops() -> impl Strategy<Value = String> {
         )
     });
     let leg = (0u32..40, 0.0..0.1).prop_map(|(delay, loss)| {
-        format!("[[path]]\nleg = {{ rate = \"9 Mbit/s\", delay = \"{delay} ms\", loss = {loss} }}\n")
+        format!(
+            "[[path]]\nleg = {{ rate = \"9 Mbit/s\", delay = \"{delay} ms\", loss = {loss} }}\n"
+        )
     });
     let ntn = Just("[[path]]\nntn = { slot = \"1 ms\", delay = \"20 ms\" }\n".to_owned());
     let other = prop_oneof![leg, link.clone(), ntn];

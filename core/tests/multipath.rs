@@ -120,6 +120,19 @@ fn with_one_path_it_is_plain_tcp() {
     }
 }
 
+/// Without a second path, Linux's coupled controls use Reno itself, credit included.
+#[test]
+fn a_coupled_control_over_one_path_is_new_reno() {
+    let of = |congestion| {
+        let loss = Loss::Random(Probability::new(0.02).unwrap());
+        outcome(&over(vec![leg(2000, 25, 60, loss)], flow(congestion, Bulk), 60))
+    };
+    let reno = of("newreno");
+    for congestion in ["lia", "olia", "balia"] {
+        assert_eq!(of(congestion), reno, "{congestion}");
+    }
+}
+
 #[test]
 fn paths_without_losses_carry_the_sum_of_their_rates() {
     for (scheduler, expected) in [

@@ -91,10 +91,11 @@ impl<L: Law> Coupled<L> {
     }
 
     /// The law's answer for the subflows whose round-trip time is known; `None` if this one's is
-    /// not.
+    /// not, or if it is the only subflow, where the window is Reno's (as in the coupled controls of
+    /// multipath-tcp.org's kernel).
     fn ask(&self, law: impl FnOnce(&L, &[Share], usize) -> f64) -> Option<f64> {
         self.subflow.with(|shares, own| {
-            if shares[own].rtt == 0.0 {
+            if shares[own].rtt == 0.0 || shares.len() == 1 {
                 return None;
             }
             let known = |share: &&Share| share.rtt > 0.0;
@@ -129,12 +130,15 @@ impl<L: Law> CongestionControl for Coupled<L> {
         }
         let left =
             if window.in_slow_start() { window.slow_start(ack.segments) } else { ack.segments };
-        let alone = 1.0 / f64::from(window.cwnd());
-        self.credit += f64::from(left) * self.ask(L::increase).unwrap_or(alone);
-        let whole = self.credit.trunc();
-        self.credit -= whole;
-        let cwnd = i64::from(window.cwnd()).saturating_add(whole as i64);
-        window.set_cwnd(u32::try_from(cwnd.max(1)).unwrap_or(u32::MAX));
+        if let Some(each) = self.ask(L::increase) {
+            self.credit += f64::from(left) * each;
+            let whole = self.credit.trunc();
+            self.credit -= whole;
+            let cwnd = i64::from(window.cwnd()).saturating_add(whole as i64);
+            window.set_cwnd(u32::try_from(cwnd.max(1)).unwrap_or(u32::MAX));
+        } else if left > 0 {
+            window.increase(window.cwnd(), left);
+        }
         self.subflow.with(|shares, own| shares[own].cwnd = window.cwnd().into());
     }
 
