@@ -83,6 +83,17 @@ def test_the_causes_and_the_goodput_add_up_to_the_capacity(path: Path) -> None:
     assert found["cuts"]["losses"] == 0 < found["cuts"]["false_losses"]
 
 
+def test_the_cell_that_is_explained_is_named(path: Path, tmp_path: Path) -> None:
+    several = tmp_path / "x.toml"
+    several.write_text(
+        path.read_text().replace('scheme = "ARQ"', "")
+        + '[vary]\nscheme = ["HARQ(10/12)", "none"]\n'
+    )
+    told = clift_command("why", str(several)).stderr
+    assert "explained: HARQ(10/12), the first of 2 cells" in told
+    assert clift_command("why", str(several), "--set", "scheme=none").stderr == ""
+
+
 def test_erased_capacity_is_what_the_units_say(path: Path) -> None:
     run = clift.simulate(clift.Scenario.read(path))
     units = run.units().to_pandas()

@@ -72,7 +72,11 @@ def why(
     from clift.diagnosis.replay import first_run, replayed
     from clift.simulation import simulate
 
-    scenario = first_run(Scenario.read(path, changes))
+    study = Scenario.read(path, changes)
+    scenario = first_run(study)
+    if (count := len(study.cells())) > 1:
+        cell = ", ".join(scenario.labels.values())
+        click.echo(f"explained: {cell}, the first of {count} cells; choose by --set", err=True)
     with stoppable():
         run = simulate(scenario)
         ended = run.summary()["duration_s"]
