@@ -6,6 +6,11 @@ from typing import Any
 
 import pytest
 from browser import CHROMIUM
+from hypothesis import settings
+
+# A busy machine may take any time for an example.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # A job started in the background of a script ignores Ctrl-C, and so would the commands under test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -297,10 +297,8 @@ def test_a_missing_folder_is_refused(command, monkeypatch):
             "the previous file is unchanged\n",
         )
     code, _, err = command("trace", "plot", DATA / "geo.csv", "-o", "gone/y.png")
-    assert (code, err) == (
-        2,
-        "error: gone/y.png: cannot be written: No such file or directory\n",
-    )
+    assert code == 2
+    assert "gone/y.png: folder gone does not exist" in err
 
 
 @pytest.mark.parametrize("name", ["y.csv", "y.parquet", "y.up"])
