@@ -13,7 +13,7 @@ use crate::units::{Duration, counted};
 use super::frames::{Frames, Signal};
 use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
 use super::slots::{Loss, SlotGenerator, State};
-use super::table::Row;
+use super::table::{Row, WHITE_SPACE};
 use super::{PACKET, Series, clock};
 
 /// Columns of a file, counted from 0.
@@ -167,7 +167,9 @@ impl<'a> SeriesImport<'a> {
             // Rows may have fewer fields than the header, but all have the same number.
             self.columns = row.len();
         }
+        // Logs with white space leave columns without a name; with commas, they may be decimal.
         if let Some(header) = &self.header
+            && self.between != WHITE_SPACE
             && row.filled() > header.len()
         {
             let cure = match self.decimals.allowed {

@@ -11,6 +11,9 @@ use crate::trace::lines::{Lines, unmarked};
 /// Maximum length of all lines of a row together; a quoted field may contain line ends.
 const LONGEST: usize = 1 << 16;
 
+/// White space as a separator, in words.
+pub(super) const WHITE_SPACE: &str = "white space";
+
 /// Reads rows. Empty lines and lines that start with `#` are skipped.
 pub(in crate::trace) struct Table<R> {
     lines: Lines<R>,
@@ -47,7 +50,7 @@ impl<R: BufRead> Table<R> {
 
     /// The separator, in words.
     pub(in crate::trace) fn between(&self) -> &'static str {
-        if self.csv.is_some() { "CSV" } else { "white space" }
+        if self.csv.is_some() { "CSV" } else { WHITE_SPACE }
     }
 
     /// The next row; `None` after the last.

@@ -399,9 +399,11 @@ fn a_row_has_no_more_fields_than_the_header() {
         "line 2: 5 fields, more than the 3 of the header; if commas are decimal, columns must be \
          separated by semicolons or tabs; if text has commas, it must be quoted"
     );
-    let spaces = "t rate\n0 9 1\n1 9 1\n";
+    let tabs = "t\trate\n0\t9\t1\n1\t9\t1\n";
     let expected = "line 2: 3 fields, more than the 2 of the header; give every column a name";
-    assert!(fault(spaces, keys).starts_with(expected));
+    assert!(fault(tabs, keys).starts_with(expected));
+    let spaces = tabs.replace('\t', " ");
+    assert_eq!(imported(&spaces, keys).t(), imported(&spaces.replace("t rate\n", ""), keys).t());
     // A later row with a value after empty fields, and rows that end in separators.
     let late = "t,r,l\n0,9,1,,\n1,9,1,,5\n";
     assert!(fault(late, keys).starts_with("line 3: 5 fields, more than the 3"));
