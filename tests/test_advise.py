@@ -280,3 +280,18 @@ def test_bulk_runs_leave_slow_start_behind_if_the_log_is_long_enough(tmp_path: P
         assert clift.advise(log, rtt="500 ms", **few).link.window_s == window_s
     # A file has an end, so that its runs are short.
     assert clift.advise(log, rtt="500 ms", task="file=10kB", **few).link.window_s == 15.0
+
+
+def test_runs_of_few_round_trips_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clift.advise import study
+
+    log = tmp_path / "log.parquet"
+    clift.channel.bernoulli(slots=3000, slot_ns=20_000_000, p=0.01, seed=1).write(log)
+    few = {"schemes": ["none"], "transports": ["TCP cubic", "TCP bbr"], "progress": False}
+    assert "length" not in clift.advise(log, rtt="300 ms", **few).setting
+    monkeypatch.setattr(study, "_COST_S", 1e-5)
+    told = clift.advise(log, rtt="300 ms", **few)
+    assert told.link.window_s == 1.0
+    assert "it shows the start of a transfer" in told.setting["length"]

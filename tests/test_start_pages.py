@@ -1,6 +1,6 @@
 """The start pages: their commands run, and print what the pages show."""
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,11 +9,8 @@ import clift
 from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
-SPEC = importlib.util.spec_from_file_location("start_pages", ROOT / "docs" / "start_pages.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-start_pages = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(start_pages)
+sys.path.insert(0, str(ROOT / "docs"))
+import start_pages  # noqa: E402
 
 
 # The first run has 2400 transfers of a page and 480 of 400 s; README's demo is always run.
@@ -50,13 +47,3 @@ def test_a_round_trip_time_comes_on_top_of_an_imported_delay(
     twice = clift.tmt.apply(phy, "none", rtt_ms=500).stats()["mean_delay_ms"]
     assert 270 < alone < 280
     assert twice == pytest.approx(alone + 250)
-
-
-def test_every_relative_link_of_the_start_pages_and_guides_resolves() -> None:
-    spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    build = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(build)
-    mine = ("docs/index.md", "docs/start/", "docs/guides/")
-    assert [fault for fault in build.dead_links() if fault.startswith(mine)] == []

@@ -103,10 +103,10 @@ impl Way {
             [Hop::Link(link)] => link.aqm == Aqm::None,
             _ => false,
         };
-        let links_built = links.collect::<Result<Vec<_>, _>>()?;
+        let links = links.collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
-            narrowest: narrowest(&links_built, end.unwrap_or(LONG)),
-            hops: links_built,
+            narrowest: narrowest(&links, end.unwrap_or(LONG)),
+            hops: links,
             plain,
             packets: Carried::default(),
             out: VecDeque::new(),

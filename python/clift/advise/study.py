@@ -316,7 +316,7 @@ def _affordable(
     cost = len(set(space["scheme"])) * each
     runs = int(min(_MOST, max(_FEWEST, _COST_S / max(cost, 1e-9))))
     shorter = min(1.0, _COST_S / max(cost * runs, 1e-9))
-    return runs, round(max(window_s * shorter, min(window_s, _WINDOW_S) / 10), 1)
+    return runs, round(max(window_s * shorter, _WINDOW_S / 10), 1)
 
 
 def _useless(link: Link) -> str:
