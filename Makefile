@@ -121,6 +121,7 @@ docs: $(VENV)/tools ## regenerate the reference pages and build the site of the 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	cargo doc --profile local --locked --no-deps --quiet -p clift -p clift-quic
 	cp -r target/doc target/site/reference/rust
+	@echo "read the site: $(BIN)/python -m http.server --directory target/site 8000; pages opened from disk have no search"
 
 c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so.1 and clift.pc
 
