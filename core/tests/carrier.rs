@@ -325,6 +325,25 @@ fn a_requested_rate_carries_the_traffic_up_to_its_maximum() {
     assert!((485..=500).contains(&served(2_000_000)), "{}", served(2_000_000));
 }
 
+/// Slots of 1 kB in frames of 4 ms, with maxima that are no whole number of slots of a frame.
+#[test]
+fn a_requested_rate_is_at_most_its_maximum_in_the_mean() {
+    let arrivals: Vec<_> = (0..20_000).map(|n| (n * MS, 0, 1000)).collect();
+    for rate in [10_000, 300_000, 2_100_000, 5_500_000] {
+        let most = BitRate::from_bits_per_second(rate);
+        let rates = Demand { rate: most, volume: false, free: false, ..Demand::default() };
+        let mut link = built(&carrier(3, demand(rates)), QueueLimit::Unlimited);
+        let found = deliver(&mut *link, &arrivals, 20_000 * MS);
+        let served = found.iter().flatten().count() as f64;
+        // In 20 s; the first frame may begin a slot, and the last ones are under way.
+        let due = rate as f64 * 20.0 / 8e3;
+        assert!(
+            (0.99 * due - 3.0..=due + 1.0).contains(&served),
+            "{rate} bit/s: {served} of {due}"
+        );
+    }
+}
+
 fn saturated(terminals: u32, seconds: u64) -> Vec<(u64, u32, u32)> {
     // More than the carrier takes; terminals have packets of different sizes.
     let of =

@@ -24,7 +24,8 @@ pub struct Demand {
     pub constant: Option<BitRate>,
     /// Demand: maximum rate that a terminal may request (rate-based dynamic capacity, RBDC). A
     /// terminal spreads what it requests over `spread` frames; slots that are not granted are
-    /// requested again. Default: no requests of rates.
+    /// requested again. A slot that exceeds the maximum of a frame counts for the next frames too.
+    /// Default: no requests of rates.
     pub rate: Option<BitRate>,
     /// Demand: frames over which a request of a rate spreads the bytes.
     pub spread: u32,
@@ -132,6 +133,7 @@ impl SchedulerParameters for Demand {
             volume: self.volume,
             free: self.free,
             rates: vec![vec![0; terminals]; self.spread as usize],
+            exceeded: vec![0; terminals],
             covered: vec![0; terminals],
             open: 0,
             volumes: vec![0; terminals],
@@ -166,6 +168,8 @@ struct Controller {
     free: bool,
     /// What each terminal will request as a rate, by frame modulo their number.
     rates: Vec<Vec<u64>>,
+    /// What each terminal got as a rate beyond its maximum, in whole slots: less for the next frames.
+    exceeded: Vec<u64>,
     /// What is requested for each terminal, or will be, and not granted yet.
     covered: Vec<u64>,
     /// The sum of `covered`.
@@ -248,10 +252,18 @@ impl Controller {
 
     /// Grants requested rates, in whole slots; what does not fit is no longer requested.
     fn grant_rates(&mut self, served: &[Request], slots: &mut Slots<'_>) {
+        let Some(most) = self.rate else { return };
         let rates: Vec<_> = served.iter().filter(|request| request.rate > 0).collect();
-        let due = |request: &&Request| (request.terminal, request.rate.div_ceil(self.slot));
+        let due = |request: &&Request| {
+            let left = most.saturating_sub(self.exceeded[request.terminal]);
+            (request.terminal, request.rate.min(left).div_ceil(self.slot))
+        };
         let wanted: Vec<_> = rates.iter().map(due).collect();
-        self.share(&wanted, slots);
+        let granted = self.share(&wanted, slots);
+        for (&(terminal, _), granted) in wanted.iter().zip(granted) {
+            self.exceeded[terminal] += granted * self.slot;
+        }
+        self.exceeded.iter_mut().for_each(|bytes| *bytes = bytes.saturating_sub(most));
         rates.into_iter().for_each(|request| self.uncover(request.terminal, request.rate));
     }
 
