@@ -192,7 +192,8 @@ impl<'a> Engine<'a> {
             wants: observer.wants(),
             observer,
             end: Instant::ZERO + setup.duration,
-            stop_when_done: setup.stop_when_done,
+            // Where flows arrive at random, none may come: such a run lasts as long as the others.
+            stop_when_done: setup.stop_when_done && !setup.flows.is_empty(),
             nodes,
             forward,
             backward,

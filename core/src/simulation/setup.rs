@@ -281,9 +281,6 @@ pub enum SetupError {
     /// A network where one path is needed.
     #[error("a [network] has no single path; give the path of one flow in [[path]]")]
     NoChain,
-    /// No flow.
-    #[error("there is no flow; give at least one")]
-    NoFlow,
     /// A duration of zero.
     #[error("the duration is zero; give a time above zero")]
     NoTime,

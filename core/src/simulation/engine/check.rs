@@ -6,9 +6,6 @@ use crate::transport::FlowControl;
 use crate::units::Duration;
 
 pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
-    if setup.flows.is_empty() {
-        return Err(SetupError::NoFlow);
-    }
     if setup.duration == Duration::ZERO {
         return Err(SetupError::NoTime);
     }
