@@ -181,7 +181,8 @@ impl Table {
                         name.and_then(Value::plain).as_ref() == Some(key)
                     };
                     let index = key.parse().ok().or_else(|| list.iter().position(named));
-                    here = index.and_then(|index: usize| list.get_mut(index)).ok_or_else(fault)?;
+                    let found = index.and_then(|index: usize| list.get_mut(index));
+                    here = found.ok_or_else(|| path[..=depth + 1].join("."))?;
                     if last {
                         *here = value;
                         return Ok(());
@@ -266,7 +267,7 @@ mod tests {
         assert_eq!(reorder.get("packets"), Some(&Node::Integer(3).into()));
         table.insert("hops", Node::List(vec![Value::table([("leg", Value::text("a"))])]).into());
         table.set(&path("hops.0.leg"), Value::text("b")).unwrap();
-        assert_eq!(table.set(&path("hops.1.leg"), Value::text("c")), Err("hops".to_owned()));
+        assert_eq!(table.set(&path("hops.1.leg"), Value::text("c")), Err("hops.1".to_owned()));
         assert_eq!(
             table.set(&path("link.reorder.packets.x"), Value::text("c")),
             Err("link.reorder.packets".to_owned())

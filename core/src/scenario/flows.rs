@@ -52,12 +52,26 @@ pub(super) fn flows(config: &Traffic) -> Result<(Vec<Flow>, Vec<String>), Fault>
                 return Err(Fault::of(&key, "name", cure));
             }
         }
+        if let Some(name) = &flow.name
+            && let Some(several) = config.flow.iter().find(|other| numbers(other, name))
+        {
+            let of = several.name.as_deref().unwrap_or_default();
+            let cure = format!("{name} is also one of the flows {of}; give it another name");
+            return Err(Fault::of(&key, "name", cure));
+        }
         keys.extend(std::iter::repeat_n(key, flow.count as usize));
         let mut flow = flow.clone();
         flow.access = flow.access.or_else(|| config.access.clone());
         flows.extend(std::iter::repeat_n(flow.clone(), flow.count as usize));
     }
     Ok((flows, keys))
+}
+
+/// Whether `name` is that of one of the flows of an entry, NAME-0, NAME-1 and so on.
+fn numbers(flow: &Flow, name: &str) -> bool {
+    let is_numbered = flow.count > 1 || flow.arrivals.is_some();
+    let number = || name.strip_prefix(flow.name.as_deref()?)?.strip_prefix('-');
+    is_numbered && number().is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// Checks the end and the arrivals of a flow.

@@ -13,6 +13,7 @@ use super::spec::PhySpec;
 use super::traces::{InformationSpec, SetupFault, Traces, varying};
 use crate::channel::lms;
 use crate::config::{Fault, first_changed_key, join};
+use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierConfig, CarrierOptions};
 use crate::scheme::ntn::{Decoder, NtnOptions, SoftCombining};
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
@@ -54,6 +55,8 @@ pub(super) struct OwnKind {
     header: bool,
     /// Reason why the link excludes a trace or channel; `None` if it allows one.
     channel: Option<&'static str>,
+    /// Reason why the link excludes another queue than drop-tail; `None` if it allows one.
+    queues: Option<&'static str>,
     /// Returns the section, if it is given.
     given: fn(&Sections) -> Option<Arc<dyn LinkKind>>,
 }
@@ -65,6 +68,7 @@ static KINDS: [OwnKind; 4] = [
         units: "its own units and delay",
         header: false,
         channel: None,
+        queues: None,
         given: |sections| boxed(&sections.hybrid),
     },
     OwnKind {
@@ -73,6 +77,7 @@ static KINDS: [OwnKind; 4] = [
         units: "its own blocks and delay",
         header: true,
         channel: None,
+        queues: None,
         given: |sections| boxed(&sections.ntn),
     },
     OwnKind {
@@ -81,6 +86,7 @@ static KINDS: [OwnKind; 4] = [
         units: "no LLDUs and its own delay",
         header: false,
         channel: Some("makes its own channel from `preset` and `snr`"),
+        queues: None,
         given: |sections| boxed(&sections.adaptive_harq),
     },
     OwnKind {
@@ -89,6 +95,7 @@ static KINDS: [OwnKind; 4] = [
         units: "its own slots and delay",
         header: false,
         channel: Some("makes the channels of its terminals from `loss` and `fades`"),
+        queues: Some("has a queue for each terminal"),
         given: |sections| boxed(&sections.carrier),
     },
 ];
@@ -127,6 +134,13 @@ pub(super) fn own_kind(
     if let Some(name) = first_changed_key(&SlotLink { lldu_header, ..link }) {
         let cure = format!("does not apply to [{own}], which has {}; leave it out", row.units);
         return Err(Fault::of(&join(key, "link"), &name, cure));
+    }
+    if let (Some(why), Some(usage)) = (row.queues, sections.link.as_ref().map(|link| &link.usage)) {
+        let given = [("aqm", usage.aqm != Aqm::None), ("reorder", usage.reorder.is_some())];
+        if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+            let cure = format!("does not apply to [{own}], which {why}; leave it out");
+            return Err(Fault::of(&join(key, "link"), name, cure));
+        }
     }
     Ok(Some((own, kind)))
 }

@@ -278,7 +278,7 @@ pub(super) fn put(
         return Ok(());
     };
     table.set(path, value.clone()).map_err(|part| {
-        let message = format!("`{part}` is not a section; check the dotted key");
+        let message = format!("`{part}` is not a section or an entry; check the dotted key");
         let fault = Fault::new(&path.join("."), message);
         match &value.place {
             place if place.is_empty() => source.error(Origin::File, &fault.path(), fault.message()),

@@ -76,6 +76,9 @@ pub(super) fn network(
         let key = format!("network.links.{name}");
         check_name(name).map_err(|fault| fault.within("network.links"))?;
         let NetworkLink { ends, wire, sections } = link;
+        for (end, node) in [("from", &ends.from), ("to", &ends.to)] {
+            check_node(node).map_err(|fault| fault.within(end).within(&key))?;
+        }
         if ends.from == ends.to {
             let cure = format!("the link begins and ends at {}; name two nodes", ends.to);
             return Err(Fault::of(&key, "to", cure));
@@ -142,6 +145,17 @@ pub(in crate::scenario) fn check_name(name: &str) -> Result<(), Fault> {
     }
     let cure = "a name begins with a letter and has letters, digits, _ and - only";
     Err(Fault::at(format!("`{name}`: {cure}")))
+}
+
+/// Checks the name of a node, which stands in pictures and tables.
+fn check_node(name: &str) -> Result<(), Fault> {
+    // These change the direction in which the text around them is shown.
+    let turns = |letter| matches!(letter, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if name.trim().is_empty() || name.contains(|c: char| c.is_control() || turns(c)) {
+        let cure = "name the node by text that can be printed, in one line";
+        return Err(Fault::at(format!("{name:?}: {cure}")));
+    }
+    Ok(())
 }
 
 /// Checks that a scenario with a network has no other path, and one without has no flow with

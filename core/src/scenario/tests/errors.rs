@@ -224,6 +224,10 @@ fn every_error_names_line_key_and_cure() {
             "channel.length: 460 s hold 0 slots of 17179869.18 ms; give a length of 1 to 4294967295 slots, or other slots (`lldu`,",
         ),
         (
+            "link.aqm = \"codel\"\n[carrier]\nrate = \"5 Mbit/s\"",
+            "geo.toml line 1: link.aqm: does not apply to [carrier], which has a queue for each terminal; leave it out",
+        ),
+        (
             "[carrier]\nrate = \"5 Mbit/s\"\n[carrier.scheduler]\ntype = \"demand\"\nframe = \"1 h\"",
             "geo.toml line 5: carrier.scheduler.frame: 3600 s holds 1500000 slots of 2.4 ms; give a frame of at most",
         ),

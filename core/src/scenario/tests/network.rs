@@ -316,6 +316,14 @@ fn a_network_that_cannot_be_is_refused_with_one_line() {
             "flow.1.name: another flow has the name x; give each its own",
         ),
         (
+            format!("{both}{flow}name = \"x\"\ncount = 2\n{flow}name = \"x-0\""),
+            "flow.1.name: x-0 is also one of the flows x; give it another name",
+        ),
+        (
+            format!("{}{flow}", link("ab", "a", "b\\u202e", "")),
+            "network.links.ab.to: \"b\\u{202e}\": name the node by text that can be printed, in one line",
+        ),
+        (
             format!("{both}{flow}name = \"x.y\""),
             "flow.0.name: `x.y`: a name begins with a letter and has letters, digits, _ and - only",
         ),
