@@ -91,6 +91,29 @@ def test_what_is_damaged_is_named_and_only_that_is_done_again(
     assert content(folder) == whole
 
 
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("store/files.json", b""),
+        ("store/files.json", b'{"files": [], "made": "0", "sha256": "0"}'),
+        ("store/files.json", None),
+        ("store/study.json", None),
+        ("record.json", None),
+        ("store/runs/*", None),
+    ],
+)
+def test_what_lacks_or_is_emptied_is_named_too(
+    folder: Path, name: str, damage: bytes | None
+) -> None:
+    whole = content(folder)
+    path = sorted(folder.glob(name))[0]
+    path.write_bytes(damage) if damage is not None else path.unlink()
+    assert list(verify(folder)[1]) == [path.parent if "*" in name else path]
+    assert repeat(folder) == 0
+    assert content(folder) == whole
+    assert verify(folder)[1] == {}
+
+
 def test_a_file_under_the_name_of_another_is_not_taken(folder: Path) -> None:
     whole = content(folder)
     one, two = sorted(folder.glob("store/runs/*"))[:2]

@@ -98,14 +98,18 @@ def sums(record: dict[str, Any]) -> dict[str, str]:
 
 
 def damaged(folder: Path) -> dict[Path, str]:
-    """The tables, plots and the record that are damaged or missing, each with what is wrong."""
+    """What is damaged or missing of tables, plots, record and notes, each with what is wrong."""
+    notes, found = folder / FOLDER / _JOURNAL, {}
+    noted = _json(notes)
     try:
         record = read_record(folder)
     except FileNotFoundError:
-        return {}
+        # Without a record the study has not come to its end, unless the notes say so.
+        return {folder / RECORD: "is missing"} if noted.get("made") else {}
     except (OSError, ValueError) as error:
         return {folder / RECORD: _what(error)}
-    found = {}
+    if notes.parent.exists() and not _is_whole(noted):
+        found[notes] = "is damaged or missing"
     for name in sums(record):
         if name != RECORD:
             try:
@@ -179,8 +183,19 @@ def note(folder: Path, names: list[str], made: str = "") -> None:
     Raises:
         OSError: If that cannot be written.
     """
-    text = json.dumps({"files": sorted({*own(folder), *names}), "made": made})
+    notes = {"files": sorted({*own(folder), *names}), "made": made}
+    text = json.dumps(notes | {_SUMS: _sum(notes)})
     write_file(folder / FOLDER / _JOURNAL, lambda out: out.write(text.encode()))
+
+
+def _sum(notes: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(notes, sort_keys=True).encode()).hexdigest()
+
+
+def _is_whole(noted: dict[str, Any]) -> bool:
+    """Whether notes are as they were written; an earlier version wrote no sum."""
+    rest = {key: value for key, value in noted.items() if key != _SUMS}
+    return bool(noted) and noted.get(_SUMS, _sum(rest)) == _sum(rest)
 
 
 def made_of(folder: Path) -> str:
@@ -188,8 +203,6 @@ def made_of(folder: Path) -> str:
     made = _json(folder / FOLDER / _JOURNAL).get("made")
     if not isinstance(made, str) or not (folder / RECORD).exists() or damaged(folder):
         return ""
-    if not _listed(folder / RECORD).keys() <= _listed(folder / FOLDER / _JOURNAL).keys():
-        return ""  # the notes are damaged
     return made
 
 

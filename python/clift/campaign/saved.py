@@ -183,7 +183,10 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
     checked, found = store.verify(folder)
     found |= damaged(folder)
     if (folder / RECORD).exists():
-        checked += 1 if folder / RECORD in found else len(sums(read_record(folder)))
+        record = {} if folder / RECORD in found else read_record(folder)
+        checked += len(sums(record)) or 1
+        if not found and (folder / store.FOLDER).exists():
+            found = store.missing(folder, record.get("runs_done", 0))
     if not checked:
         raise ScenarioError(f"{folder}: no results here")
     return checked, found

@@ -314,6 +314,28 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
     return len(names) + (inner / _STUDY).exists(), found
 
 
+def missing(folder: Path, runs: int) -> dict[Path, str]:
+    """What lacks in a results folder whose other files are whole.
+
+    Args:
+        folder: The results folder.
+        runs: How many runs its study has done.
+
+    Returns:
+        The folder of finished runs, or the name of the study, with what lacks.
+    """
+    store = read_store(folder)
+    if store is None:
+        return {folder / FOLDER / _STUDY: "is missing"}
+    with store:
+        lacking = runs - int(store.done.sum())
+    return (
+        {folder / FOLDER / _RUNS: f"lacks {counted(lacking, 'finished run')}"}
+        if lacking > 0
+        else {}
+    )
+
+
 def _damaged(runs: Path, names: Iterable[str], check: Callable[[Path], object]) -> dict[Path, str]:
     found = {}
     for name in names:
