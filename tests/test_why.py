@@ -449,3 +449,18 @@ def test_a_connection_over_two_paths_is_explained() -> None:
     told = clift_command("why", TWO_WAYS, *both, "--rank", 2)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
+
+
+def test_an_attack_is_at_least_as_hard_as_its_random_placements() -> None:
+    # Twenty erasures and forty runs: the steps have two candidates each.
+    scenario = clift.Scenario(
+        {
+            "scheme": "ARQ",
+            "channel": {"model": "bernoulli", "erasures": "0 %", "rate": "1 Mbit/s"},
+            "link": {"rtt": "500 ms", "live": True},
+            "duration": "8 s",
+        }
+    )
+    for budget in (10, 20):
+        found = attack(scenario, budget=budget, runs=2 * budget)
+        assert found.worst <= min(found.random)

@@ -74,8 +74,8 @@ def attack(scenario: Scenario, budget: int = 10, runs: int = 400, progress: bool
     """Search for the placement of a few further erasures that hurts a run most.
 
     A greedy search: each step tries slots near the erasures chosen so far and slots drawn from the
-    whole run, and keeps the worst one. The result is a bound from one side: a worse placement may
-    exist.
+    whole run, and keeps the worst one. Where a random placement hurts more, it is the result. A
+    worse placement may exist, so that the result is a bound from one side.
 
     Args:
         scenario: A scenario with one run, whose first link has slots.
@@ -116,6 +116,7 @@ def attack(scenario: Scenario, budget: int = 10, runs: int = 400, progress: bool
                 search.step(steps, lambda done: report(done, runs))
         except (KeyboardInterrupt, Interrupted):
             search.is_complete = False
+    search.settle()
     slots = sorted(((slot, search.times[slot]) for slot in search.chosen), key=lambda one: one[1])
     found = [sign * one for one in search.random]
     return Attack(
@@ -147,13 +148,15 @@ class _Search:
         self.chosen: list[int] = []
         self.worst = before
         self.random: list[float] = []
+        self.hardest: tuple[float, list[int]] = (before, [])
         self.runs = 0
         self.is_complete = True
 
     def compare(self, budget: int, count: int, report: Callable[[int], object]) -> None:
         """Place the erasures at random, several times."""
-        jobs = [Edits(erased=self.draw.sample(self.slots, budget)) for _ in range(count)]
-        self.random = each(jobs, self.harm, report)
+        placed = [self.draw.sample(self.slots, budget) for _ in range(count)]
+        self.random = each([Edits(erased=slots) for slots in placed], self.harm, report)
+        self.hardest = max(zip(self.random, placed, strict=True))
         self.runs += count
 
     def step(self, count: int, report: Callable[[int], object]) -> None:
@@ -173,3 +176,8 @@ class _Search:
         if slot >= 0 and worst >= self.worst:
             self.chosen.append(slot)
             self.worst = worst
+
+    def settle(self) -> None:
+        """Take the random placement that hurts most, where the steps found none that hurts more."""
+        if self.hardest[0] > self.worst:
+            self.worst, self.chosen = self.hardest
