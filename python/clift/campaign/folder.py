@@ -104,7 +104,7 @@ def damaged(folder: Path) -> dict[Path, str]:
     try:
         record = read_record(folder)
     except FileNotFoundError:
-        # Without a record the study has not come to its end, unless the notes say so.
+        # Without a record the study has not ended, unless the notes say so.
         return {folder / RECORD: "is missing"} if noted.get("made") else {}
     except (OSError, ValueError) as error:
         return {folder / RECORD: _what(error)}
