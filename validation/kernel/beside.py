@@ -79,6 +79,7 @@ KEPT = {
     "named": Kept("named.csv", "named", "7.2"),
     "unseen": Kept("unseen.csv", "unseen", "7.2"),
     "third": Kept("unseen.csv", "third", "7.2"),
+    "fourth": Kept("unseen.csv", "fourth", "7.2"),
     "bbr-files": Kept("bbr_files.csv", "bbr-files", "7.2"),
 }
 """Measurements by name."""

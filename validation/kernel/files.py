@@ -36,6 +36,7 @@ DRAWS = {
     "first": (("newreno", "cubic"), range(1, 31)),
     "second": (("newreno", "cubic"), range(31, 61)),
     "third": (("newreno", "cubic", "bbr"), range(61, 81)),
+    "fourth": (("newreno", "cubic", "bbr"), range(81, 101)),
 }
 # A host's first packet, after the link's time zero.
 START = '[[flow]]\nstart = "512 ns"\n'

@@ -17,7 +17,7 @@ from validation.kernel.controls import controls
 from validation.kernel.drawn import DrawnCell, drawn
 from validation.kernel.flow import Measured, measure
 from validation.kernel.named import named
-from validation.kernel.unseen import SECOND, THIRD, bbr_files, unseen
+from validation.kernel.unseen import FOURTH, SECOND, THIRD, bbr_files, unseen
 
 SETS = {
     "drawn": drawn,
@@ -25,6 +25,7 @@ SETS = {
     "named": named,
     "unseen": partial(unseen, SECOND),
     "third": partial(unseen, THIRD),
+    "fourth": partial(unseen, FOURTH),
     "bbr-files": bbr_files,
 }
 """Cells by the name of their set."""
