@@ -12,7 +12,7 @@ import numpy as np
 from clift._parse import MARGIN
 from clift._words import counted
 from clift.campaign.metrics import metric
-from clift.campaign.results import Cell, Results
+from clift.campaign.results import Cell, Results, fewest
 from clift.campaign.statistics import (
     LEVEL,
     MOST_NEEDED,
@@ -281,7 +281,11 @@ class _Case:
             gaps = [abs(found.share) for _, found in level]
             equal = all(found.is_within(margin) for _, found in level)
             same = not exact and all(found.mean == found.spread == 0 for _, found in level)
-            worth = None if exact or equal or same else self.independent
+            count = None
+            if not (exact or equal or same):
+                untold = [found for _, found in level]
+                tests, least = len(self.differences), fewest(first.primary)
+                count = needed(untold, self.independent, tests, margin, least)
             return Verdict(
                 self.condition,
                 None,
@@ -292,9 +296,7 @@ class _Case:
                 is_same=same,
                 is_exact=exact,
                 runs=self.independent,
-                needed=None
-                if worth is None
-                else needed((found for _, found in level), worth, len(self.differences), margin),
+                needed=count,
                 lasts_s=_lasts(first),
                 margin=margin,
                 fixed=fixed,
@@ -389,7 +391,8 @@ def _compared(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> D
     ours, its = times[id(first)], times[id(other)]
     if first.is_exact and other.is_exact:
         return _exactly(ours, its)
-    return difference(ours, its, _independent(first, other, times))
+    worth = _independent(first, other, times)
+    return difference(ours, its, worth, fewest=fewest(first.primary))
 
 
 def _independent(first: Cell, other: Cell, times: dict[int, dict[int, float]]) -> float | None:

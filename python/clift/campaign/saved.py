@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from clift.campaign import store
 from clift.campaign.folder import RECORD, damaged, open_listed, read_record, sums
 from clift.campaign.metrics import judged_by
+from clift.campaign.results import fewest
 from clift.campaign.statistics import Difference, difference
 from clift.errors import ScenarioError
 
@@ -224,4 +225,5 @@ def compare(ours: Saved, other: Saved, metric: str) -> dict[Labels, Difference |
     cells = [cell for cell in first if cell in second]
     if not cells:
         raise ScenarioError(f"{other.folder}: has no cell of {ours.folder}")
-    return {cell: difference(first[cell], second[cell]) for cell in cells}
+    pairs = fewest(metric)
+    return {cell: difference(first[cell], second[cell], fewest=pairs) for cell in cells}

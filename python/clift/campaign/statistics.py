@@ -45,7 +45,8 @@ LEVEL = 0.05
 FEWEST_INDEPENDENT = 3.0
 """Runs over one trace that are worth fewer independent ones have no interval."""
 FEWEST_OF_TIMES = 50
-"""Completion times of fewer runs have an interval of the median only, and none of the mean."""
+"""Completion times of fewer runs have an interval of the median only: none of the mean, and none of
+the difference of two means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,19 +230,13 @@ def _standard_errors(deviations: _Floats, independent: float | None) -> _Floats:
 
 
 def _ends(deviations: _Floats, level: float = LEVEL) -> tuple[_Floats, _Floats]:
-    """The two quantiles that leave `level` of a mean's deviation over its standard error outside.
-
-    At less than 5 % the resamples reach less far, and Student's quantiles are the least.
-    """
+    """The quantiles that leave `level` of a mean's deviation over its standard error outside."""
     runs = len(deviations)
-    student = quantile(runs - 1, level)
     if runs < _FEWEST_TO_RESAMPLE:
-        most = np.full(deviations.shape[1], student)
+        most = np.full(deviations.shape[1], quantile(runs - 1, level))
         return -most, most
     beyond = max(1, round(level / 2 * (_RESAMPLES + 1)))
     least, most = np.sort(studentised(deviations), axis=0)[[beyond - 1, -beyond]]
-    if level < LEVEL:
-        least, most = np.minimum(least, -student), np.maximum(most, student)
     return least, most
 
 
@@ -405,6 +400,7 @@ def difference(
     other: Mapping[int, float],
     independent: float | None = None,
     level: float = LEVEL,
+    fewest: int = 2,
 ) -> Difference | None:
     """The difference of two cells by pairs of runs.
 
@@ -418,6 +414,7 @@ def difference(
         independent: How many independent runs those over one trace are worth; None: each is
             drawn for itself.
         level: What the interval leaves outside: 5 %, or less where several are to hold together.
+        fewest: Fewer pairs have no interval.
 
     Returns:
         None if there are fewer than two pairs to tell by.
@@ -438,7 +435,8 @@ def difference(
     pairs = mine - theirs
     mean, base = float(np.mean(pairs)), float(np.mean(theirs))
     share = mean / base if base else (0.0 if mean == 0 else inf)
-    about = _interval_of_ratio(mine, theirs, independent, level) if base else None
+    is_told = base != 0 and len(runs) >= fewest
+    about = _interval_of_ratio(mine, theirs, independent, level) if is_told else None
     low, high = (None, None) if about is None else (end - 1 for end in about)
     low, high = (None if end is None or isinf(end) else end for end in (low, high))
     p = _probability(pairs, mean, independent)
@@ -453,7 +451,9 @@ def _interval_of_ratio(
 
     A ratio is in it if the mean of `mine - ratio * theirs` may be zero, so that it holds 1 if
     Student's test of the pairs finds no difference. It has no upper end (`inf`) if the second mean
-    itself may be zero. From twelve runs on the bootstrap's quantiles take the place of Student's.
+    itself may be zero. From twelve runs on each quantile is the wider of Student's and the
+    bootstrap's, as the probability is the larger: what two skewed cells have in common cancels, and
+    their difference has two long tails, of which the resamples of few runs say too little.
 
     Example:
         >>> ours, other = np.array([9.0, 10.0, 11.0, 10.0]), np.array([4.0, 5.0, 6.0, 5.0])
@@ -473,6 +473,8 @@ def _interval_of_ratio(
     least, most = (float(end[0]) for end in _ends(residuals, level))
     if not np.isfinite(most - least):
         return None
+    student = quantile(runs - 1, level)
+    least, most = min(least, -student), max(most, student)
     wider = 1.0 if independent is None else _wider(runs, independent, level)
     (aa, ab), (_, bb) = (np.cov(mine, theirs) * (wider**2 / runs)).tolist()
 
@@ -516,7 +518,11 @@ def _probability(pairs: _Floats, mean: float, worth_of: float | None) -> float:
 
 
 def needed(
-    level: Iterable[Difference], independent: float, tests: int, margin: float = MARGIN
+    level: Iterable[Difference],
+    independent: float,
+    tests: int,
+    margin: float = MARGIN,
+    fewest: int = 2,
 ) -> int | None:
     """About how many independent runs would tell alternatives apart, or equal.
 
@@ -528,6 +534,7 @@ def needed(
         independent: How many independent runs they are of.
         tests: How many differences the claim has to stand.
         margin: Share within which alternatives are equal.
+        fewest: Fewer have no interval, so that more are asked for.
 
     Returns:
         None if they are more than `MOST_NEEDED`.
@@ -542,7 +549,7 @@ def needed(
     # Wilson and Hilferty (1931): the 20 % quantile of chi-squared over its degrees.
     part = 2 / (9 * degrees)
     low = max(0.05, (1 - part - normal.inv_cdf(_POWER) * sqrt(part)) ** 3)
-    most = _FEWEST_NEEDED
+    most = max(_FEWEST_NEEDED, fewest)
     for found in level:
         error = found.spread / sqrt(max(1.0, independent))
         apart = max(margin, abs(found.share) - error, 1e-9)

@@ -417,7 +417,8 @@ def _explained(
         one.runs < FEWEST_OF_TIMES for one in unsure
     )
     if timed:
-        parts.append(f"the mean of a time has an interval from {FEWEST_OF_TIMES} runs on")
+        runs = f"from {FEWEST_OF_TIMES} runs on"
+        parts.append(f"the mean of a time, and the difference of two, has an interval {runs}")
     if (
         unsure
         and not timed
