@@ -62,14 +62,14 @@ def test_tables_and_conclusion_go_to_stdout(scenario: Path) -> None:
         "ARQ # # # # #% # #\n"
         "HARQ(10/12) # # # # #\n"
         "(median: over the runs; paper: value printed in nowhere; difference: (mean - printed) / "
-        "printed; the\nmean of a time has an interval from # runs on)\n\n"
+        "printed; the\nmean of a time, and the difference of two, has an interval from # runs on)\n\n"
         "scheme runs link used (%) limited by\n"
         "ARQ # # congestion control # %, link # %\n"
         "HARQ(10/12) # # link # %, congestion control # %"
     )
     said = re.sub(r"\d+(\.\d+)? ", "# ", " ".join(sentence.split()))
     assert said == (
-        "HARQ(10/12) is best (# % less time than ARQ, interval # to # %; "
+        "HARQ(10/12) is best (# % less time than ARQ; "
         "# points more of the link; # ms less mean packet delay)."
     )
     assert max(map(len, done.stdout.splitlines())) <= 100

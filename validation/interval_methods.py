@@ -78,21 +78,35 @@ def main() -> None:
                 f"{'':31} CLIFT: of {len(ours)} campaigns, misses below {above:.3f}, above "
                 f"{below:.3f}; width {widths[0]:.2f} (median), {widths[1]:.2f} (95 %)"
             )
-            if runs in (12, 50):
+            if runs > 8:
                 of_differences(columns, drawn, mean)
 
 
 def of_differences(
     columns: Floats, drawn: Callable[[tuple[int, int]], Floats], mean: float
 ) -> None:
-    """Prints how often the interval of a difference of 10 % holds it."""
-    others = 1.1 * drawn(columns.shape)
-    pairs = zip(columns[:, :500].T, others[:, :500].T, strict=True)
-    found = [difference(dict(enumerate(a)), dict(enumerate(b))) for a, b in pairs]
-    there = [(one.low, one.high) for one in found if one and one.low is not None]
-    low, high = np.array([(a, np.inf if b is None else b) for a, b in there]).T
-    share = covered(low, high, mean / (1.1 * mean) - 1)
-    print(f"{'':31} difference: {share:.3f} of {len(there)} campaigns")
+    """Prints how often the interval of a difference holds it, and how wide it is.
+
+    Of two alternatives of the law with their own draws, 10 % apart; and of two with the same draws
+    of which only one has what the law adds.
+    """
+    others, shared = drawn(columns.shape), DRAW.normal(5, 0.2, columns.shape)
+    for what, ours, its, share in (
+        ("own draws", columns, 1.1 * others, 1 / 1.1 - 1),
+        ("one side", shared + columns, shared, mean / 5),
+    ):
+        pairs = zip(ours[:, :500].T, its[:, :500].T, strict=True)
+        found = [difference(dict(enumerate(a)), dict(enumerate(b))) for a, b in pairs]
+        there = [(one.low, one.high) for one in found if one and one.low is not None]
+        low, high = np.array([(a, np.inf if b is None else b) for a, b in there]).T
+        spread = np.std(ours - (1 + share) * its) / np.mean(its)
+        ideal = 2 * stats.norm.ppf(0.975) * spread / np.sqrt(len(columns))
+        widths = np.quantile((high - low) / ideal, (0.5, 0.95))
+        print(
+            f"{'':31} difference, {what}: {covered(low, high, share):.3f} of {len(there)}, "
+            f"misses below {np.mean(high < share):.3f}, above {np.mean(low > share):.3f}; "
+            f"width {widths[0]:.2f}, {widths[1]:.2f}"
+        )
 
 
 def covered(low: Floats, high: Floats, true: float) -> float:
