@@ -76,6 +76,7 @@ def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number:
         ("virtual", 0.85, 1_000_000),
         ("controls", 0.5, 2_000_000),
         ("third", 0.9, 1_000_000),
+        ("fourth", 0.9, 1_000_000),
         ("named", 1, 5_000_000),
         pytest.param("virtual", 0.9, 5_000_000, marks=pytest.mark.long),
         pytest.param("controls", 0.75, 5_000_000, marks=pytest.mark.long),
