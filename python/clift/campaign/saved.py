@@ -148,25 +148,62 @@ def read(folder: Path) -> Saved:
         >>> folder = tempfile.TemporaryDirectory()
         >>> read(pathlib.Path(folder.name))  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        clift.errors.ScenarioError: ...: no results here; clift run STUDY.toml -o ...
+        clift.errors.ScenarioError: ...: no record.json found; clift run ...
         >>> folder.cleanup()
     """
-    try:
-        record = read_record(folder)
-        with open_listed(folder, "runs.parquet", record) as file:
-            runs = pq.read_table(file)
-        with open_listed(folder, "summary.parquet", record) as file:
-            summary = pq.read_table(file)
-        columns = runs.column_names
-        axes = columns[: columns.index("run")]
-    except FileNotFoundError:
-        cure = f"clift run STUDY.toml -o {folder} makes some, and completes what was interrupted"
-        raise ScenarioError(f"{folder}: no results here; {cure}") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        what = " ".join(str(error).split())[:100]
-        cure = "repeat the command that wrote the folder: it repeats what is damaged"
-        raise ScenarioError(f"{folder}: no results that can be read: {what}; {cure}") from None
+    record = record_of(folder)
+    runs, summary = (table_of(folder, name, record) for name in ("runs", "summary"))
+    if "run" not in runs.column_names:
+        raise ScenarioError(f"{folder}: not a results folder: runs.parquet has no column run")
+    axes = runs.column_names[: runs.column_names.index("run")]
     return Saved(folder, record, axes, runs, summary)
+
+
+def record_of(folder: Path) -> dict[str, Any]:
+    """The record in a folder.
+
+    Raises:
+        ScenarioError: If there is none, or it cannot be read.
+    """
+    path = folder / RECORD
+    try:
+        return read_record(folder)
+    except FileNotFoundError:
+        cure = f"clift run STUDY.toml -o {folder} makes one, and completes what was interrupted"
+        raise ScenarioError(f"{folder}: no {RECORD} found; {cure}") from None
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        cure = "run the scenario again into the folder"
+        raise ScenarioError(f"{path}: not valid ({error}); {cure}") from None
+
+
+def table_of(folder: Path, name: str, record: dict[str, Any], last: str = "") -> pa.Table:
+    """A table in a folder.
+
+    Args:
+        folder: The folder.
+        name: Name of the table.
+        record: The record of the folder.
+        last: Last column to read; default: all.
+
+    Raises:
+        ScenarioError: If it is missing or cannot be read.
+    """
+    path = folder / f"{name}.parquet"
+    try:
+        with open_listed(folder, path.name, record) as content:
+            # Not through Arrow's data sets, which would take folder names for columns.
+            file = pq.ParquetFile(content)
+            columns = file.schema_arrow.names
+            end = columns.index(last) + 1 if last in columns else len(columns)
+            return file.read(columns[:end])
+    except FileNotFoundError:
+        raise ScenarioError(f"{path}: missing; run the scenario again") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        cure = "repeat the command that wrote the folder: it repeats what is damaged"
+        raise ScenarioError(f"{path}: not readable: {reason}; {cure}") from None
 
 
 def verify(folder: Path) -> tuple[int, dict[Path, str]]:

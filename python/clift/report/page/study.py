@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from clift.campaign.folder import open_listed, read_record
 from clift.campaign.results import label_name
+from clift.campaign.saved import record_of, table_of
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
 
@@ -175,20 +174,15 @@ def read(folder: Path) -> Study:
     Raises:
         ScenarioError: If the folder holds no study, or it is not readable.
     """
-    path = folder / "record.json"
-    try:
-        record = read_record(folder)
-    except FileNotFoundError:
-        raise ScenarioError(
-            f"{folder}: no record.json found; give a folder that `clift run -o` wrote"
-        ) from None
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ScenarioError(
-            f"{path}: not valid ({error}); run the scenario again into the folder"
-        ) from None
-    tables = {name: table for name in NAMES if (table := _table(folder, name, record)) is not None}
+    record = record_of(folder)
+    # All metrics of every run would take a gigabyte in a large study, and are not shown.
+    last = {"runs": "seed"}
+    tables = {
+        name: table_of(folder, name, record, last.get(name, ""))
+        for name in NAMES
+        # An interrupted run or an earlier version did not write the others.
+        if name in ("runs", "summary") or (folder / f"{name}.parquet").exists()
+    }
     try:
         study = made(record, tables)
         _look_through(study)
@@ -198,28 +192,6 @@ def read(folder: Path) -> Study:
     except ScenarioError as error:
         raise ScenarioError(f"{folder}: {error}") from None
     return study
-
-
-def _table(folder: Path, name: str, record: dict[str, Any]) -> pa.Table | None:
-    """A table of the folder; None if it is optional and missing."""
-    file = folder / f"{name}.parquet"
-    if name not in ("runs", "summary") and not file.exists():
-        return None  # an interrupted run or an earlier version did not write it
-    try:
-        with open_listed(folder, file.name, record) as content:
-            # Not through Arrow's data sets, which would take folder names for columns.
-            table = pq.ParquetFile(content)
-            columns = table.schema_arrow.names
-            if name == "runs" and "seed" in columns:
-                # All metrics of every run would take a gigabyte in a large study, and are not
-                # shown.
-                columns = columns[: columns.index("seed") + 1]
-            return table.read(columns)
-    except FileNotFoundError:
-        raise ScenarioError(f"{file}: missing; run the scenario again") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ScenarioError(f"{file}: not readable: {reason}") from None
 
 
 def of(campaign: Campaign) -> Study:
