@@ -25,6 +25,32 @@ impl Arrivals {
         self.0.truncate(end);
     }
 
+    /// When a block sent in `slots` is decodable: [`Arrivals::kth`] of it alone. Empties these.
+    #[inline]
+    pub(super) fn of_block(
+        &mut self,
+        slots: impl ExactSizeIterator<Item = (i64, i64)> + Clone,
+        code: BlockCode,
+    ) -> Option<i64> {
+        let (mut count, mut at, mut latest, mut overtakes) = (0, 0, 0, false);
+        // One pass without a list and without a branch, as long as no unit overtakes another one.
+        for (t, d) in slots.clone() {
+            let time = if d > 0 { t.wrapping_add(d) } else { latest };
+            overtakes |= time < latest;
+            at = if count < code.data() { time } else { at };
+            count += usize::from(d > 0);
+            latest = time;
+        }
+        self.clear();
+        if !overtakes {
+            return (count >= code.data()).then_some(at);
+        }
+        self.extend(slots);
+        let at = self.kth(code);
+        self.clear();
+        at
+    }
+
     /// Adds units that were put aside.
     #[inline]
     pub(super) fn restore(&mut self, times: impl Iterator<Item = i64>) {

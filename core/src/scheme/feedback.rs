@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::SlotClock;
 use crate::link::{HORIZON, LinkError};
+use crate::scheme::Timing;
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
 
@@ -58,6 +59,12 @@ pub(super) struct TraceBack {
 const MOST_COPIES: i64 = 1000;
 
 impl Feedback {
+    /// Reports over `phy` of which none is lost.
+    pub fn over(phy: &PhyTrace, timing: Timing) -> Self {
+        let delay = timing.feedback_ns(phy);
+        Self { delay, repeat: 1, losses: Losses::None, lost: 0, end: HORIZON }
+    }
+
     /// When the sender hears of the slot at `t` (run times, ns); `i64::MAX`: never.
     #[inline]
     pub fn report(&mut self, t: i64) -> i64 {

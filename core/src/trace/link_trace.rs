@@ -109,19 +109,14 @@ impl Parts {
     /// Records that the erased ones of the data LLDUs (`t`, `d`) were recovered at time `at`.
     #[inline]
     pub(crate) fn rebuild(&mut self, t: &[i64], d: &mut [i64], at: i64) {
-        // No branch on erasures, which would be mispredicted; the sum is in two halves of 32 bits,
-        // so that the compiler can vectorise the loop.
-        let (mut count, mut high, mut low) = (0, 0, 0);
+        // No branch on erasures, which would be mispredicted.
         for (&t, d) in t.iter().zip(d) {
             let erased = *d == 0;
             let after = if erased { at.wrapping_sub(t) } else { 0 };
             *d |= after;
-            count += u64::from(erased);
-            high += after as u64 >> 32;
-            low += after as u64 & u64::from(u32::MAX);
+            self.recovered.0 += u64::from(erased);
+            self.recovered.1 += after as u128;
         }
-        self.recovered.0 += count;
-        self.recovered.1 += (u128::from(high) << 32) + u128::from(low);
     }
 
     /// Records that the erased ones of the data LLDUs (`t`, `d`), which start at index `first`,
@@ -147,16 +142,20 @@ impl LinkTrace {
     /// The same link trace with the places and sizes of the slots of `phy`, from which a scheme
     /// computed it. Unused slots are the last ones.
     pub(crate) fn over_slots_of(mut self, phy: &PhyTrace) -> Self {
-        let (slots, mut slot) = (&phy.t()[..], 0);
+        let (slots, mut slot, mut step) = (&phy.t()[..], 0, 0);
         let every = self.parts.t.iter().step_by(EVERY);
         self.slots_before = every
             .map(|&t| {
-                // The next mark is near: a binary search in all later slots would miss the cache.
-                while slots.get(slot + EVERY).is_some_and(|&start| start < t) {
-                    slot += EVERY;
+                // About as far on as the last time: any other search would miss the cache.
+                let last = slot;
+                slot = slots.len().min(last + step);
+                while slot > last && slots[slot - 1] >= t {
+                    slot -= 1;
                 }
-                let near = &slots[slot..slots.len().min(slot + EVERY)];
-                slot += near.partition_point(|&start| start < t);
+                while slots.get(slot).is_some_and(|&start| start < t) {
+                    slot += 1;
+                }
+                step = slot - last;
                 slot as u32
             })
             .collect();

@@ -4,13 +4,15 @@
 use std::fmt;
 
 use clift::link::{InstrumentedLink, LinkError};
-use clift::scheme::{Arguments, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
+use clift::scheme::{
+    Arguments, Feedback, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop,
+};
 use clift::seed::Seed;
 use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
 use pyo3::prelude::*;
 
 use super::raised::{self, ask};
-use super::slots::{Methods, Open, OwnLive};
+use super::slots::{Methods, OwnLive};
 use super::{Given, Kind, add, dict, leaked};
 use crate::columns::column;
 use crate::trace::PyPhyTrace;
@@ -104,21 +106,16 @@ impl OwnScheme {
     fn link(&self, py: Python<'_>, phy: &PhyTrace, timing: Timing) -> PyResult<LinkTrace> {
         let nominal = phy.nominal_decoding();
         let timing = Timing { feedback: Some(timing.feedback_over(phy)), ..timing };
-        let mut link = LinkTraceBuilder::new(phy, timing.rtt);
         if self.row.live {
             let scheme = self.made(py, self.seed(), timing, nominal, None)?;
             let methods = Methods::of(self.row.kind, &scheme)?;
-            let feedback = i64::try_from(timing.feedback(nominal).as_nanos());
-            let feedback = feedback.unwrap_or(i64::MAX);
-            let open = Open::of(py, self.row.kind, &methods, phy, feedback)?;
-            link.slots_used(open.used);
-            for (slot, transmissions, fate) in open.units {
-                link.push(phy.t()[slot], transmissions, fate);
-            }
-            return Ok(link.finish());
+            let live = OwnLive::new(self.row.kind, methods, Feedback::over(phy, timing));
+            let made = open_loop(live, phy, timing);
+            return raised::check().map(|()| made);
         }
         let phy_of_python = Some(PyPhyTrace(phy.clone()));
         let columns = self.made(py, self.seed(), timing, nominal, phy_of_python)?;
+        let mut link = LinkTraceBuilder::new(phy, timing.rtt);
         self.fill(&mut link, phy, columns.extract()?)?;
         Ok(link.finish())
     }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use clift::link::{Line, LiveScheme, Slot, Unit};
 use clift::scheme::Feedback;
 use clift::sync::lock;
-use clift::trace::{Fate, PhyTrace};
 use pyo3::prelude::*;
 
 use super::Kind;
@@ -21,15 +20,6 @@ const PATIENCE: u32 = 3;
 /// Latest time of a trace, ns: 73 years.
 const LATEST: i64 = 1 << 61;
 
-/// Arrival of reports on slots.
-#[derive(Clone)]
-pub(super) enum Reports {
-    /// Always this long after the slot, ns.
-    After(i64),
-    /// As on a live link.
-    Link(Arc<Mutex<Feedback>>),
-}
-
 /// A slot of a live link. It carries one unit or none.
 #[pyclass(name = "LiveSlot", module = "clift._clift")]
 pub(crate) struct LiveSlot {
@@ -42,7 +32,7 @@ pub(crate) struct LiveSlot {
     /// Whether new data is waiting.
     #[pyo3(get)]
     data_waits: bool,
-    reports: Reports,
+    feedback: Arc<Mutex<Feedback>>,
     /// Data units sent before.
     next: u64,
     sent: Option<Sent>,
@@ -86,10 +76,7 @@ impl LiveSlot {
     /// The time at which the sender receives the report on this slot, ns; draws whether reports are
     /// lost.
     fn report_ns(&self) -> i64 {
-        match &self.reports {
-            Reports::After(delay) => self.t_ns.saturating_add(*delay),
-            Reports::Link(feedback) => lock(feedback).report(self.t_ns),
-        }
+        lock(&self.feedback).report(self.t_ns)
     }
 
     /// Marks a data unit as received at the far end, without propagation delay: at the end of
@@ -260,7 +247,7 @@ impl LiveScheme for OwnLive {
             t_ns: slot.t,
             d_ns: slot.d,
             data_waits: line.data_wait(),
-            reports: Reports::Link(Arc::clone(&self.feedback)),
+            feedback: Arc::clone(&self.feedback),
             next: self.next,
             sent: None,
             ends: Vec::new(),
@@ -279,76 +266,5 @@ impl LiveScheme for OwnLive {
 
     fn feedback_lost(&self) -> u64 {
         lock(&self.feedback).lost()
-    }
-}
-
-/// Result of a scheme that is called slot by slot over a PHY trace, with data always waiting.
-#[derive(Default)]
-pub(super) struct Open {
-    /// Slots used.
-    pub(super) used: u64,
-    /// For each data unit: slot of its first transmission, transmissions, and fate.
-    pub(super) units: Vec<(usize, u32, Fate)>,
-}
-
-impl Open {
-    pub(super) fn of(
-        py: Python<'_>,
-        kind: &Kind,
-        methods: &Methods,
-        phy: &PhyTrace,
-        feedback: i64,
-    ) -> PyResult<Self> {
-        let mut open = Self::default();
-        let nominal = phy.nominal_decoding().as_nanos() as i64;
-        for (place, (&t_ns, &d_ns)) in phy.t().iter().zip(phy.d().iter()).enumerate() {
-            if place.is_multiple_of(4096) {
-                py.check_signals()?;
-            }
-            // As on a live link, the scheme may request the slot for other purposes.
-            for round in 0.. {
-                if methods.wants(py, kind, true)?.unwrap_or(i64::MAX) > t_ns {
-                    break;
-                }
-                let slot = LiveSlot {
-                    t_ns,
-                    d_ns,
-                    data_waits: true,
-                    reports: Reports::After(feedback),
-                    next: open.units.len() as u64,
-                    sent: None,
-                    ends: Vec::new(),
-                };
-                let (sent, ends) = methods.carry(py, slot)?;
-                match sent {
-                    Some(Sent::New) => open.units.push((place, 1, Fate::Pending)),
-                    Some(Sent::Again(number, _)) => open.unit(kind, number)?.1 += 1,
-                    Some(Sent::Repair { .. }) | None => {}
-                }
-                for (number, at) in ends {
-                    let (first, _, fate) = open.unit(kind, number)?;
-                    let (t, erased) = (phy.t()[*first], phy.d()[*first] == 0);
-                    *fate = match at {
-                        Some(at) if erased => Fate::Recovered(at - t),
-                        Some(at) => Fate::AtOnce(at - t),
-                        None => Fate::Lost(t_ns + nominal - t),
-                    };
-                }
-                if sent.is_some() {
-                    open.used += 1;
-                    break;
-                }
-                if round >= PATIENCE {
-                    return Err(stuck(kind, t_ns));
-                }
-            }
-        }
-        Ok(open)
-    }
-
-    /// A data unit that was neither received nor given up.
-    fn unit(&mut self, kind: &Kind, number: u64) -> PyResult<&mut (usize, u32, Fate)> {
-        let unit = usize::try_from(number).ok().and_then(|number| self.units.get_mut(number));
-        unit.filter(|unit| unit.2 == Fate::Pending).ok_or_else(|| ended(kind, number))
     }
 }

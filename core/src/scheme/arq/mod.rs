@@ -3,14 +3,14 @@
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
-mod pieces;
 
 use std::fmt;
 
 use crate::link::{InstrumentedLink, LinkError};
+use crate::scheme::feedback::Feedback;
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
-use crate::scheme::{LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing};
+use crate::scheme::{LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of ARQ.
@@ -31,11 +31,19 @@ pub struct Arq {
     pub max_retx: Persistency,
 }
 
+impl Arq {
+    /// The link trace by the live form.
+    pub(super) fn by_live(self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        let live = live::LiveArq::new(self.max_retx, Feedback::over(phy, timing), None);
+        open_loop::of_blocks(live, (1, 1), phy.len(), phy, timing)
+    }
+}
+
 impl SchemeForms for Arq {
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
         match phy.sizes().column() {
             None => open::apply(*self, phy, timing),
-            Some(_) => pieces::apply(*self, phy, phy.sizes(), timing),
+            Some(_) => self.by_live(phy, timing),
         }
     }
 

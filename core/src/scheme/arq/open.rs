@@ -20,9 +20,7 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
     let mut parts = Parts::of(phy, timing.rtt);
     parts.slots_used = parts.slots;
 
-    // Zeroed memory is not touched before it is written; an LLDU not delivered needs no write of d.
-    let (mut t, mut d) = (vec![0; slot_t.len()], vec![0; slot_t.len()]);
-    let mut sent = 0;
+    let (mut t, mut d) = (Vec::with_capacity(slot_t.len()), Vec::with_capacity(slot_t.len()));
     // All that were erased at first, by index; those never sent again are the last of them, since
     // first retransmissions go in order of index.
     let mut transmissions: Vec<(u32, u32)> = Vec::new();
@@ -31,13 +29,10 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
     let mut slot = 0;
     loop {
         let ready = queue.front().map_or(i64::MAX, |head| head.ready);
-        let run = copy_delivered(
-            (&slot_t[slot..], &slot_d[slot..]),
-            ready,
-            (&mut t[sent..], &mut d[sent..]),
-        );
+        let run = delivered(&slot_t[slot..], &slot_d[slot..], ready);
+        t.extend_from_slice(&slot_t[slot..slot + run]);
+        d.extend_from_slice(&slot_d[slot..slot + run]);
         slot += run;
-        sent += run;
         if slot == slot_t.len() {
             break;
         }
@@ -46,9 +41,9 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
         // DESIGN section 4: a slot carries the head of the queue if it is ready, otherwise new
         // data.
         let record = if now < ready {
-            t[sent] = now;
-            transmissions.push((sent as u32, 1));
-            sent += 1;
+            transmissions.push((t.len() as u32, 1));
+            t.push(now);
+            d.push(0);
             transmissions.len() as u32 - 1
         } else {
             let Some(head) = queue.pop_front() else { unreachable!("somebody was ready") };
@@ -69,27 +64,18 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
             parts.lost.push((index, now + nominal - first));
         }
     }
-    t.truncate(sent);
-    d.truncate(sent);
     // Retransmissions are first in, first out, so LLDUs that are still without one are the last;
     // LLDUs not listed count 1.
     while transmissions.pop_if(|record| record.1 == 1).is_some() {}
     LinkTrace::from_parts(Parts { t: t.into(), d: d.into(), transmissions, ..parts })
 }
 
-/// Copies new data up to the first slot that is erased or carries the head of the queue, ready at
-/// `ready`; returns how many slots these were.
+/// How many slots deliver new data before the first that is erased or carries the head of the queue,
+/// ready at `ready`.
 #[inline]
-fn copy_delivered(from: (&[i64], &[i64]), ready: i64, to: (&mut [i64], &mut [i64])) -> usize {
-    let mut run = 0;
-    for (((&t, &d), to_t), to_d) in from.0.iter().zip(from.1).zip(to.0).zip(to.1) {
-        if (d == 0) | (t >= ready) {
-            break;
-        }
-        (*to_t, *to_d) = (t, d);
-        run += 1;
-    }
-    run
+fn delivered(t: &[i64], d: &[i64], ready: i64) -> usize {
+    let ends = t.iter().zip(d).position(|(&t, &d)| (d == 0) | (t >= ready));
+    ends.unwrap_or(t.len())
 }
 
 #[cfg(test)]

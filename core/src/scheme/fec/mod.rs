@@ -1,6 +1,5 @@
 //! FEC, plain and interleaved.
 
-mod content;
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
@@ -11,7 +10,7 @@ use std::num::NonZeroU32;
 use crate::link::{InstrumentedLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, fec_delay_ms, fec_efficiency, ratio, rtt_ms};
-use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
+use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of FEC.
@@ -37,11 +36,21 @@ pub struct Fec {
     pub interleave: NonZeroU32,
 }
 
+impl Fec {
+    /// The link trace by the live form: of whole super-blocks only.
+    pub(super) fn by_live(self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        let depth = self.interleave.get() as usize;
+        let block = [self.code.data(), self.code.total()].map(|units| depth.saturating_mul(units));
+        let slots = phy.len() / block[1] * block[1];
+        open_loop::of_blocks(live::LiveFec::new(self, 0), block.into(), slots, phy, timing)
+    }
+}
+
 impl SchemeForms for Fec {
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
         match phy.sizes().column() {
             None => open::apply(*self, phy, timing),
-            Some(_) => content::apply(*self, phy, phy.sizes(), timing),
+            Some(_) => self.by_live(phy, timing),
         }
     }
 

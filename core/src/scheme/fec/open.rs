@@ -29,9 +29,7 @@ pub(crate) fn apply(Fec { code, interleave }: Fec, phy: &PhyTrace, timing: Timin
         }
         let (t, d) = (&t[first..], &mut d[first..]);
         if depth == 1 {
-            arrivals.clear();
-            arrivals.extend(slot_t.iter().copied().zip(slot_d.iter().copied()));
-            match arrivals.kth(code) {
+            match arrivals.of_block(slot_t.iter().copied().zip(slot_d.iter().copied()), code) {
                 Some(at) => parts.rebuild(t, d, at),
                 None => parts.give_up(first, t, d, slot_t[size - 1] + nominal),
             }
@@ -40,9 +38,7 @@ pub(crate) fn apply(Fec { code, interleave }: Fec, phy: &PhyTrace, timing: Timin
         decoded.clear();
         decoded.extend((0..depth).map(|word| {
             let slots = slot_t[word..].iter().zip(&slot_d[word..]).step_by(depth);
-            arrivals.clear();
-            arrivals.extend(slots.map(|(&t, &d)| (t, d)));
-            arrivals.kth(code)
+            arrivals.of_block(slots.map(|(&t, &d)| (t, d)), code)
         }));
         // By index, as `lost` must be: from slot to slot, not from code word to code word.
         for (slot, word) in (0..data).zip((0..depth).cycle()) {

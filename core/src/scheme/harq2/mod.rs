@@ -1,6 +1,5 @@
 //! HARQ of type II.
 
-mod content;
 pub(super) mod law;
 pub(super) mod live;
 pub(super) mod open;
@@ -8,9 +7,12 @@ pub(super) mod open;
 use std::fmt;
 
 use crate::link::{InstrumentedLink, LinkError};
+use crate::scheme::feedback::Feedback;
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
-use crate::scheme::{BlockCode, LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing};
+use crate::scheme::{
+    BlockCode, LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing, open_loop,
+};
 use crate::trace::{LinkTrace, PhyTrace};
 
 /// The row of HARQ-II.
@@ -37,11 +39,20 @@ pub struct Harq2 {
     pub max_rounds: Persistency,
 }
 
+impl Harq2 {
+    /// The link trace by the live form.
+    pub(super) fn by_live(self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
+        let live = live::LiveHarq2::new(self, 0, Feedback::over(phy, timing), None);
+        let block = (self.code.data(), self.code.total());
+        open_loop::of_blocks(live, block, phy.len(), phy, timing)
+    }
+}
+
 impl SchemeForms for Harq2 {
     fn apply(&self, phy: &PhyTrace, timing: Timing) -> LinkTrace {
         match phy.sizes().column() {
             None => open::apply(*self, phy, timing),
-            Some(_) => content::apply(*self, phy, phy.sizes(), timing),
+            Some(_) => self.by_live(phy, timing),
         }
     }
 

@@ -108,7 +108,13 @@ impl Sender {
             self.done += data;
             return;
         }
-        self.block.extend(t.iter().copied().zip(d.iter().copied()));
+        let units = t.iter().copied().zip(d.iter().copied());
+        if let Some(at) = self.block.of_block(units.clone(), self.scheme.code) {
+            self.done += data;
+            self.rebuild(self.done - data, at);
+            return;
+        }
+        self.block.extend(units);
         self.complete_block(t[t.len() - 1]);
     }
 

@@ -12,8 +12,11 @@ pub(crate) fn apply(phy: &PhyTrace, timing: Timing) -> LinkTrace {
     let erased = phy.erased();
     parts.lost = Vec::with_capacity(erased);
     if erased > 0 {
-        let lost = phy.d().iter().zip(0u32..).filter(|&(&d, _)| d == 0);
-        parts.lost.extend(lost.map(|(_, index)| (index, nominal)));
+        for (index, &d) in phy.d().iter().enumerate() {
+            if d == 0 {
+                parts.lost.push((index as u32, nominal));
+            }
+        }
     }
     LinkTrace::from_parts(Parts { t: phy.t().clone(), d: phy.d().clone(), ..parts })
 }
