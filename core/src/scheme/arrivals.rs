@@ -25,27 +25,33 @@ impl Arrivals {
         self.0.truncate(end);
     }
 
-    /// When a block sent in `slots` is decodable: [`Arrivals::kth`] of it alone. Empties these.
+    /// When a code word is decodable that has every `depth`-th of the slots (`t`, `d`) from `first` on:
+    /// [`Arrivals::kth`] of it alone. Empties these.
     #[inline]
-    pub(super) fn of_block(
+    pub(super) fn of_word(
         &mut self,
-        slots: impl ExactSizeIterator<Item = (i64, i64)> + Clone,
+        (t, d): (&[i64], &[i64]),
+        (first, depth): (usize, usize),
         code: BlockCode,
     ) -> Option<i64> {
+        let (data, d) = (code.data(), &d[..t.len()]);
         let (mut count, mut at, mut latest, mut overtakes) = (0, 0, 0, false);
-        // One pass without a list and without a branch, as long as no unit overtakes another one.
-        for (t, d) in slots.clone() {
-            let time = if d > 0 { t.wrapping_add(d) } else { latest };
+        // One pass without a list and without a branch, as long as no unit overtakes another one. By
+        // index, which every profile compiles to a plain loop.
+        let mut slot = first;
+        while slot < t.len() {
+            let time = if d[slot] > 0 { t[slot].wrapping_add(d[slot]) } else { latest };
             overtakes |= time < latest;
-            at = if count < code.data() { time } else { at };
-            count += usize::from(d > 0);
+            at = if count < data { time } else { at };
+            count += usize::from(d[slot] > 0);
             latest = time;
+            slot += depth;
         }
         self.clear();
         if !overtakes {
-            return (count >= code.data()).then_some(at);
+            return (count >= data).then_some(at);
         }
-        self.extend(slots);
+        self.extend((first..t.len()).step_by(depth).map(|slot| (t[slot], d[slot])));
         let at = self.kth(code);
         self.clear();
         at

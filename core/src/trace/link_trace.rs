@@ -110,13 +110,16 @@ impl Parts {
     #[inline]
     pub(crate) fn rebuild(&mut self, t: &[i64], d: &mut [i64], at: i64) {
         // No branch on erasures, which would be mispredicted.
+        let (mut count, mut sum) = (0, 0u128);
         for (&t, d) in t.iter().zip(d) {
             let erased = *d == 0;
             let after = if erased { at.wrapping_sub(t) } else { 0 };
             *d |= after;
-            self.recovered.0 += u64::from(erased);
-            self.recovered.1 += after as u128;
+            count += u64::from(erased);
+            sum = sum.wrapping_add(after as u128);
         }
+        self.recovered.0 += count;
+        self.recovered.1 += sum;
     }
 
     /// Records that the erased ones of the data LLDUs (`t`, `d`), which start at index `first`,

@@ -14,7 +14,7 @@ struct Waiting {
 }
 
 pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> LinkTrace {
-    let (slot_t, slot_d) = (&phy.t()[..], &phy.d()[..]);
+    let (slot_t, slot_d) = (&phy.t()[..], &phy.d()[..phy.len()]);
     let nominal = nominal_ns(phy);
     let feedback = timing.feedback_ns(phy);
     let mut parts = Parts::of(phy, timing.rtt);
@@ -29,10 +29,13 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
     let mut slot = 0;
     loop {
         let ready = queue.front().map_or(i64::MAX, |head| head.ready);
-        let run = delivered(&slot_t[slot..], &slot_d[slot..], ready);
-        t.extend_from_slice(&slot_t[slot..slot + run]);
-        d.extend_from_slice(&slot_d[slot..slot + run]);
-        slot += run;
+        // Up to the first slot that is erased or carries the head of the queue.
+        let first = slot;
+        while slot < slot_t.len() && slot_d[slot] != 0 && slot_t[slot] < ready {
+            slot += 1;
+        }
+        t.extend_from_slice(&slot_t[first..slot]);
+        d.extend_from_slice(&slot_d[first..slot]);
         if slot == slot_t.len() {
             break;
         }
@@ -68,14 +71,6 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
     // LLDUs not listed count 1.
     while transmissions.pop_if(|record| record.1 == 1).is_some() {}
     LinkTrace::from_parts(Parts { t: t.into(), d: d.into(), transmissions, ..parts })
-}
-
-/// How many slots deliver new data before the first that is erased or carries the head of the queue,
-/// ready at `ready`.
-#[inline]
-fn delivered(t: &[i64], d: &[i64], ready: i64) -> usize {
-    let ends = t.iter().zip(d).position(|(&t, &d)| (d == 0) | (t >= ready));
-    ends.unwrap_or(t.len())
 }
 
 #[cfg(test)]

@@ -29,17 +29,15 @@ pub(crate) fn apply(Fec { code, interleave }: Fec, phy: &PhyTrace, timing: Timin
         }
         let (t, d) = (&t[first..], &mut d[first..]);
         if depth == 1 {
-            match arrivals.of_block(slot_t.iter().copied().zip(slot_d.iter().copied()), code) {
+            match arrivals.of_word((slot_t, slot_d), (0, 1), code) {
                 Some(at) => parts.rebuild(t, d, at),
                 None => parts.give_up(first, t, d, slot_t[size - 1] + nominal),
             }
             continue;
         }
         decoded.clear();
-        decoded.extend((0..depth).map(|word| {
-            let slots = slot_t[word..].iter().zip(&slot_d[word..]).step_by(depth);
-            arrivals.of_block(slots.map(|(&t, &d)| (t, d)), code)
-        }));
+        let words = 0..depth;
+        decoded.extend(words.map(|word| arrivals.of_word((slot_t, slot_d), (word, depth), code)));
         // By index, as `lost` must be: from slot to slot, not from code word to code word.
         for (slot, word) in (0..data).zip((0..depth).cycle()) {
             if d[slot] > 0 {

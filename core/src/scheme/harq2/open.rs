@@ -108,13 +108,12 @@ impl Sender {
             self.done += data;
             return;
         }
-        let units = t.iter().copied().zip(d.iter().copied());
-        if let Some(at) = self.block.of_block(units.clone(), self.scheme.code) {
+        if let Some(at) = self.block.of_word((t, d), (0, 1), self.scheme.code) {
             self.done += data;
             self.rebuild(self.done - data, at);
             return;
         }
-        self.block.extend(units);
+        self.block.extend(t.iter().copied().zip(d.iter().copied()));
         self.complete_block(t[t.len() - 1]);
     }
 
