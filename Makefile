@@ -126,6 +126,7 @@ docs: $(VENV)/tools ## regenerate the reference pages and build the site of the 
 c: target/c/clift.h ## the C interface: target/c/clift.h, libclift.a, libclift.so.1 and clift.pc
 
 wheel: $(VENV)/tools wasm ## the Python package in dist/: its source, and a wheel for Python 3.11 and newer without Rust
+	@$(call INSTALL,wheel)
 	$(BIN)/python packaging/dist.py
 	@ls -1sh dist
 

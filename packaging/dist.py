@@ -3,9 +3,14 @@
 The source distribution holds every tracked file, with the adapters for ns-2 and ns-3; maturin's
 own holds the Python package only. A package index shows README.md, where links relative to the
 repository lead nowhere: they are made absolute, by the address `Repository` in pyproject.toml.
+
+On Linux, Zig (`ziglang` of PyPI) links the wheel against the symbols of glibc 2.28, so that it runs
+on every later one; maturin refuses the wheel if a symbol is newer. Without Zig the wheel needs the
+glibc of the machine that built it.
 """
 
 import argparse
+import importlib.util
 import os
 import re
 import shutil
@@ -17,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COPY = ROOT / "target" / "dist"
+#: Options of maturin for a wheel that Linux systems since 2018 can install.
+PORTABLE = ["--zig", "--compatibility", "manylinux_2_28"]
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
 
 
@@ -68,7 +75,13 @@ def main() -> None:
     if (ROOT / module).is_file():
         shutil.copy2(ROOT / module, unpacked / module)
     build = ["build", "--release", "--locked", "--quiet", "--interpreter", sys.executable]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
+    if sys.platform == "linux" and importlib.util.find_spec("ziglang"):
+        build += PORTABLE
+    elif sys.platform == "linux":
+        sys.stderr.write("ziglang is not installed: the wheel needs this system's glibc\n")
+    # maturin looks for Python, and with it for Zig, in PATH.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target"), "PATH": path}
     subprocess.run(
         [*maturin, *build, "--out", dist, *given.maturin], cwd=unpacked, env=environment, check=True
     )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sysconfig
 import venv
 from email import message_from_bytes
 from email.message import Message
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -30,6 +32,16 @@ def wheel() -> Path:
     subprocess.run([sys.executable, ROOT / "packaging" / "dist.py"], check=True)
     [found] = (ROOT / "dist").glob("*.whl")
     return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc is Linux's")
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="skipped: no ziglang (`make wheel`)")
+def test_it_needs_no_newer_glibc_than_its_name_says(wheel: Path) -> None:
+    assert "-manylinux_2_28_" in wheel.name
+    with ZipFile(wheel) as files:
+        [library] = [files.read(one) for one in files.namelist() if one.endswith(".so")]
+    needed = {(int(one), int(two)) for one, two in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)}
+    assert max(needed) <= (2, 28)
 
 
 def metadata(wheel: Path) -> Message:
