@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 
 import clift
+from clift.advise.answer import _against
 from clift.advise.link import described
+from clift.advise.variants import _verdict
+from clift.campaign.statistics import LEVEL, difference, estimate
 from clift.cli.main import run
 from clift.design import study
+from clift.design.objective import objective
+from clift.design.race import Race
+from clift.design.result import UNTOLD, Ranked
+from clift.design.space import Candidate
 from clift.errors import Interrupted, ScenarioError, TraceError
 
 PAIRS: dict[str, Any] = {"schemes": ["none", "ARQ"], "transports": ["TCP cubic"], "progress": False}
@@ -295,3 +302,41 @@ def test_runs_of_few_round_trips_are_reported(
     told = clift.advise(log, rtt="300 ms", **few)
     assert told.link.window_s == 1.0
     assert "it shows the start of a transfer" in told.setting["length"]
+
+
+def test_claims_on_other_conditions_are_true_with_95_percent() -> None:
+    """Pairs that are equal, and a rival that is better: neither is claimed to be otherwise."""
+    draw = np.random.default_rng(1)
+    goal = objective("goodput")
+    pairs = [Candidate(name, {}, {}) for name in ("none", "ARQ", "HARQ(10/12)", "HARQ(10/15)")]
+    level = LEVEL / 15
+
+    def told(best: float, scatter: float) -> str:
+        means = -1000.0 * np.array([1.0, best, 1.0, 1.0])
+        first, *others = (
+            dict(enumerate(mean * (1 + draw.normal(0, scatter, 6)))) for mean in means
+        )
+        gaps = [difference(one, first, None, level) for one in others]
+        return _verdict(gaps, pairs, goal, 0.05, level, is_taken=True)
+
+    equal = [told(1.0, 0.1) for _ in range(500)]
+    assert sum(not text.startswith(("still", "can't")) for text in equal) < 12
+    better = [told(1.1, 0.2) for _ in range(500)]
+    assert sum(text.startswith("still") for text in better) < 5
+    # What can be told is told.
+    assert told(1.5, 0.02).startswith("ARQ (+")
+    assert told(0.5, 0.001) == "still none"
+
+
+def test_the_answer_says_why_a_difference_has_no_interval() -> None:
+    """A burst that few runs meet decides the mean: how often it comes, they do not say."""
+    race = Race(count=2, budget=60, most=30)
+    for number in range(30):
+        for one in (0, 1):
+            race.add(one, number, 1000.0 + one * (-200.0 if number in (7, 23) else 1.0))
+    rows = []
+    for one in (0, 1):
+        value = estimate(race.values[one])
+        assert value is not None
+        rows.append(Ranked(one, "", 30, value, None, None, None, UNTOLD))
+    assert _against(race, rows[1], rows[0]) == "-1.2%, few of 30 runs decide it"

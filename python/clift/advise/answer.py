@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import Any
 
 from clift.advise.link import Link
-from clift.campaign.statistics import Difference
+from clift.campaign.statistics import FEWEST_INDEPENDENT, Difference
 from clift.design.objective import P99_DELAY, Objective, of_metric
 from clift.design.race import Race
 from clift.design.result import BEST, EQUAL, TWIN, Contest, Design, Ranked
@@ -30,7 +30,7 @@ class Alternative:
         value: Mean of the goal; for another pair than the one to take, that pair's mean changed by
             `share`, since means over different runs do not compare.
         share: How much more it has of the goal than the pair to take, as a share.
-        low: Where the 95 % interval of that begins; None with too few runs.
+        low: Where the 95 % interval of that begins; None with too few runs, or too few that differ.
         high: Where it ends.
         runs: Number of its runs.
         p99_delay_ms: 99th percentile of the delay of its segments, mean over the runs.
@@ -123,7 +123,7 @@ class Advice:
         for one in self.alternatives:
             delay = "-" if one.p99_delay_ms is None else of_metric(P99_DELAY, one.p99_delay_ms)
             used = "-" if one.share_used is None else f"{one.share_used:.0%}"
-            by = "" if one is self.alternatives[0] else _interval(one)
+            by = "" if one is self.alternatives[0] else interval(one)
             value = in_unit(goal, one.value)
             rows.append([one.pair, str(one.runs), value, by, delay, used, one.limit])
         return rows
@@ -269,13 +269,32 @@ def _round(minutes: float) -> str:
 
 def _against(race: Race, one: Ranked, taken: Ranked) -> str:
     gap = race.difference(one.candidate, taken.candidate)
-    return "not compared" if gap is None else _of(gap)
+    if gap is None:
+        return "not compared"
+    if gap.low is not None or gap.high is not None:
+        return interval(gap, 1)
+    runs = min(one.runs, taken.runs)
+    worth = race.independent(runs) or runs
+    few = f"few of {runs} runs decide it" if worth >= FEWEST_INDEPENDENT else "in few runs"
+    return f"{interval(gap, 1)}, {few}"
 
 
-def _of(gap: Difference) -> str:
-    if gap.low is None or gap.high is None:
-        return f"{percent(gap.share)} in few runs"
-    return f"{percent(gap.low, 1)} to {percent(gap.high, 1)}"
+def interval(one: Difference | Alternative, digits: int = 0) -> str:
+    """The interval of a difference, or the mean where it has none.
+
+    Example:
+        >>> interval(Difference(1.0, 0.2, 0.1, 0.3, 0.01))
+        '+10% to +30%'
+        >>> interval(Difference(1.0, 0.2, 0.1, None, 0.01))  # the other's mean may be zero
+        '+10% or more'
+    """
+    if one.low is not None and one.high is not None:
+        return f"{percent(one.low, digits)} to {percent(one.high, digits)}"
+    if one.low is not None:
+        return f"{percent(one.low, digits)} or more"
+    if one.high is not None:
+        return f"{percent(one.high, digits)} or less"
+    return percent(one.share, digits)
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -342,12 +361,6 @@ def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
         contest.mean(one.candidate, "links.0.share_used"),
         _limit(contest, one.candidate),
     )
-
-
-def _interval(one: Alternative) -> str:
-    if one.low is None or one.high is None:
-        return percent(one.share)
-    return f"{percent(one.low)} to {percent(one.high)}"
 
 
 def _limit(contest: Contest, candidate: int) -> str:

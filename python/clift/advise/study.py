@@ -45,7 +45,7 @@ _FIRST, _FEWEST, _MOST = 2, 6, 12
 # Processor time that a search may take, in s, and what a packet takes over TCP and over QUIC.
 _COST_S, _PACKET_S, _QUIC_PACKET_S = 40.0, 1.5e-6, 1.2e-5
 # Runs of each pair under each other condition, and pairs compared there.
-_VARIED_RUNS, _VARIED_PAIRS = 6, 4
+_VARIED_RUNS, _VARIED_PAIRS = 12, 4
 # A longer log is used in part, so that its schemes take seconds.
 _MOST_SLOTS = 20_000_000
 _PACKET = 1500
