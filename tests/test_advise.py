@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import clift
-from clift.advise.answer import _against
+from clift.advise.answer import _against, _mean_beside
 from clift.advise.link import described
 from clift.advise.variants import _verdict
 from clift.campaign.statistics import LEVEL, difference, estimate
 from clift.cli.main import run
 from clift.design import study
-from clift.design.objective import objective
+from clift.design.objective import IN_ORDER_DELAY, objective
 from clift.design.race import Race
-from clift.design.result import UNTOLD, Ranked
+from clift.design.result import UNTOLD, Contest, Ranked
 from clift.design.space import Candidate
 from clift.errors import Interrupted, ScenarioError, TraceError
 
@@ -59,7 +59,7 @@ def test_a_link_without_losses_needs_no_scheme(tmp_path: Path) -> None:
     assert found.pair == "none, TCP cubic"
     assert "Equal within 5%: ARQ, TCP cubic" in found.answer
     assert "with 1% of the slots lost one by one" in found.changes
-    assert found.alternatives[0].limit == "link"
+    assert found.alternatives[0].limit == "link, 2.2% sent again"
 
 
 def test_a_short_log_cannot_tell(tmp_path: Path) -> None:
@@ -334,9 +334,49 @@ def test_the_answer_says_why_a_difference_has_no_interval() -> None:
     for number in range(30):
         for one in (0, 1):
             race.add(one, number, 1000.0 + one * (-200.0 if number in (7, 23) else 1.0))
+    rows = _ranked(race)
+    assert _against(race, rows[1], rows[0]) == "-1.2%, few of 30 runs decide it"
+
+
+def test_of_equal_pairs_the_one_with_the_lower_delay_is_taken(tmp_path: Path) -> None:
+    """CUBIC fills a long queue, which BBR does not; both use the whole link."""
+    path = log(tmp_path / "clean.parquet", 0)
+    keys: dict[str, Any] = PAIRS | {"schemes": ["none"], "transports": ["TCP cubic", "TCP bbr"]}
+    found = clift.advise(path, rtt="50 ms", queue=200, **keys)
+    assert found.pair == "none, TCP bbr"
+    assert "bbr is the simplest of those with the lowest delay" in found.answer
+    bbr, cubic = found.alternatives
+    assert bbr.p99_delay_ms is not None
+    assert cubic.p99_delay_ms is not None
+    assert bbr.p99_delay_ms < cubic.p99_delay_ms / 2
+
+
+def test_all_figures_of_an_alternative_are_over_the_runs_of_the_first() -> None:
+    """The first had two runs more, over worse stretches of the log."""
+    race = Race(count=2, budget=6, most=4)
+    runs = {}
+    for number, delay in enumerate([100.0, 100.0, 400.0, 400.0]):
+        for one in (0, 1) if number < 2 else (0,):
+            race.add(one, number, -1000.0)
+            runs[one, number, 0] = {IN_ORDER_DELAY: delay * (1 + one)}
+    first, other = _ranked(race)
+    contest = Contest((), race, runs)
+    assert _mean_beside(contest, first, first, IN_ORDER_DELAY) == 250
+    assert _mean_beside(contest, other, first, IN_ORDER_DELAY) == 500
+
+
+def _ranked(race: Race) -> list[Ranked]:
     rows = []
-    for one in (0, 1):
+    for one in range(race.count):
         value = estimate(race.values[one])
         assert value is not None
-        rows.append(Ranked(one, "", 30, value, None, None, None, UNTOLD))
-    assert _against(race, rows[1], rows[0]) == "-1.2%, few of 30 runs decide it"
+        rows.append(Ranked(one, "", value.runs, value, None, None, None, UNTOLD))
+    return rows
+
+
+def test_the_log_that_would_tell_is_named(tmp_path: Path) -> None:
+    keys: dict[str, Any] = PAIRS | {"schemes": ["ARQ", "HARQ(10/12)"]}
+    keys["transports"] = ["TCP cubic", "TCP bbr"]
+    found = clift.advise(log(tmp_path / "log.parquet", 0.015), rtt="300 ms", **keys)
+    assert found.pair is None
+    assert "minutes of log would tell" in found.answer

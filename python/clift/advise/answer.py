@@ -8,32 +8,35 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
+
 from clift.advise.link import Link
-from clift.campaign.statistics import FEWEST_INDEPENDENT, Difference
-from clift.design.objective import P99_DELAY, Objective, of_metric
+from clift.campaign.statistics import FEWEST_INDEPENDENT, MOST_NEEDED, Difference
+from clift.design.advice import runs_needed
+from clift.design.objective import IN_ORDER_DELAY, Objective, of_metric
 from clift.design.race import Race
 from clift.design.result import BEST, EQUAL, TWIN, Contest, Design, Ranked
 from clift.report.text import WIDTH, aligned
 from clift.report.trace_text import rate
 from clift.trace import PhyTrace
 
-# Independent runs of which 80 % reject at 5 %: this times the square of spread over difference.
-_POWER = 7.8
-
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """A pair of scheme and transport beside the one to take.
 
+    Means over different runs do not compare. So those of another pair are the means of the pair to
+    take, changed as the two differ in the runs that both have.
+
     Args:
         pair: Its name.
-        value: Mean of the goal; for another pair than the one to take, that pair's mean changed by
-            `share`, since means over different runs do not compare.
+        value: Mean of the goal.
         share: How much more it has of the goal than the pair to take, as a share.
         low: Where the 95 % interval of that begins; None with too few runs, or too few that differ.
         high: Where it ends.
         runs: Number of its runs.
-        p99_delay_ms: 99th percentile of the delay of its segments, mean over the runs.
+        p99_delay_ms: 99th percentile of the time until the application has the data of a segment,
+            mean over the runs.
         share_used: Share of the link's slots that it uses, repairs included.
         limit: What limits it, in words.
     """
@@ -119,9 +122,9 @@ class Advice:
         if self.found is None:
             return []
         goal = self.found.objective
-        rows = [["", "runs", goal.name, "to the first", "p99 delay", "link used", "limited by"]]
+        rows = [["", "runs", goal.name, "to the first", "p99 in order", "link used", "limited by"]]
         for one in self.alternatives:
-            delay = "-" if one.p99_delay_ms is None else of_metric(P99_DELAY, one.p99_delay_ms)
+            delay = "-" if one.p99_delay_ms is None else of_metric(IN_ORDER_DELAY, one.p99_delay_ms)
             used = "-" if one.share_used is None else f"{one.share_used:.0%}"
             by = "" if one is self.alternatives[0] else interval(one)
             value = in_unit(goal, one.value)
@@ -206,16 +209,43 @@ def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
         # The answer names a pair that may be better, as the runs exclude it of others.
         may = (one for one in others if not _is_excluded(race, one, first))
         return first, None, so_far + _untold(found, first, next(may, rival), link)
-    taken = min(same, key=lambda one: one.candidate)
+    taken = _preferred(found, same)
     text = f"{so_far}Take {taken.label}: {goal.title} {in_unit(goal, taken.value.mean)}"
     text += f", mean of {taken.runs} runs."
     if len(same) > 1:
         labels = "; ".join(one.label for one in same if one is not taken)
-        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is the simplest."
+        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is the simplest"
+        simplest = min(same, key=lambda one: one.candidate)
+        text += "." if taken is simplest else " of those with the lowest delay."
     if rival is not None:
         text += f" Next is {rival.label}: {_against(race, rival, taken)}."
     sure = _sure(race, taken, link)
     return taken, taken.label, f"{text} {_cost(found.contests[0], taken)} {sure}"
+
+
+def _preferred(found: Design, same: list[Ranked]) -> Ranked:
+    """Of equal pairs the simplest whose delay is the lowest, within the tolerance."""
+    contest = found.contests[0]
+    delays = [_mean_beside(contest, one, same[0], IN_ORDER_DELAY) or 0.0 for one in same]
+    most = (1 + found.tolerance) * min(delays)
+    low = [one for one, delay in zip(same, delays, strict=True) if delay <= most]
+    return min(low, key=lambda one: one.candidate)
+
+
+def _mean_beside(contest: Contest, one: Ranked, taken: Ranked, name: str) -> float | None:
+    """The mean of a metric of a pair, over the runs of the pair to take.
+
+    It is the mean of the pair to take, changed as the two differ in the runs that both have.
+    """
+    both = range(min(one.runs, taken.runs))
+    own, its = (
+        float(np.mean([contest.runs[row.candidate, run, 0].get(name, np.nan) for run in both]))
+        for row in (one, taken)
+    )
+    whole = contest.mean(taken.candidate, name)
+    if whole is None or np.isnan(own):
+        return None
+    return own / its * whole if its > 0 else own
 
 
 def _is_excluded(race: Race, one: Ranked, first: Ranked) -> bool:
@@ -236,11 +266,12 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
         tried = {str(one.parameters.get(name)) for one in found.candidates}
         if len(chosen) == 1 < len(tried):
             text += f" All pairs of the last round use the {name} {chosen.pop()}."
-    gap = race.difference(rival.candidate, first.candidate)
-    if gap is not None and abs(gap.share) > found.tolerance and gap.spread:
-        minutes = _POWER * (gap.spread / gap.share) ** 2 * link.window_s / 60
-        if 60 * minutes > link.duration_s:
-            text += f" About {_round(minutes)} minutes of log would tell them apart."
+    count = runs_needed(found, 0, [rival])
+    # Of runs that few decide, more are needed than their scatter says.
+    if count is not None and race.cost(rival.candidate, first.candidate) is not None:
+        about = "About" if count <= MOST_NEEDED else "More than"
+        minutes = min(count, MOST_NEEDED) * max(link.window_s, link.correlation_s) / 60
+        text += f" {about} {_round(minutes)} minutes of log would tell."
     costs = [race.cost(one, first.candidate) for one in race.last if one != first.candidate]
     least = min((-1.0 if cost is None else cost[0] for cost in costs), default=0.0)
     # A larger cost says nothing.
@@ -310,11 +341,12 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def _cost(contest: Contest, taken: Ranked) -> str:
-    delay = contest.mean(taken.candidate, P99_DELAY)
+    delay = contest.mean(taken.candidate, IN_ORDER_DELAY)
     used = contest.mean(taken.candidate, "links.0.share_used")
     parts = []
     if delay is not None:
-        parts.append(f"a delay of up to {of_metric(P99_DELAY, delay)} (99 % of the segments)")
+        until = "until the application has the data (99 % of the segments)"
+        parts.append(f"a delay of up to {of_metric(IN_ORDER_DELAY, delay)} {until}")
     if used is not None:
         parts.append(f"{used:.0%} of the link")
     return f"It costs {' and '.join(parts)}." if parts else ""
@@ -357,17 +389,17 @@ def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
         None if gap is None else gap.low,
         None if gap is None else gap.high,
         one.runs,
-        contest.mean(one.candidate, P99_DELAY),
-        contest.mean(one.candidate, "links.0.share_used"),
-        _limit(contest, one.candidate),
+        _mean_beside(contest, one, taken, IN_ORDER_DELAY),
+        _mean_beside(contest, one, taken, "links.0.share_used"),
+        _limit(contest, one, taken),
     )
 
 
-def _limit(contest: Contest, candidate: int) -> str:
+def _limit(contest: Contest, one: Ranked, taken: Ranked) -> str:
     """What limits a pair, by the means of its runs."""
 
     def mean(name: str) -> float:
-        return contest.mean(candidate, name) or 0.0
+        return _mean_beside(contest, one, taken, name) or 0.0
 
     window, waits = mean("share_window_limited"), mean("share_application_limited")
     used, again, timeouts = mean("links.0.share_used"), mean("share_sent_again"), mean("timeouts")
@@ -378,7 +410,7 @@ def _limit(contest: Contest, candidate: int) -> str:
     if used > 0.9:
         ratio = mean("links.0.mean_coding_ratio")
         repairs = f", {1 - ratio:.0%} repairs and padding" if 0 < ratio < 0.95 else ""
-        return f"link{repairs}"
+        return f"link{repairs}{f', {again:.1%} sent again' if again > 0.002 else ''}"
     what = "losses"
     if mean("links.0.packets_dropped") > mean("links.0.packets_lost"):
         what = "a full queue"

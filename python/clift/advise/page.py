@@ -66,11 +66,15 @@ def page(advice: Advice, picture: bytes) -> str:
         f'<figure><img alt="Rate, erasures and delay over time" '
         f'src="data:image/png;base64,{image}"></figure>',
         f"<h2>The link</h2>{_table(advice.link.rows)}",
-        f"<h2>Alternatives</h2>{_table(rows[1:], rows[0])}" if rows else "",
+        f"<h2>Alternatives, over the runs of the first</h2>{_table(rows[1:], rows[0])}"
+        if rows
+        else "",
         f"<h2>What would change the answer</h2>{_table(changes)}" if changes else "",
         f"<h2>How the log was read</h2>{_table(advice.said)}",
         f'<p class="note">{escape(advice.log)}, SHA-256 {advice.sha256 or "not known"}</p>',
-        "" if advice.found is None else f"<h2>All pairs</h2><pre>{escape(str(advice.found))}</pre>",
+        ""
+        if advice.found is None
+        else f"<h2>All pairs, each over its runs</h2><pre>{escape(str(advice.found))}</pre>",
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

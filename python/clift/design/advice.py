@@ -93,20 +93,37 @@ def _advice(design: Design, place: int) -> str:
 
 def _would(design: Design, place: int, untold: list[Ranked]) -> str:
     """How many runs of each would tell."""
+    count = runs_needed(design, place, untold)
+    if count is None:
+        return ""
+    if count > MOST_NEEDED:
+        return f" (more than {MOST_NEEDED} runs of each would be needed)"
+    return f" (about {count} runs of each would tell)"
+
+
+def runs_needed(design: Design, place: int, untold: list[Ranked]) -> int | None:
+    """About how many independent runs would tell candidates from the first, or equal to it.
+
+    Args:
+        design: The search.
+        place: Number of the condition.
+        untold: The candidates.
+
+    Returns:
+        One more than `MOST_NEEDED` if more; None if one of them is not compared.
+    """
     race = design.contests[place].race
     first = design.ranking(place)[0].candidate
     found = [race.difference(one.candidate, first) for one in untold]
     differences = [one for one in found if one is not None]
     if len(differences) < len(found):
-        return ""
+        return None
     runs = min(len(race.values[one.candidate]) for one in untold)
     worth = race.independent(runs)
     # As many tests as leave each interval its level.
     tests = ceil(sqrt(race.factor() * len(design.contests)))
     count = needed(differences, float(runs) if worth is None else worth, tests, design.tolerance)
-    if count is None:
-        return f" (more than {MOST_NEEDED} runs of each would be needed)"
-    return f" (about {count} runs of each would tell)"
+    return MOST_NEEDED + 1 if count is None else count
 
 
 def _behind(one: Ranked, sign: float) -> str:

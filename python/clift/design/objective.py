@@ -16,6 +16,7 @@ from clift.errors import CliftError, ScenarioError
 
 ENERGY = "energy"
 P99_DELAY = "p99-delay"
+IN_ORDER_DELAY = "p99-in-order-delay"
 OBJECTIVES = ("goodput", P99_DELAY, "completion", ENERGY)
 """The objectives that have their own name; every metric that is better less or more is one."""
 
@@ -28,6 +29,7 @@ _UNITS = {"s": _TIME, "ms": _TIME, "kbit/s": _RATE}
 _OWN = {
     ENERGY: ("coded bits sent per bit delivered", "", "less"),
     P99_DELAY: ("99th percentile of the segments' delay", "ms", "less"),
+    IN_ORDER_DELAY: ("99th percentile of the in-order delay", "ms", "less"),
 }
 
 
@@ -212,7 +214,8 @@ def values(measured: Mapping[str, float], capacity_kbps: float | None) -> dict[s
 
     Returns:
         The same with `p99-delay` (of the slowest flow, in ms: segments from first transmission to
-        arrival, messages from application to application) and, where the link has a known
+        arrival, messages from application to application), `p99-in-order-delay` (until the
+        application has the data) and, where the link has a known
         rate, `energy` (every coded bit on the air, repairs included, per bit of payload in order).
         A file that was not through has the length of its run as completion.
 
@@ -225,13 +228,15 @@ def values(measured: Mapping[str, float], capacity_kbps: float | None) -> dict[s
     """
     found = dict(measured)
     found.setdefault("completion_s", found.get("duration_s", np.inf))
-    delays = [
-        value
-        for name, value in measured.items()
-        if name.startswith("flows.") and name.endswith(_of_flow(measured))
-    ]
+
+    def slowest(ending: str, default: float) -> float:
+        ends = (name for name in measured if name.startswith("flows.") and name.endswith(ending))
+        return max((measured[name] for name in ends), default=default)
+
     # Where nothing arrived there is no delay to speak of, and none that is good.
-    found[P99_DELAY] = max(delays, default=1000 * found.get("duration_s", np.inf))
+    none = 1000 * found.get("duration_s", np.inf)
+    found[P99_DELAY] = slowest(_of_flow(measured), none)
+    found[IN_ORDER_DELAY] = slowest("in_order_delay_ms.p99", found[P99_DELAY])
     goodput = measured.get("goodput_kbps", 0.0)
     if capacity_kbps is not None:
         share = measured.get("links.0.share_used", 0.0) + measured.get("links.0.share_beside", 0.0)
