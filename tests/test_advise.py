@@ -58,6 +58,7 @@ def test_a_link_without_losses_needs_no_scheme(tmp_path: Path) -> None:
     found = clift.advise(log(tmp_path / "clean.parquet", 0), rtt="50 ms", **PAIRS)
     assert found.pair == "none, TCP cubic"
     assert "Equal within 5%: ARQ, TCP cubic" in found.answer
+    assert "The log has no loss, so this holds for a link without any." in found.answer
     assert "with 1% of the slots lost one by one" in found.changes
     assert found.alternatives[0].limit == "link, 2.2% sent again"
 

@@ -219,6 +219,8 @@ def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
         text += "." if taken is simplest else " of those with the lowest delay."
     if rival is not None:
         text += f" Next is {rival.label}: {_against(race, rival, taken)}."
+    if not link.loss:
+        text += " The log has no loss, so this holds for a link without any."
     sure = _sure(race, taken, link)
     return taken, taken.label, f"{text} {_cost(found.contests[0], taken)} {sure}"
 
