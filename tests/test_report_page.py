@@ -118,6 +118,21 @@ def test_a_page_says_question_conclusion_setting_and_how_to_repeat_it(folder: Pa
     assert "none, ARQ, HARQ(10/12)" in text
 
 
+def test_question_and_verdicts_of_a_page_agree_with_its_conclusion(tmp_path: Path) -> None:
+    """Two axes are compared at once, and the runs are too few."""
+    (tmp_path / "two.toml").write_text(
+        'duration = "10 s"\nruns = 2\n[channel]\nmodel = "bernoulli"\nerasures = "2 %"\n'
+        'rate = "263 kbit/s"\n[vary]\ntransport.congestion = ["cubic", "bbr"]\n'
+        'scheme = ["ARQ", "HARQ(10/12)"]\n'
+    )
+    assert run(["run", str(tmp_path / "two.toml"), "-o", str(tmp_path), "--no-plots", "-q"]) == 0
+    assert run(["report", str(tmp_path)]) == 0
+    text = (tmp_path / "report.html").read_text()
+    assert "Which congestion (cubic, bbr) with which scheme (ARQ, HARQ(10/12)) is best" in text
+    assert json.loads((tmp_path / "record.json").read_text())["conclusion"].startswith("Too few")
+    assert '"verdicts":[["everywhere","too few independent runs to tell' in text
+
+
 def test_a_page_shows_the_basis_of_its_conclusion(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

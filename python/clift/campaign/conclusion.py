@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil, inf, isinf
 from typing import Any, NamedTuple
@@ -117,6 +117,12 @@ class Verdict:
     margin: float = MARGIN
     fixed: tuple[Fixed, ...] = ()
 
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Verdict:
+        """The verdict of which `as_dict` gave the parts, without what it costs."""
+        ends = {"gain": Range.of(kept["gain"]), "interval": None, "costs": (), "fixed": ()}
+        return cls(**{**kept, **ends})
+
     def as_dict(self) -> dict[str, Any]:
         """What JSON has of it."""
         interval = None if self.interval is None else self.interval.as_list()
@@ -148,7 +154,7 @@ def conclude(results: Results) -> str:
     parts: dict[str, list[str]] = {}
     found = _merged(verdicts(results), labels)
     for verdict in found:
-        parts.setdefault(_head(verdict), []).append(_where(verdict))
+        parts.setdefault(head(verdict), []).append(_where(verdict))
     sentence = "; ".join(f"{head}{_listed(where)}" for head, where in parts.items())
     if not sentence:
         return ""
@@ -473,7 +479,8 @@ def _together(condition: Condition, members: list[Verdict]) -> Verdict:
     return replace(one, condition=condition)
 
 
-def _head(verdict: Verdict) -> str:
+def head(verdict: Verdict) -> str:
+    """What can be said of the alternatives, without where and by how much."""
     if verdict.best is not None:
         said = f"{verdict.best} is best"
         return f"over this one trace {said}" if verdict.is_exact else said

@@ -85,6 +85,16 @@ class Study:
         """The numbers of the axes with more than one point."""
         return [number for number, axis in enumerate(self.axes) if len(axis.labels) > 1]
 
+    @property
+    def conditions(self) -> list[str]:
+        """Names of the varying axes under whose labels the alternatives are judged apart."""
+        varying = [self.axes[number] for number in self.varying]
+        given = [axis.name for axis in varying if axis.is_condition]
+        judged = self.record.get("verdicts")
+        if not judged or len(judged[0]["condition"]) == len(given):
+            return given
+        return [axis.name for axis in varying if axis.name != self.compared]
+
     def name(self, cell: int) -> str:
         """Name of a cell: its points on the varying axes."""
         parts = (self.axes[number].names[self.places[number][cell]] for number in self.varying)

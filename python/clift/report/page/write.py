@@ -184,8 +184,9 @@ def _question(study: Study) -> str:
         parts.append(f"<p>What is the {escape(judged)} of a single setting?</p>")
         return "".join(parts)
     if study.compared is not None:
-        compared = lists.pop(study.compared)
-        under = f" for each {' and '.join(lists.values())}" if lists else ""
+        others = study.conditions
+        under = f" for each {' and '.join(map(lists.pop, others))}" if others else ""
+        compared = " with which ".join(lists.values())
         parts.append(f"<p>Which {compared} is best in {escape(judged)}{under}?</p>")
     else:
         parts.append(f"<p>How does {escape(judged)} depend on {' and '.join(lists.values())}?</p>")
