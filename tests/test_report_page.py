@@ -125,7 +125,9 @@ def test_question_and_verdicts_of_a_page_agree_with_its_conclusion(tmp_path: Pat
         'rate = "263 kbit/s"\n[vary]\ntransport.congestion = ["cubic", "bbr"]\n'
         'scheme = ["ARQ", "HARQ(10/12)"]\n'
     )
-    assert run(["run", str(tmp_path / "two.toml"), "-o", str(tmp_path), "--no-plots", "-q"]) == 0
+    assert (
+        run(["run", str(tmp_path / "two.toml"), "-o", str(tmp_path), "--no-plots", "--quiet"]) == 0
+    )
     assert run(["report", str(tmp_path)]) == 0
     text = (tmp_path / "report.html").read_text()
     assert "Which congestion (cubic, bbr) with which scheme (ARQ, HARQ(10/12)) is best" in text
