@@ -287,3 +287,13 @@ def test_labels_of_a_logarithmic_axis_do_not_overlap(tmp_path: Path) -> None:
         assert all(label.get_text() == "" for label in axes.get_xticklabels(minor=True))
         boxes = [label.get_window_extent() for label in shown]
         assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+def test_all_panels_of_the_delays_have_the_scale_that_their_label_names(tmp_path: Path) -> None:
+    # Two packets on the way never wait, and without erasures nothing is late.
+    text = LIVE.replace("FEC(10/12)", "none") + 'channel.erasures = ["0 %", "10 %"]\n'
+    text += '[transport]\ncwnd_max = "2 packets"\n'
+    figure = drawn(tmp_path, text)["delay-cdf"]
+    assert len(figure.axes) == 2
+    assert "log scale" in figure.axes[0].get_xlabel()
+    assert {axes.get_xscale() for axes in figure.axes} == {"log"}

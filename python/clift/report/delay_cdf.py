@@ -23,9 +23,9 @@ def draw(results: Results) -> Figure:
     """
     panels = Panels(results, "one-way delay of segments (first sent to first arrived), first run")
     numbers = {id(cell): number for number, cell in enumerate(results.cells)}
-    scale = ""
+    drawn = []
+    longest, shortest = 0.0, np.inf
     for axes, cells in panels:
-        longest, shortest = 0.0, np.inf
         for label, colour, dashes, cell in cells:
             found = results.segments(numbers[id(cell)])
             if found is None or not found.shares.size:
@@ -35,11 +35,13 @@ def draw(results: Results) -> Figure:
                 delays, found.shares, where="post", color=colour, ls=dashes, label=label, lw=1.4
             )
             longest, shortest = max(longest, delays[-1]), min(shortest, delays[0])
-        # A few very late segments would compress the others against the left edge.
-        if longest > 10 * shortest:
-            _logarithmic(axes, longest / shortest)
-            scale = ", log scale"
         axes.set_ylim(0, 1.02)
+        drawn.append(axes)
+    # A few very late segments would compress the others against the left edge.
+    is_wide = longest > 10 * shortest
+    for axes in drawn if is_wide else ():
+        _logarithmic(axes, longest / shortest)
+    scale = ", log scale" if is_wide else ""
     panels.label(f"one-way delay (ms{scale})", "share of segments")
     panels.legend()
     return panels.figure
