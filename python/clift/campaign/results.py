@@ -22,6 +22,8 @@ from clift.simulation import Run, simulate
 
 # Figures of a run's delays that its few slowest packets decide.
 _TAILS = frozenset(["p95", "p99", "max"])
+# Metrics that may be below zero.
+_SIGNED = frozenset(["rating", "video_quality_kbps"])
 # How long a task takes, to which a single loss can add seconds.
 TIMES = frozenset(["completion_s", "page_load_s"])
 """Metrics of how long a task takes."""
@@ -178,11 +180,19 @@ def _told(metric: str, found: Estimate) -> Estimate:
 
     One run in hundreds can carry the mean of the longest delay, and one in twenty, with its
     timeout, that of a completion time. No interval from fewer runs covers these means; the median
-    over the runs, with its interval, is there instead.
+    over the runs, with its interval, is there instead. Student's interval of few runs may reach
+    below zero, where no mean of most metrics can be.
+
+    Example:
+        >>> _told("goodput_kbps", Estimate(10.0, 15.0, 3, -5.0, 25.0)).reach
+        (10.0, 15.0)
     """
-    if metric.rpartition(".")[2] not in _TAILS and found.runs >= fewest(metric):
+    name = metric.rpartition(".")[2]
+    if name in _TAILS or found.runs < fewest(metric):
+        return replace(found, half_width=None, low=None, high=None)
+    if name in _SIGNED or found.low is None or found.high is None or found.low >= 0:
         return found
-    return replace(found, half_width=None, low=None, high=None)
+    return replace(found, half_width=found.high / 2, low=0.0)
 
 
 def fewest(metric: str) -> int:
