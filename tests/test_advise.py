@@ -381,3 +381,58 @@ def test_the_log_that_would_tell_is_named(tmp_path: Path) -> None:
     found = clift.advise(log(tmp_path / "log.parquet", 0.015), rtt="300 ms", **keys)
     assert found.pair is None
     assert "minutes of log would tell" in found.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("time,lat,lon\n2024-05-28T12:00:00Z,52.1,13.4\n", "not the log of a link"),
+        ("time,rate,loss\n0,5.8 Mbps,0%\n", "`rate` has `5.8 Mbps`, `loss` has `0%`: write the"),
+        ("Date,Time,Mbps\n2024-05-28,14:00:00,5\n", "are apart, in `Date` and `Time`: join them"),
+        ("Date,Time,Mbps\n5/28/2024,2:00:00 PM,5\n", "are apart, in `Date` and `Time`: join them"),
+        ("server,download\nBerlin,15230000\n", "no column holds times"),
+    ],
+)
+def test_a_table_that_is_no_log_of_a_link_gets_no_command(
+    tmp_path: Path, text: str, expected: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    for read in (lambda: clift.advise(path, **PAIRS), lambda: clift.read_log(path)):
+        with pytest.raises(TraceError) as error:
+            read()
+        assert expected in str(error.value)
+        assert "clift advise" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("time,mbps,packet_loss\n0,5,1\n1,5,3\n", "--rate mbps:Mbit/s --loss packet_loss:%"),
+        ("time,mbps,packet loss\n0,5,.01\n", "--rate mbps:Mbit/s --loss 'packet loss'"),
+        ("time,mbps,lost_packets\n0,5,3\n", "--loss lost_packets:packets"),
+        ("time,throughput_mbps,lost_packets\n0,5,3\n", "throughput_mbps:Mbit/s --loss lost"),
+        ("Datenrate [Mbit/s],Zeit\n5,28.05.2024 14:00:00\n", "--time 'Zeit:%d.%m.%Y %H:%M:%S'"),
+        ("update_interval,last_update,mbps\n1,2024-05-28 10:00:00,5\n", "--time last_update:date"),
+        ("t,datarate\n0,400\n", "--rate datarate:Mbit/s"),
+        ("t,throughput\n0,3000\n", "no name says the unit of `throughput`"),
+        ("t,rx_MBps\n0,5\n", "--rate rx_MBps:MB/s"),
+        ("t,rx_Mbps\n0,5\n", "--rate rx_Mbps:Mbit/s"),
+        ("t,download_KBps\n0,5\n", "--rate download_KBps:kB/s"),
+        ("t,bandwidth_bytes_per_s\n0,5\n", "--rate bandwidth_bytes_per_s:B/s"),
+        ("t,latency_seconds\n0,.6\n", "--delay latency_seconds:s"),
+        ("t,latency_milliseconds\n0,600\n", "--delay latency_milliseconds:ms"),
+        (
+            "t,pop_ping_drop_rate,downlink_throughput_bps\n0,.1,15000\n",
+            "without `downlink_throughput_bps`): clift trace import",
+        ),
+    ],
+)
+def test_columns_are_suggested_by_what_their_names_say(
+    tmp_path: Path, text: str, options: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(TraceError) as error:
+        clift.read_log(path)
+    assert options in str(error.value)

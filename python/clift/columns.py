@@ -18,15 +18,31 @@ _PATTERNS = {
     r"\d{4}\.\d\d\.\d\d_\d\d\.\d\d\.\d\d": "%Y.%m.%d_%H.%M.%S",
     r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d": "%Y/%m/%d %H:%M:%S",
     r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d": "%d/%m/%Y %H:%M:%S",
+    r"\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d": "%d.%m.%Y %H:%M:%S",
 }
 # Magnitudes of the time since 1970 in each unit.
 _EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"))
-_RATE_UNITS = {"gb": "Gbit/s", "mb": "Mbit/s", "kb": "kbit/s", "bps": "bit/s"}
+_TIME_UNITS = {
+    "ms": "ms|msec|millis|milliseconds?",
+    "us": "us|usec|micros|microseconds?",
+    "ns": "ns|nsec|nanos|nanoseconds?",
+    "s": "s|sec|secs|seconds?",
+}
+# A time of day without its day, and a number with its unit beside it.
+_CLOCK = r"\d\d?:\d\d(:\d\d)?([.,]\d+)?( ?[AP]M)?"
+_DATE = "2024-05-28T14:00:05"
+_BESIDE = r"[+-]?\d+([.,]\d+)? *[a-z\u00b5\u03bc%][a-z/%]*"
+# A Starlink dish logs what it carried, not what it could carry.
+_TRAFFIC = ".*(up|down)link_throughput.*"
 # Names of columns, the surest first.
 _NAMES = {
-    "time": ("time|timestamp|date|datetime|epoch|when|ts|t", ".*(time|date).*"),
+    "time": (
+        "time|timestamp|date|datetime|epoch|when|utc|ts|t|sec|secs|seconds",
+        ".*(timestamp|datetime).*",
+        "(.*[^a-z])?(time|date|clock)([^a-z].*)?",
+    ),
     "rate": (
-        ".*(throughput|bit_?rate|bandwidth|goodput|capacity).*",
+        ".*(throughput|bit_?rate|data.?rate|datenrate|bandwidth|goodput|capacity).*",
         r".*([kmg]bps|[kmg]bit).*",
         ".*download.*",
         "(.*[^a-z])?rate([^a-z].*)?",
@@ -35,7 +51,7 @@ _NAMES = {
         ".*(rtt|latency|delay|round.?trip).*",
         "(.*[^a-z])?(ping|owd)([^a-z].*)?|ping(avg|med)",
     ),
-    "loss": ("loss|plr", ".*loss.*", "(.*[^a-z])?lost([^a-z].*)?"),
+    "loss": ("loss|plr", ".*loss.*", "(.*[^a-z])?(lost|drop_rat(e|io))([^a-z].*)?"),
     "esn0": (r".*es[_ /-]?n[0o]([^a-z].*)?",),
     "cn0": (r".*c[_ /-]?n[0o]([^a-z].*)?",),
     "modcod": (".*modcod.*",),
@@ -57,7 +73,7 @@ class Columns:
 
     Args:
         names: All columns of the table.
-        time: Column and unit of times.
+        time: Column and unit of times; None if no column holds times.
         rate: Column and unit of rates.
         received: Whether the rates leave out what was lost.
         delay: Column and unit of delays.
@@ -66,10 +82,13 @@ class Columns:
         level: Option and column of the Es/N0 or C/N0 of a modem, where no column holds a rate.
         modcod: Column of the MODCODs beside it.
         unused: Other columns of numbers.
+        unread: Columns of a rate, delay or loss whose fields hold units, each with such a field.
+        apart: Columns of a date and of a time of day, which nothing joins.
+        unsure: Columns whose unit no name says.
     """
 
     names: Sequence[str]
-    time: str = "1:s"
+    time: str | None = "1:s"
     rate: str | None = None
     received: bool = False
     delay: str | None = None
@@ -78,6 +97,29 @@ class Columns:
     level: tuple[str, str] | None = None
     modcod: str | None = None
     unused: Sequence[str] = ()
+    unread: Sequence[tuple[str, str]] = ()
+    apart: Sequence[str] = ()
+    unsure: Sequence[str] = ()
+
+    @property
+    def fault(self) -> str | None:
+        """Why no command reads the table as the log of a link; None if one does."""
+        if self.apart:
+            named = " and ".join(f"`{name[:30]}`" for name in self.apart)
+            return f"date and time of day are apart, in {named}: join them, e.g. {_DATE}"
+        if self.unread:
+            named = ", ".join(f"`{name[:30]}` has `{field[:30]}`" for name, field in self.unread)
+            return (
+                f"{named}: write the unit into the name of the column, and numbers into its fields"
+            )
+        if not (self.rate or self.delay or self.loss or self.level):
+            return (
+                "no name of a column tells a rate, delay, loss, Es/N0 or C/N0: this is not the log "
+                "of a link, or name its columns"
+            )
+        if self.time is None:
+            return f"no column holds times; write seconds, or dates such as {_DATE}"
+        return None
 
     @property
     def options(self) -> str:
@@ -87,7 +129,7 @@ class Columns:
             >>> Columns([], "when:date", "down:kbit/s", delay="ping:ms", round_trip=True).options
             '--time when:date --rate down:kbit/s --delay ping:ms --delay-is rtt'
         """
-        words = ["--time", self.time]
+        words = ["--time", self.time] if self.time else []
         words += ["--rate", self.rate] if self.rate else []
         words += ["--rate-is", "received"] if self.received else []
         words += ["--delay", self.delay] if self.delay else []
@@ -138,24 +180,64 @@ def guessed(text: str) -> Columns | None:
     for place, title in enumerate(names):
         if title:
             table.setdefault(title, [row[place] for row in rows[1:] if place < len(row)])
-    found = Columns(names, _times(table, names))
+    found = Columns(names, apart=_apart(table), unread=_unread(table))
+    found = replace(found, time=_times(table, names))
     if name := _column(table, "loss"):
-        found = replace(found, loss=f"{_typed(name, names)}{_loss_unit(name, table.pop(name))}")
-    if name := _column(table, "rate"):
-        counted = re.search("throughput|goodput|recei|download|(^|[^a-z])rx|empfang", name, re.I)
-        received = found.loss is not None and counted is not None
-        unit = _rate_unit(name, table.pop(name))
-        found = replace(found, rate=f"{_typed(name, names)}:{unit}", received=received)
-    if name := _column(table, "delay"):
-        units = ("us", "ns", "ms", "s")
-        lower = re.sub("[\u00b5\u03bc]", "u", name.lower())
-        unit = next((one for one in units if re.search(rf"[_(\[ ]{one}([^a-z]|$)", lower)), "ms")
-        table.pop(name)
-        both_ways = re.search("rtt|ping|latency|round.?trip|umlauf", name, re.I) is not None
-        found = replace(found, delay=f"{_typed(name, names)}:{unit}", round_trip=both_ways)
+        found = replace(found, loss=_typed(name, names) + _loss_unit(name, table.pop(name)))
+    found = _delay(_rate(found, table), table)
     if found.rate is None:
         found = _modem(found, table)
     return replace(found, unused=[name for name, values in table.items() if _holds("", values)])
+
+
+def _rate(found: Columns, table: dict[str, list[str]]) -> Columns:
+    """With the column of rates, which leaves the table."""
+    if (name := _column(table, "rate")) is None:
+        return found
+    values, unit = table.pop(name), _rate_unit(name)
+    arrived = re.search("throughput|goodput|recei|download|(^|[^a-z])rx|empfang", name, re.I)
+    # Counts of losses do not say which share of a received rate is missing.
+    shares = found.loss is not None and not found.loss.endswith(":packets")
+    return replace(
+        found,
+        rate=f"{_typed(name, found.names)}:{unit or _likely_rate_unit(values)}",
+        received=shares and arrived is not None,
+        unsure=[*found.unsure, *([] if unit else [name])],
+    )
+
+
+def _delay(found: Columns, table: dict[str, list[str]]) -> Columns:
+    """With the column of delays, which leaves the table."""
+    if (name := _column(table, "delay")) is None:
+        return found
+    table.pop(name)
+    unit = _unit_of_time(name)
+    return replace(
+        found,
+        delay=f"{_typed(name, found.names)}:{unit or 'ms'}",
+        round_trip=re.search("rtt|ping|latency|round.?trip|umlauf", name, re.I) is not None,
+        unsure=[*found.unsure, *([] if unit else [name])],
+    )
+
+
+def _apart(table: dict[str, list[str]]) -> list[str]:
+    """Columns of a date without its time of day, and of times of day."""
+    kinds = (r"[\d./-]{8,10}", _CLOCK)
+    found = []
+    for kind in kinds:
+        named = (name for name, values in table.items() if values and _named(values[0], kind))
+        found.append(next((name for name in named if _numbers(table[name]) == 0), ""))
+    return found if all(found) else []
+
+
+def _unread(table: dict[str, list[str]]) -> list[tuple[str, str]]:
+    """Columns of a rate, delay or loss by their names, with a field that holds its unit."""
+    named = [pattern for what in ("rate", "delay", "loss") for pattern in _NAMES[what]]
+    return [
+        (name, values[0])
+        for name, values in table.items()
+        if values and _named(values[0], _BESIDE) and any(_named(name, one) for one in named)
+    ]
 
 
 def _rows(text: str) -> list[list[str]]:
@@ -199,12 +281,16 @@ def _typed(name: str, names: Sequence[str]) -> str:
     return name if plain else str(names.index(name) + 1)
 
 
-def _times(table: dict[str, list[str]], names: Sequence[str]) -> str:
-    """The column of times, which leaves the table, with its unit: by name, else column 1."""
-    if name := _column(table, "time"):
+def _times(table: dict[str, list[str]], names: Sequence[str]) -> str | None:
+    """The column of times, which leaves the table, with its unit: by name, by dates, else 1."""
+    dated = (name for name, values in table.items() if any(map(_pattern, values[:1])))
+    if name := _column(table, "time") or next(dated, None):
         return f"{_typed(name, names)}:{_time_unit(table.pop(name), name)}"
     first = names[0]
-    time = f"1:{_time_unit(table.get(first, []), first)}"
+    values = table.get(first, [])
+    if values and not _numbers(values):
+        return None
+    time = f"1:{_time_unit(values, first)}"
     others = (pattern for what in ("rate", "delay", "loss") for pattern in _NAMES[what])
     if not any(_named(first, pattern) for pattern in others):
         table.pop(first, None)
@@ -215,7 +301,8 @@ def _column(table: dict[str, list[str]], what: str) -> str | None:
     """The first column whose name says that it holds this; the surest goes first."""
     for pattern in filter(None, (*_NAMES[what], _UNITS.get(what))):
         for name, values in table.items():
-            if _named(name, pattern) and _holds(what, values):
+            is_traffic = what == "rate" and _named(name, _TRAFFIC)
+            if _named(name, pattern) and _holds(what, values) and not is_traffic:
                 return name
     return None
 
@@ -241,9 +328,18 @@ def _time_unit(values: list[str], name: str = "") -> str:
     if found := _pattern(first):
         return found
     size = abs(_number(first) or 0.0)
-    ending = re.sub("[\u00b5\u03bc]", "u", name.lower()).rstrip("]) ")
-    named = next((unit for unit in ("ms", "us", "ns") if ending.endswith(unit)), "s")
-    return next((unit for least, unit in _EPOCHS if size >= least), named)
+    return next((unit for least, unit in _EPOCHS if size >= least), _unit_of_time(name) or "s")
+
+
+def _unit_of_time(name: str) -> str | None:
+    """The unit that the name of a column ends in, or has in its middle."""
+    lower = re.sub("[\u00b5\u03bc]", "u", name.lower())
+    found = (
+        unit
+        for unit, like in _TIME_UNITS.items()
+        if re.search(rf"[_(\[ ]({like})([^a-z]|$)", lower)
+    )
+    return next(found, None)
 
 
 def _pattern(value: str) -> str | None:
@@ -251,25 +347,35 @@ def _pattern(value: str) -> str | None:
     return next((how for like, how in _PATTERNS.items() if re.fullmatch(like, value)), None)
 
 
-def _rate_unit(name: str, values: list[str]) -> str:
+def _rate_unit(name: str) -> str | None:
+    """The unit that the name of a column says."""
     # Bytes and bits differ in the case of one letter.
-    if exact := re.search(r"(?<![A-Za-z])([kM]?B|[kMG]?bit)/s", name):
-        return exact[0]
+    if exact := re.search(r"(?<![A-Za-z])([kKM]?)B(/s|ps)", name):
+        return f"{exact[1].lower() if exact[1] == 'K' else exact[1]}B/s"
     lower = name.lower()
-    for mark, unit in _RATE_UNITS.items():
-        if mark in lower:
-            return unit
+    if size := re.search("(?<![a-z])([km]?)bytes?(?![a-z])", lower):
+        return f"{size[1].replace('m', 'M')}B/s"
+    if size := re.search("([kmg])b(?!yte)", lower):
+        return f"{size[1] if size[1] == 'k' else size[1].upper()}bit/s"
+    return "bit/s" if re.search("bps|bit/s|b/s", lower) else None
+
+
+def _likely_rate_unit(values: list[str]) -> str:
     most = max((_number(value) or 0.0 for value in values), default=0.0)
-    return "Mbit/s" if most < 5_000 else "kbit/s" if most < 5e6 else "bit/s"
+    return "Mbit/s" if most <= 1000 else "kbit/s" if most < 5e6 else "bit/s"
 
 
 def _loss_unit(name: str, values: list[str]) -> str:
     if re.search(r"percent|pct|%", name, re.IGNORECASE):
         return ":%"
-    if re.search(r"packet|pkt|count|number", name, re.IGNORECASE):
+    if re.search(r"(packet|pkt)s|lost.?(packet|pkt)|count|number", name, re.IGNORECASE):
         return ":packets"
     most = max((_number(value) or 0.0 for value in values), default=0.0)
     return ":%" if 1.0 < most <= 100.0 else ":packets" if most > 100.0 else ""
+
+
+def _numbers(values: list[str]) -> int:
+    return sum(_number(value) is not None for value in values)
 
 
 def _number(text: str) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -97,12 +97,20 @@ class TableError(TraceError):
 
     def message(self, path: Path, command: str) -> str:
         """The message, with a command that names the columns."""
-        without = ", ".join(f"`{name[:30]}`" for name in self.table.unused[:6])
-        guess = f"guessed here, without {without}" if without else "guessed here"
-        return (
-            f"{path}: a table of {self.table.listed}; say which is what, with its unit ({guess}): "
-            f"{command}"
-        )
+        table = f"{path}: a table of {self.table.listed}"
+        if fault := self.table.fault:
+            return f"{table}; {fault}"
+        parts = []
+        if self.table.unsure:
+            parts.append("no name says the unit of " + _listed(self.table.unsure))
+        if self.table.unused:
+            parts.append("without " + _listed(self.table.unused))
+        guess = ", ".join(["guessed here", *parts])
+        return f"{table}; say which is what, with its unit ({guess}): {command}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name[:30]}`" for name in names[:6])
 
 
 def _as_table(path: Path) -> TableError | None:
