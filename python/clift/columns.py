@@ -19,6 +19,7 @@ _PATTERNS = {
     r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d": "%Y/%m/%d %H:%M:%S",
     r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d": "%d/%m/%Y %H:%M:%S",
     r"\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d": "%d.%m.%Y %H:%M:%S",
+    r"\d\d:\d\d:\d\d": "%H:%M:%S",
 }
 # Magnitudes of the time since 1970 in each unit.
 _EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"))

@@ -49,11 +49,25 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
         array([20000000,        0])
         >>> folder.cleanup()
     """
+    return read_excerpt(path, None, **keys)
+
+
+def read_excerpt(path: Path, most: int | None, **keys: Any) -> PhyTrace:
+    """As `read_log`, for a description of the link: series without their pauses.
+
+    Args:
+        path: The file.
+        most: Of a series with more slots only parts that are spread over it are read; None: the
+            whole log, with its pauses.
+        keys: As for `read_log`.
+    """
     start = _start(path).removeprefix(b"\xef\xbb\xbf")
     if start.startswith(_GZIP):
         raise TraceError(f"{path}: compressed; unpack it first: gunzip -k {path}")
+    if all(word in start for word in _IPERF):
+        raise TraceError(f"{path}: text of iperf3; run it with -J, whose JSON is read")
     if keys.keys() & {"time", "receiver", "format"} or start.startswith(_CAPTURES):
-        return _imported(path, **keys)
+        return _imported(path, most, **keys)
     try:
         kind = _clift.format_of(file_name("path", path))
     except TraceError:
@@ -63,13 +77,14 @@ def read_log(path: Path, **keys: Any) -> PhyTrace:
     is_foreign = kind == "text" and not start.startswith((b"#", b"t_ns"))
     if is_foreign and (table := _as_table(path)) is not None:
         raise table
-    return _imported(path, **keys)
+    return _imported(path, most, **keys)
 
 
 _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d",
              b"\x0a\x0d\x0d\x0a")  # fmt: skip
 """First bytes of pcap, in both byte orders with microseconds and nanoseconds, and of pcapng."""
 _GZIP = b"\x1f\x8b"
+_IPERF = (b"[ ID]", b"Interval", b"Transfer")
 
 
 def _start(path: Path, size: int = 1 << 12) -> bytes:
@@ -418,7 +433,7 @@ def import_captures(
     )
 
 
-def _imported(path: Path, **keys: Any) -> PhyTrace:
+def _imported(path: Path, most: int | None = None, /, **keys: Any) -> PhyTrace:
     """The trace of a section `[trace]` with these keys."""
     names = _keywords(keys)
     given = {
@@ -431,7 +446,7 @@ def _imported(path: Path, **keys: Any) -> PhyTrace:
             f"clift trace capture {path} RECEIVER -o OUTPUT"
         )
     try:
-        return PhyTrace.of(_clift.import_trace(described))
+        return PhyTrace.of(_clift.import_trace(described, most))
     except TraceError as error:
         key, colon, rest = str(error).partition(": ")
         if colon and key in names:

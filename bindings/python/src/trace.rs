@@ -266,12 +266,17 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static 
     Format::all().map(row).collect()
 }
 
-/// Reads the trace that a dictionary with the keys of `[trace]` describes.
+/// Reads the trace that a dictionary with the keys of `[trace]` describes; with `most`, a series
+/// without its pauses, and of more slots only parts that are spread over it.
 #[pyfunction]
-pub(crate) fn import_trace(described: &Bound<'_, PyDict>) -> PyResult<PyPhyTrace> {
+#[pyo3(signature = (described, most=None))]
+pub(crate) fn import_trace(
+    described: &Bound<'_, PyDict>,
+    most: Option<u64>,
+) -> PyResult<PyPhyTrace> {
     let tree = value(described.as_any(), &mut Objects::new())?;
     let file: TraceFile = config::read(&tree).map_err(trace_error)?;
-    let read = move |budget: &Budget<'_>| file.read_within(&Folder::default(), budget);
+    let read = move |budget: &Budget<'_>| file.excerpt_within(&Folder::default(), budget, most);
     files(described.py(), read).map(PyPhyTrace)
 }
 

@@ -295,7 +295,21 @@ impl TraceFile {
         files: &dyn Files,
         budget: &Budget<'_>,
     ) -> Result<PhyTrace, FileError> {
-        let input = Input { files, budget };
+        self.excerpt_within(files, budget, None)
+    }
+
+    /// As [`TraceFile::read_within`]; a series without its pauses, and of more slots than `most` only
+    /// parts that are spread over it.
+    ///
+    /// # Errors
+    /// As [`TraceFile::read_within`].
+    pub fn excerpt_within(
+        &self,
+        files: &dyn Files,
+        budget: &Budget<'_>,
+        most: Option<u64>,
+    ) -> Result<PhyTrace, FileError> {
+        let input = Input { files, budget, excerpt: most };
         let place = || input.files.place(&self.file);
         let wrong = |(field, cure)| FileError::Field { place: place(), field, cure };
         self.check().map_err(wrong)?;
@@ -526,6 +540,8 @@ pub fn write_file(
 pub(super) struct Input<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) budget: &'a Budget<'a>,
+    /// As [`super::series::Series::excerpt`].
+    pub(super) excerpt: Option<u64>,
 }
 
 impl Input<'_> {
@@ -692,7 +708,7 @@ pub fn read_lines(
     budget: &Budget<'_>,
     mut take: impl FnMut(&str) -> Result<(), Fault>,
 ) -> Result<(), FileError> {
-    let input = Input { files, budget };
+    let input = Input { files, budget, excerpt: None };
     let mut lines = Lines::new(input.reader(name)?);
     let mut all = || {
         while let Some((number, line)) = lines.next()? {

@@ -1,6 +1,6 @@
 //! Times of rows: numbers in a unit, or dates.
 
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, date as day};
 use jiff::fmt::strtime;
 use jiff::tz::Offset;
 use jiff::{Error, Timestamp};
@@ -21,14 +21,23 @@ impl TimeFormat {
                     Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>()?),
                 }
             }),
-            Self::Pattern(pattern) => date(field, &cure(pattern), |text| {
+            Self::Pattern(pattern) => date(field, &format!("the pattern is `{pattern}`"), |text| {
                 let parts = strtime::parse(pattern, text)?;
                 match parts.offset() {
                     Some(_) => parts.to_timestamp(),
+                    None if self.is_clock() => {
+                        Offset::UTC.to_timestamp(day(1970, 1, 1).to_datetime(parts.to_time()?))
+                    }
                     None => Offset::UTC.to_timestamp(parts.to_datetime()?),
                 }
             }),
         }
+    }
+
+    /// True if the times are those of a day, without the day.
+    pub(super) fn is_clock(&self) -> bool {
+        const DAYS: [&str; 7] = ["%d", "%e", "%j", "%F", "%D", "%s", "%c"];
+        matches!(self, Self::Pattern(pattern) if !DAYS.iter().any(|part| pattern.contains(part)))
     }
 }
 
@@ -36,14 +45,6 @@ impl TimeFormat {
 pub(super) fn has_zone(date: &[u8]) -> bool {
     // The `-` of dates come before the time.
     date.iter().skip_while(|&&byte| byte != b':').any(|byte| b"Zz+-".contains(byte))
-}
-
-/// Hint for a date that does not match the pattern.
-fn cure(pattern: &str) -> String {
-    let days = ["%d", "%e", "%j", "%F", "%D", "%s", "%c"];
-    let day = days.iter().any(|part| pattern.contains(part));
-    let more = if day { "" } else { ", which must include the day: `%Y-%m-%d %H:%M:%S`" };
-    format!("the pattern is `{pattern}`{more}")
 }
 
 fn date(
@@ -83,6 +84,6 @@ mod tests {
         assert!(nanos(&pattern, "2024-09-10").unwrap_err().starts_with("`2024-09-10` is not a d"));
         assert!(nanos(&TimeFormat::Date, "2300-01-01").unwrap_err().contains("is not a date"));
         let clock = TimeFormat::Pattern("%H:%M:%S".to_owned());
-        assert!(nanos(&clock, "23:59:40").unwrap_err().contains("must include the day"));
+        assert_eq!(nanos(&clock, "00:01:40"), Ok(100_000_000_000));
     }
 }

@@ -14,7 +14,7 @@ use super::frames::{Frames, Signal};
 use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
 use super::slots::{Loss, SlotGenerator, State};
 use super::table::{Row, WHITE_SPACE};
-use super::{PACKET, Series, clock};
+use super::{PACKET, Series, clock, excerpt};
 
 /// Columns of a file, counted from 0.
 struct SeriesLayout {
@@ -113,6 +113,8 @@ pub(super) struct SeriesImport<'a> {
     pub(super) levels: Vec<f64>,
     /// Rows with a delay of 0, which a slot cannot have.
     pub(super) no_delay: u64,
+    /// Parts of an excerpt, and slots and length of the whole.
+    pub(super) parts: Option<(usize, usize, i64)>,
     /// Number of rows with a loss of 1 per cent, and with a value other than 0 or 1.
     pub(super) one_per_cent: (u64, u64),
 }
@@ -148,6 +150,7 @@ impl<'a> SeriesImport<'a> {
             zones: [None; 2],
             levels: Vec::new(),
             no_delay: 0,
+            parts: None,
             one_per_cent: (0, 0),
         }
     }
@@ -204,7 +207,7 @@ impl<'a> SeriesImport<'a> {
             _ => field(layout.time)?.into(),
         };
         let modcod = layout.modem[1].map(field).transpose()?;
-        let time = self.series.time.format.parse(&text)?;
+        let time = self.on_its_day(self.series.time.format.parse(&text)?);
         self.zoned(&text, row.line);
         let (rate, delay) = (self.rate(rate.as_deref())?, self.delay(delay.as_deref())?);
         let is_idle = match &self.series.modem {
@@ -261,8 +264,12 @@ impl<'a> SeriesImport<'a> {
         let length = next.t - held.t;
         match length {
             ..0 => {
+                let is_local = self.zones[1].is_none()
+                    && !matches!(self.series.time.format, TimeFormat::Unit(_));
+                let back =
+                    if is_local { ", or write the time zone if clocks went back" } else { "" };
                 let fault = Fault::Table(format!(
-                    "time {} comes before that of the row before it; sort the file by time",
+                    "time {} comes before that of the row before it; sort the file by time{back}",
                     Snippet::new(text)
                 ));
                 return Err(self.unsorted(fault, text));
@@ -292,6 +299,18 @@ impl<'a> SeriesImport<'a> {
         }
         if let (Some(_), Loss::Share(share)) = (column(self.series.loss.as_ref()), state.loss) {
             self.lost = (self.lost.0 + share, self.lost.1 + 1);
+        }
+    }
+
+    /// A time of day on the day on which it is closest to the row before it.
+    fn on_its_day(&self, time: i64) -> i64 {
+        const DAY: i64 = 86_400_000_000_000;
+        match &self.held {
+            Some(held) if self.series.time.format.is_clock() => {
+                let before = self.origin + held.t;
+                time + (before - time + DAY / 2).div_euclid(DAY) * DAY
+            }
+            _ => time,
         }
     }
 
@@ -332,6 +351,7 @@ impl<'a> SeriesImport<'a> {
 
     pub(super) fn finish(mut self) -> Result<PhyTrace, ReadError> {
         let Some(held) = self.held.take() else { return Err(TraceError::Empty.into()) };
+        let intervals = self.leaves_out().then(|| self.intervals.clone());
         let mut usual = 0;
         if !self.intervals.is_empty() {
             let middle = (self.intervals.len() - 1) / 2;
@@ -340,8 +360,26 @@ impl<'a> SeriesImport<'a> {
             let fault = "the duration of a single row is unknown; give two or more rows";
             return Err(Fault::Table(fault.to_owned()).at(held.line));
         }
-        let end = held.t.saturating_add(usual);
+        if 2 * self.repeated >= self.rows {
+            return Err(ReadError::File(Fault::Table(format!(
+                "{} of {} rows have the time of the row after them, so this is more than one series \
+                 (satellites, directions, an hour that clocks had twice); keep one of them",
+                self.repeated, self.rows
+            ))));
+        }
+        let mut end = held.t.saturating_add(usual);
         self.end(&held, end).map_err(|fault| fault.at(held.line))?;
+        if let Some(intervals) = intervals {
+            let stretches = excerpt::stretches(&intervals, usual);
+            self.slots.keep(&stretches);
+            end = excerpt::length(&stretches);
+        }
+        if let Some(most) = self.series.excerpt.filter(|&most| self.slots.len() as u64 > most) {
+            let parts = excerpt::parts(&self.slots, end, most);
+            self.parts = Some((parts.len(), self.slots.len(), end));
+            self.slots.keep(&parts);
+            end = excerpt::length(&parts);
+        }
         if self.frames.as_ref().map_or(self.slots.len(), Frames::len) == 0 {
             let fault = "the series has no slots: the rate is 0 or a value is missing in every row";
             return Err(ReadError::File(Fault::Table(fault.to_owned())));
@@ -361,6 +399,15 @@ impl<'a> SeriesImport<'a> {
             return Ok(PhyTrace::with_header(t.into(), d.into(), sizes, header)?);
         }
         self.slots.finish(Header { period, rtt, notes, ..Header::default() })
+    }
+
+    /// True if the pauses of the log are left out.
+    pub(super) fn leaves_out(&self) -> bool {
+        let series = self.series;
+        series.excerpt.is_some()
+            && series.rate.is_some()
+            && series.max_hold.is_none()
+            && self.frames.is_none()
     }
 
     /// The names in the first row, if it is a header: if columns are given by name, or the row has
@@ -500,10 +547,14 @@ impl<'a> SeriesImport<'a> {
         let shift = self.series.clock_offset.map_or(0, Shift::as_nanos);
         match measured.saturating_add(shift) {
             ..0 => Err(Fault::Table(format!(
-                "delay {} is negative{}: the clocks differ, so give clock_offset, or the marker of \
-                 missing values as `missing`",
+                "delay {} is negative{}: {} the marker of missing values as `missing`",
                 Snippet::new(field),
-                if shift == 0 { "" } else { " with the clock offset" }
+                if shift == 0 { "" } else { " with the clock offset" },
+                match self.series.delay_is {
+                    DelayIs::OneWay => "the clocks differ, so give clock_offset, or",
+                    // One clock measures both ends of it.
+                    DelayIs::RoundTrip => "give",
+                }
             ))),
             delay => {
                 self.no_delay += u64::from(delay == 0);

@@ -8,6 +8,7 @@
 
 mod clock;
 mod decibels;
+mod excerpt;
 mod frames;
 mod given;
 mod import;
@@ -31,7 +32,7 @@ use crate::trace::file::{FileError, Input, Reader, TraceFile};
 use crate::trace::format::FormatRow;
 use crate::trace::{Notes, PhyTrace, TraceError};
 use crate::units::{BitRate, Bytes, Duration, Probability};
-use import::SeriesImport;
+use import::{SeriesImport, column};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "series",
@@ -40,7 +41,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     keys: &[&["time"], KEYS],
     read: Some(|how, input| {
         let series = Series::of(how, input)?;
-        let phy = input.parsed(&how.file, |file| read_within(file, &series, MOST, input.budget))?;
+        let most = series.most();
+        let phy = input.parsed(&how.file, |file| read_within(file, &series, most, input.budget))?;
         Ok(with_source(phy, how))
     }),
     write: None,
@@ -87,7 +89,7 @@ pub(super) fn read_made(
     });
     let Ok((table, notes)) = made else { return phy };
     let series = Series::of(how, input)?;
-    let phy = read_noted((table.as_bytes(), Some(notes)), &series, MOST, input.budget);
+    let phy = read_noted((table.as_bytes(), Some(notes)), &series, series.most(), input.budget);
     // Lines of the table are not those of the file.
     let phy = phy.map_err(|error| match error {
         ReadError::Line { line: 1, fault } => ReadError::File(fault),
@@ -131,6 +133,9 @@ pub struct Series {
     pub missing: Option<String>,
     /// Seed of the losses.
     pub seed: u64,
+    /// Leaves out pauses of the log, and of more slots than this all but parts that are spread over
+    /// it; not for frames.
+    pub excerpt: Option<u64>,
     /// Settings for the log of a modem, whose slots are frames.
     pub modem: Option<Modem>,
 }
@@ -151,8 +156,14 @@ impl Series {
             keep_order: true,
             missing: None,
             seed: 1,
+            excerpt: None,
             modem: None,
         }
+    }
+
+    /// Largest number of slots that rows may ask for.
+    fn most(&self) -> u64 {
+        if self.excerpt.is_some() { u64::MAX } else { MOST }
     }
 
     fn of(how: &TraceFile, input: &Input<'_>) -> Result<Self, FileError> {
@@ -170,6 +181,7 @@ impl Series {
             keep_order: how.keep_order.unwrap_or(true),
             missing: how.missing.clone(),
             seed: how.seed.unwrap_or(1),
+            excerpt: input.excerpt,
             modem: Modem::of(how, input)?,
         };
         if series.modem.is_some() {
@@ -178,6 +190,17 @@ impl Series {
         if series.rate.is_none() && series.delay.is_none() && series.loss.is_none() {
             let why = "a series needs more than times";
             return how.needed(None, why, "rate, delay or loss", input);
+        }
+        // The times of an excerpt say nothing alone; with `max_hold` they tell outages.
+        let columns = [
+            column(series.rate.as_ref()),
+            column(series.delay.as_ref()),
+            column(series.loss.as_ref()),
+        ];
+        let no_column = columns.iter().all(Option::is_none) && series.max_hold.is_none();
+        if no_column && series.excerpt.is_some() {
+            let why = "the log of a link needs a column besides its times";
+            return how.needed(None, why, "rate, delay or loss as a column", input);
         }
         let counted = |loss: &Given<Probability>| matches!(loss, Given::Column(_, unit) if unit.name == ColumnUnit::COUNT);
         if series.rate_is == Some(RateIs::Received) && series.loss.as_ref().is_none_or(counted) {

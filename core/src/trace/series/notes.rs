@@ -4,9 +4,9 @@ use crate::trace::Notes;
 use crate::trace::notes::readable;
 use crate::units::counted;
 
-use super::PACKET;
 use super::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat};
 use super::import::{SeriesImport, column};
+use super::{PACKET, excerpt};
 
 impl SeriesImport<'_> {
     pub(super) fn notes(&self, usual: i64) -> Notes {
@@ -21,6 +21,9 @@ impl SeriesImport<'_> {
         let time = match &series.time.format {
             TimeFormat::Unit(unit) => unit.to_string(),
             TimeFormat::Date => "dates".to_owned(),
+            TimeFormat::Pattern(pattern) if series.time.format.is_clock() => {
+                format!("times of day as {pattern}, each within half a day of the row before it")
+            }
             TimeFormat::Pattern(pattern) => format!("dates as {pattern}"),
         };
         if self.made.is_none() {
@@ -87,6 +90,12 @@ impl SeriesImport<'_> {
                 "a row holds until the next, the last one for {}",
                 span(usual.unsigned_abs())
             )),
+        }
+        if let Some((parts, slots, length)) = self.parts {
+            assumed.push(format!(
+                "{parts} parts, spread evenly over the log, stand for its {slots} slots and {}",
+                span(length.unsigned_abs())
+            ));
         }
         if series.lldu.is_none() && series.modem.is_none() {
             let rate = if series.rate.is_none() { ", which the rate is counted with" } else { "" };
@@ -199,10 +208,23 @@ impl SeriesImport<'_> {
                 counted(rows, "row has", "rows have")
             ));
         }
+        let is_pause = |length: &i64| self.leaves_out() && excerpt::is_pause(*length, usual);
+        let (pauses, others): (Vec<i64>, Vec<i64>) =
+            self.intervals.iter().partition(|i| is_pause(i));
         let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();
         if gaps > 0 {
-            let holds =
-                if self.series.rate.is_some() { ", and the row before holds on" } else { "" };
+            let holds = match (pauses.len(), &self.series.rate) {
+                (0, Some(_)) => ", and the row before holds on".to_owned(),
+                (0, None) => String::new(),
+                (count, _) => format!(
+                    ": {}, {} in all, {} left out; if the link was down there, give max_hold \
+                     (--max-hold '{}')",
+                    counted(count, "pause", "pauses"),
+                    span(pauses.iter().sum()),
+                    if count == 1 { "is" } else { "are" },
+                    span(usual)
+                ),
+            };
             warnings.push(format!(
                 "{} of over 5 times the usual {} between rows, the longest {} behind \
                  line {}{holds}",
@@ -212,7 +234,7 @@ impl SeriesImport<'_> {
                 self.longest.1
             ));
         }
-        let mean = self.intervals.iter().sum::<i64>() / self.intervals.len().max(1) as i64;
+        let mean = others.iter().sum::<i64>() / others.len().max(1) as i64;
         if self.series.rate.is_some() && usual > 0 && mean / 10 >= usual {
             warnings.push(format!(
                 "rows come in batches, {} apart within one and {} on average: their times may be \

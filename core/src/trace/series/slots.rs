@@ -89,6 +89,25 @@ struct Run {
     share: f64,
 }
 
+impl Run {
+    /// Start of a slot: whole nanoseconds, and `part` / `rate` of one.
+    fn start(&self, slot: u64, work: u128) -> (i64, u64) {
+        let rate = u128::from(self.rate);
+        let carried = u128::from(self.part) + u128::from(slot) * work;
+        (self.from.saturating_add((carried / rate) as i64), (carried % rate) as u64)
+    }
+
+    /// The first slot that starts at `t` or later; their number if none does.
+    fn first(&self, t: i64, work: u128) -> u64 {
+        if t <= self.from {
+            return 0;
+        }
+        let before = u128::from(t.abs_diff(self.from)) * u128::from(self.rate);
+        let slot = before.saturating_sub(u128::from(self.part)).div_ceil(work);
+        slot.min(u128::from(self.count)) as u64
+    }
+}
+
 /// Hint if rows have more losses than slots.
 const SMALLER: &str = "a smaller LLDU";
 /// Slots generated between two checks of the budget: some milliseconds of work.
@@ -174,6 +193,44 @@ impl<'a> SlotGenerator<'a> {
         self.budget.grow(&mut self.d, "slots")?;
         self.push(t, delay, share);
         Ok(())
+    }
+
+    /// Start of each of these slots of the intervals, in ascending order.
+    pub(super) fn times(&self, slots: impl Iterator<Item = u64>) -> Vec<i64> {
+        let (mut runs, mut before) = (self.runs.iter().peekable(), 0);
+        let time = |slot: u64| {
+            while let Some(run) = runs.next_if(|run| before + run.count <= slot) {
+                before += run.count;
+            }
+            runs.peek().map(|run| run.start(slot - before, self.work).0)
+        };
+        slots.filter_map(time).collect()
+    }
+
+    /// Keeps the slots that start within `parts`, in ascending order, which then follow one another.
+    pub(super) fn keep(&mut self, parts: &[(i64, i64)]) {
+        let (mut kept, mut first, mut moved) = (Vec::new(), 0, 0);
+        for run in &self.runs {
+            while parts.get(first).is_some_and(|part| part.1 <= run.from) {
+                moved += parts[first].1 - parts[first].0;
+                first += 1;
+            }
+            let mut start = moved;
+            for &(from, to) in &parts[first..] {
+                let slots = run.first(from, self.work)..run.first(to, self.work);
+                if slots.is_empty() && slots.start == run.count {
+                    break;
+                }
+                if !slots.is_empty() {
+                    let (t, part) = run.start(slots.start, self.work);
+                    let count = slots.end - slots.start;
+                    kept.push(Run { from: t - from + start, part, count, ..*run });
+                }
+                start += to - from;
+            }
+        }
+        self.planned = kept.iter().map(|run| run.count).sum();
+        self.runs = kept;
     }
 
     /// Number of slots so far.
@@ -313,6 +370,41 @@ mod tests {
             }
             maker.make().unwrap();
             prop_assert_eq!(maker.t, expected);
+        }
+
+        /// Compares with a selection among all slots.
+        #[test]
+        fn parts_keep_their_slots_and_follow_one_another(
+            rows in proptest::collection::vec((1i64..5_000_000, 0u64..40_000_000), 1..20),
+            bounds in proptest::collection::btree_set(0i64..60_000_000, 0..8),
+        ) {
+            let budget = Budget::unlimited();
+            let [mut whole, mut kept] =
+                [(); 2].map(|()| SlotGenerator::new(Bytes(25), None, true, 1 << 20, &budget));
+            let mut from = 0;
+            for (length, kbit) in rows {
+                for maker in [&mut whole, &mut kept] {
+                    maker.interval(from, from + length, &state(kbit * 1_000_003)).unwrap();
+                }
+                from += length;
+            }
+            let bounds = bounds.into_iter().collect::<Vec<_>>();
+            let parts: Vec<_> = bounds.chunks_exact(2).map(|part| (part[0], part[1])).collect();
+            kept.keep(&parts);
+            let count = kept.len();
+            let some = [0, 1, whole.len() as u64 / 2].into_iter().filter(|&i| i < whole.len() as u64);
+            let (some, times) = (some.clone(), whole.times(some));
+            whole.make().unwrap();
+            kept.make().unwrap();
+            let (mut expected, mut moved) = (Vec::new(), 0);
+            for (from, to) in parts {
+                let inside = whole.t.iter().filter(|&&t| from <= t && t < to);
+                expected.extend(inside.map(|t| t - from + moved));
+                moved += to - from;
+            }
+            prop_assert_eq!(kept.t, expected);
+            prop_assert_eq!(kept.d.len(), count);
+            prop_assert_eq!(times, some.map(|slot| whole.t[slot as usize]).collect::<Vec<_>>());
         }
 
         #[test]

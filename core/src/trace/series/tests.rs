@@ -529,3 +529,65 @@ fn values_are_summed_up_and_doubtful_ones_warned_of() {
         assert!(warnings.contains(expected), "{expected}: {warnings}");
     }
 }
+
+#[test]
+fn an_excerpt_leaves_out_pauses_and_spreads_its_parts() {
+    let excerpt = |text: &str, most| {
+        let excerpt = Series { excerpt: Some(most), ..series("rate=2:kbit/s") };
+        read(text.as_bytes(), &excerpt, u64::MAX).unwrap()
+    };
+    let seconds = |phy: &PhyTrace| phy.t().iter().map(|t| t / (1000 * MS)).collect::<Vec<_>>();
+    let rows = |times: &mut dyn Iterator<Item = u32>, rate: u32| {
+        times.map(|t| format!("{t},{rate}\n")).collect::<String>()
+    };
+    let text = rows(&mut (0..3).chain(10_000..10_003), 1);
+    let phy = excerpt(&text, 99);
+    assert_eq!(seconds(&phy), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(phy.header().period, Some(Duration::from_secs(6)));
+    let warnings = phy.header().notes.warnings.join(";");
+    assert!(
+        warnings.contains("behind line 3: 1 pause, 2.77722 h in all, is left out"),
+        "{warnings}"
+    );
+    assert!(!warnings.contains("batches"), "{warnings}");
+    // With a longest time, the row before the pause says what holds.
+    let held = Series {
+        excerpt: Some(99),
+        max_hold: Some(Duration::from_secs(1)),
+        ..series("rate=2:kbit/s")
+    };
+    assert_eq!(seconds(&read(text.as_bytes(), &held, 99).unwrap())[3], 10_000);
+    // 10 Gbit/s for a day: more slots than can be indexed. The rate says the hour.
+    let day =
+        (0..24).map(|hour| format!("{},{}\n", hour * 3600, 10_000_000 - hour)).collect::<String>();
+    let phy = excerpt(&day, 600);
+    assert_eq!(phy.len(), 600);
+    assert!(phy.t().is_sorted_by(|a, b| a < b));
+    let assumed = phy.header().notes.assumed.join(";");
+    assert!(
+        assumed.contains("6 parts, spread evenly over the log, stand for its 863"),
+        "{assumed}"
+    );
+}
+
+#[test]
+fn times_of_day_go_on_at_midnight_and_odd_times_are_refused_with_their_cause() {
+    let times = |text: &str, keys: &str| {
+        read(text.as_bytes(), &series(keys), 99).map_err(|error| error.to_string())
+    };
+    let phy = times("23:59:59,1\n00:00:00,1\n00:00:01,1\n", "time=1:%H:%M:%S rate=2:kbit/s");
+    assert_eq!(phy.unwrap().t()[..], [0, 1000 * MS, 2000 * MS]);
+    let back = "2024-10-27T02:59:59,1\n2024-10-27T02:00:00,1\n";
+    let fault = times(back, "time=1:date rate=2:kbit/s").unwrap_err();
+    assert!(fault.ends_with("sort the file by time, or write the time zone if clocks went back"));
+    let twice = "0,1\n0,2\n1,1\n1,2\n";
+    let fault = times(twice, "rate=2:kbit/s").unwrap_err();
+    assert!(
+        fault.contains("2 of 4 rows have the time of the row after them, so this is more than")
+    );
+    let fault = times("0,1,-1\n1,1,5\n", "rate=2:kbit/s delay=3:ms is=rtt").unwrap_err();
+    assert!(
+        fault.ends_with("is negative: give the marker of missing values as `missing`"),
+        "{fault}"
+    );
+}
