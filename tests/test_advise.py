@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +437,118 @@ def test_columns_are_suggested_by_what_their_names_say(
     with pytest.raises(TraceError) as error:
         clift.read_log(path)
     assert options in str(error.value)
+
+
+def table(path: Path, times: Iterable[float], **columns: Iterable[float]) -> dict[str, str]:
+    """Write a table of 1 Mbit/s, 30 ms and 1 % of loss, and return the options that read it."""
+    times = list(times)
+    rates, delays, losses = (
+        list(columns.get(name, [value] * len(times)))
+        for name, value in (("rate", 1.0), ("delay", 30.0), ("loss", 1.0))
+    )
+    rows = zip(times, rates, delays, losses, strict=True)
+    path.write_text("s,rate,delay,loss\n" + "".join(f"{t},{r},{d},{e}\n" for t, r, d, e in rows))
+    return {"time": "s:s", "rate": "rate:Mbit/s", "delay": "delay:ms", "loss": "loss:%"}
+
+
+def test_a_pause_of_the_log_is_no_evidence(tmp_path: Path) -> None:
+    """Before, the row before the pause stood for three hours: 1092 runs, .02 % of loss."""
+    path = tmp_path / "pause.csv"
+    keys = table(path, [*range(60), *range(10_860, 10_920)], rate=[0.5] * 59 + [5] + [0.5] * 60)
+    found = clift.advise(path, **keys, **PAIRS)
+    assert found.link.duration_s == pytest.approx(120, abs=0.1)
+    assert found.link.rate_kbps == pytest.approx(537.5, rel=0.01)
+    assert found.link.pieces == 12
+    assert any("1 pause" in note and "--max-hold '1 s'" in note for note in found.notes["warnings"])
+    # An outage, if the user says so.
+    link = clift.advise(path, max_hold="1 s", **keys, **PAIRS).link
+    assert (link.outages, round(link.outage_s)) == (1, 10_800)
+
+
+@pytest.mark.parametrize("step", [4, 5, 15, 60])
+def test_the_spacing_of_rows_is_not_reported_as_a_period(tmp_path: Path, step: int) -> None:
+    path, draw = tmp_path / "rows.csv", np.random.default_rng(5)
+    delays = draw.uniform(300, 330, 240)
+    keys = table(path, step * np.arange(240), rate=draw.uniform(0.1, 0.2, 240), delay=delays)
+    assert described(clift.read_log(path, **keys)).period_s is None
+    # A period of several rows is.
+    delays = 300 + 20 * draw.permutation(40)[np.arange(240) // 6]
+    keys = table(path, step * np.arange(240), delay=delays, rate=[0.1] * 240)
+    link = described(clift.read_log(path, **keys))
+    assert (link.period_s, link.period_of) == (6 * step, "delay")
+
+
+def test_a_long_log_is_cut_before_its_slots_are_made_and_all_of_its_time_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rate doubles at half of the log, so that the first slots alone say another rate."""
+    from clift.advise import study
+
+    path = tmp_path / "long.csv"
+    rows = np.arange(240)
+    keys = table(path, 6 * rows, rate=np.where(rows < 120, 1.0, 2.0))
+    whole = clift.read_log(path, **keys)
+    monkeypatch.setattr(study, "_MOST_SLOTS", 60_000)
+    few = {"schemes": ["none"], "transports": ["TCP cubic", "TCP bbr"], "progress": False}
+    made = clift.advise(path, **keys, **few)
+    assert len(made.trace) == pytest.approx(60_000, rel=0.01)
+    assert made.link.rate_kbps == pytest.approx(1500, rel=0.05)
+    assert made.link.period_s is None
+    assert any("parts, spread evenly over the log" in note for note in made.notes["assumed"])
+    # A trace has its slots; the runs take parts of it, and the notes stay.
+    trace = tmp_path / "long.parquet"
+    whole.write(trace)
+    found = clift.advise(trace, **few)
+    assert len(found.trace) == pytest.approx(60_000, rel=0.01)
+    assert found.trace.stats()["rate_bps"] == pytest.approx(1_500_000, rel=0.1)
+    assert "spread evenly" in found.setting["runs"]
+    found = clift.advise(path, **keys, **few)
+    assert "rows of CSV" in found.notes["understood"][0]
+
+
+def test_a_log_whose_slots_are_all_lost_is_named(tmp_path: Path) -> None:
+    keys = table(tmp_path / "lost.csv", range(30), loss=[100] * 30)
+    with pytest.raises(ScenarioError, match="every slot is lost; check what the loss counts"):
+        clift.advise(tmp_path / "lost.csv", **keys, **PAIRS)
+
+
+def test_the_example_for_probes_of_two_directions_has_a_rate(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    stats = {"lost": "false", "delay": {"rtt": 30_000_000}}
+    path.write_text(json.dumps({"version": {}, "config": {"interval": 1}, "round_trips": [stats]}))
+    with pytest.raises(TraceError, match=r"give direction; e\.g\. .* --rate '20 Mbit/s'"):
+        clift.advise(path, **PAIRS)
+
+
+def test_the_last_probe_stands_for_its_interval(tmp_path: Path) -> None:
+    """60 probes a second apart are a minute, although 59 s lie between first and last."""
+    path = tmp_path / "ping.log"
+    lines = (f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=52 time=60 ms" for n in range(1, 61))
+    path.write_text("\n".join(lines) + "\n")
+    assert clift.advise(path, rate="1 Mbit/s", **PAIRS).link.pieces == 6
+
+
+def test_bursts_that_are_drawn_are_not_those_of_the_log(tmp_path: Path) -> None:
+    keys = table(tmp_path / "x.csv", range(30), loss=[5] * 30)
+    link = dict(described(clift.read_log(tmp_path / "x.csv", **keys)).rows)
+    assert link["loss"].endswith(
+        "% of the slots, a share of each row, within which they are drawn one by one"
+    )
+    link = dict(described(clift.channel.bernoulli(slots=900, p=0.1, seed=1)).rows)
+    assert "in bursts of 1." in link["loss"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("x.txt", "[ ID] Interval  Transfer  Bitrate\n[  5] 0.00-1.00 sec 1 MBytes\n", "with -J"),
+        ("x.gpx", '<?xml version="1.0"?>\n<gpx/>\n', "not a log that is recognised; known are"),
+        ("x.json", '{"report": {"mtr": {}}}', "not a log that is recognised; known are"),
+    ],
+)
+def test_files_of_other_tools_are_named(
+    tmp_path: Path, name: str, text: str, expected: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TraceError, match=expected):
+        clift.advise(tmp_path / name, **PAIRS)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from math import exp, lgamma, log, log1p
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+import clift._clift as _clift
 from clift.report.text import WIDTH, plain
 from clift.report.trace_text import rate
 from clift.trace import PhyTrace
@@ -19,10 +21,12 @@ _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _LEAST_DELAY_MS = 0.1
 # A time without reception is an outage from this length on, and from this number of slots.
 _OUTAGE_NS, _OUTAGE_SLOTS = 200_000_000, 3
-# Periods that are looked for, in s, and how many of them a log has to hold.
+# Periods that are looked for, in samples, and how many of them a log has to hold.
 _PERIODS, _CYCLES = range(4, 121), 6
 # Probability that a log without a period shows one, over all phases of all periods.
 _SURE = 0.01
+# A note of the readers of probes.
+_PROBES = r"^(\d+) probes?,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +40,18 @@ class Link:
         loss: Share of the slots that are erased.
         burst: Mean number of consecutive erased slots; None without losses.
         longest_burst: The longest run of erased slots.
+        drawn: Whether the log has shares of losses only, so that the lost slots are drawn.
         delay_ms: Least, median and 99th percentile of the one-way delay; None if the log has none.
         outages: Number of times without reception: of 0.2 s and three slots at least.
         outage_s: Their total length.
         longest_outage_s: Length of the longest.
-        period_s: Period at which the link changes, such as the 15 s of a constellation; None if
-            none is seen.
+        period_s: Period at which the link changes, such as the 15 s of a constellation: at least
+            four rows of the log; None if none is seen.
         period_of: Where the period is seen: `delay`, `rate` or `loss`.
         correlation_s: Time after which the received rate per second is no longer correlated.
         window_s: Length of a run over the log.
         pieces: Number of independent runs that the log is worth.
+        probe_s: Time for which the last probe stands; 0 if the length holds it.
     """
 
     duration_s: float
@@ -54,6 +60,7 @@ class Link:
     loss: float
     burst: float | None
     longest_burst: int
+    drawn: bool
     delay_ms: tuple[float, float, float] | None
     outages: int
     outage_s: float
@@ -63,12 +70,19 @@ class Link:
     correlation_s: float
     window_s: float
     pieces: int
+    probe_s: float = 0.0
+
+    def worth(self, window_s: float) -> int:
+        """Number of independent runs of this length that the log is worth."""
+        return int((self.duration_s + self.probe_s + 1e-6) / max(window_s, self.correlation_s))
 
     @property
     def rows(self) -> list[tuple[str, str]]:
         """Name and value of each property, as readers see them."""
         lost = f"{self.loss:.3%} of the slots"
-        if self.burst is not None:
+        if self.drawn:
+            lost += ", a share of each row, within which they are drawn one by one"
+        elif self.burst is not None:
             lost += (
                 f", in bursts of {self.burst:.1f} slots on average, {self.longest_burst} at most"
             )
@@ -137,27 +151,28 @@ def described(phy: PhyTrace, window_s: float = 10.0) -> Link:
     # Without the last second, which is not whole.
     carried = np.bincount(second, np.where(came, sizes, 0.0), seconds)[:seconds]
     received = 0.008 * carried.astype(np.float64)
-    slots = np.bincount(second, minlength=seconds)[:seconds]
-    erased = np.bincount(second, ~came, seconds)[:seconds].astype(np.float64)
-    lost = erased / np.maximum(slots, 1)
     delays = d_ns[came]
     spread = None
     # Without a round-trip time, even 0, `d` is the time of decoding alone.
     if delays.size and phy.rtt_ns is not None:
         one_way_ms = (np.percentile(delays, [0, 50, 99]) + phy.rtt_ns / 2) / 1e6
         spread = one_way_ms if one_way_ms[1] >= _LEAST_DELAY_MS else None
-    delay = np.zeros(0) if spread is None else _medians(second[came], delays, seconds)
-    period_s, period_of = _first_period({"delay": delay, "rate": received, "loss": lost})
+    row_ns = _row_ns(phy)
+    # Parts of a log, one behind another, change where they meet.
+    period_s, period_of = None, ""
+    if not _notes(phy, "parts, spread evenly"):
+        period_s, period_of = _first_period(phy, row_ns, sizes, has_delay=spread is not None)
     outages = _outages(phy, float(stats["median_gap_ns"]))
     correlation_s = _correlation(received)
     bursts = stats["bursts"]
-    return Link(
+    link = Link(
         duration_s=duration_s,
         rate_kbps=None if has_probes(phy) else float(stats["rate_bps"] or 0) / 1000,
         rate_spread_kbps=(received.min(), float(np.median(received)), received.max()),
         loss=float(stats["erasure_rate"]),
         burst=bursts["mean"],
         longest_burst=int(bursts["longest"]),
+        drawn=bool(_notes(phy, "slots are lost independently, drawn")),
         delay_ms=None if spread is None else (spread[0], spread[1], spread[2]),
         outages=outages.size,
         outage_s=float(outages.sum()),
@@ -166,13 +181,30 @@ def described(phy: PhyTrace, window_s: float = 10.0) -> Link:
         period_of=period_of,
         correlation_s=correlation_s,
         window_s=window_s,
-        pieces=int(duration_s / max(window_s, correlation_s)),
+        pieces=0,
+        probe_s=row_ns / 1e9 if _notes(phy, _PROBES) else 0.0,
     )
+    return replace(link, pieces=link.worth(window_s))
 
 
 def has_probes(phy: PhyTrace) -> bool:
     """Whether each slot is a probe or packet of the log, so that slots do not show the rate."""
-    return any("one slot per" in note for note in phy.notes["assumed"])
+    return bool(_notes(phy, "one slot per"))
+
+
+def _notes(phy: PhyTrace, pattern: str) -> re.Match[str] | None:
+    """The first note on how the log was read that has such a text."""
+    notes = [note for kind in ("understood", "assumed") for note in phy.notes[kind]]
+    return next((found for note in notes if (found := re.search(pattern, note))), None)
+
+
+def _row_ns(phy: PhyTrace) -> int:
+    """The time between two rows or probes of the log; 1 ns if each slot is one."""
+    if held := _notes(phy, r"a row holds until the next, the last one for (.+)"):
+        return max(1, int(_clift.parse_time(held[1])))
+    if probes := _notes(phy, _PROBES):
+        return max(1, round(int(phy.t_ns[-1] - phy.t_ns[0]) / max(1, int(probes[1]) - 1)))
+    return 1
 
 
 def _outages(phy: PhyTrace, gap_ns: float) -> _Floats:
@@ -183,21 +215,38 @@ def _outages(phy: PhyTrace, gap_ns: float) -> _Floats:
     return gaps[gaps >= max(_OUTAGE_NS, _OUTAGE_SLOTS * gap_ns + 1)] / 1e9
 
 
-def _medians(second: np.ndarray[Any, Any], values: np.ndarray[Any, Any], seconds: int) -> _Floats:
-    """Median of the values in each second; of a second without one, that of the second before."""
-    order = np.lexsort((values, second))
-    counts = np.bincount(second, minlength=seconds)[:seconds]
+def _medians(place: np.ndarray[Any, Any], values: np.ndarray[Any, Any], count: int) -> _Floats:
+    """Median of the values at each place; at one without any, that of the place before."""
+    order = np.lexsort((values, place))
+    counts = np.bincount(place, minlength=count)[:count]
     ends = np.cumsum(counts)
     middle = np.maximum(ends - 1 - counts // 2, 0)
     found = values[order][middle].astype(np.float64)
-    there = np.maximum.accumulate(np.where(counts > 0, np.arange(seconds), 0))
+    there = np.maximum.accumulate(np.where(counts > 0, np.arange(count), 0))
     return np.asarray(found[there])
 
 
-def _first_period(series: dict[str, _Floats]) -> tuple[int | None, str]:
+def _first_period(
+    phy: PhyTrace, row_ns: int, sizes: _Floats, *, has_delay: bool
+) -> tuple[int | None, str]:
+    """The first period that is seen, in s, and where.
+
+    Samples are whole rows of at least 1 s: within a row nothing changes.
+    """
+    step_ns = row_ns * -(-(10**9) // row_ns)
+    t_ns, d_ns = phy.t_ns, phy.d_ns
+    place = (t_ns - t_ns[0]) // step_ns
+    # Without the last sample, which is not whole.
+    count = max(1, int(place[-1]))
+    came = d_ns > 0
+    received = np.bincount(place, np.where(came, sizes, 0.0), count)[:count]
+    lost = np.bincount(place, ~came, count)[:count] / np.maximum(np.bincount(place)[:count], 1)
+    series = {"rate": received, "loss": lost}
+    if has_delay:
+        series = {"delay": _medians(place[came], d_ns[came], count), **series}
     for name, values in series.items():
-        if (found := period(values)) is not None:
-            return found, name
+        if (found := period(np.asarray(values, np.float64))) is not None:
+            return round(found * step_ns / 1e9), name
     return None, ""
 
 
@@ -208,7 +257,7 @@ def period(values: _Floats) -> int | None:
     of the changes at one of its phases are large than chance explains, by the binomial law.
 
     Args:
-        values: A value per second.
+        values: A value per sample.
 
     Returns:
         The period; None if no period stands out.

@@ -13,6 +13,8 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 import clift._clift as _clift
 from clift._parse import number, shown
 from clift.advise.answer import Advice, Alternative, alternatives, answered, in_unit
@@ -22,7 +24,7 @@ from clift.design.result import Design
 from clift.design.space import Candidate
 from clift.design.study import design
 from clift.errors import ScenarioError, TraceError
-from clift.imports import TableError, read_log
+from clift.imports import TableError, read_excerpt
 from clift.trace import PhyTrace
 
 SCHEMES = ("none", "ARQ", "HARQ(10/12)")
@@ -46,15 +48,20 @@ _FIRST, _FEWEST, _MOST = 2, 6, 12
 _COST_S, _PACKET_S, _QUIC_PACKET_S = 40.0, 1.5e-6, 1.2e-5
 # Runs of each pair under each other condition, and pairs compared there.
 _VARIED_RUNS, _VARIED_PAIRS = 12, 4
-# A longer log is used in part, so that its schemes take seconds.
-_MOST_SLOTS = 20_000_000
+# A longer log is used in part, so that its schemes take seconds: in parts of this length, in s, and
+# this number of them at least.
+_MOST_SLOTS, _PART_S, _PARTS = 20_000_000, 60.0, 6
 _PACKET = 1500
 # What messages of readers ask for, and options with which the log is read.
 _MISSING = {
     r"give symbol_rate$": {"symbol_rate": "10 kBd"},
     r'cn0 must name .*? e\.g\. "([^"]+)"': {"cn0": "{}", "symbol_rate": "10 kBd", "rtt": "600 ms"},
-    r"give direction": {"direction": "down"},
+    r"give direction": {"direction": "down", "rate": "20 Mbit/s"},
 }
+_READ = (
+    "known are output of ping, JSON of irtt, iperf3 (-J) and a Starlink dish, mahimahi, RINEX, "
+    "tables and traces"
+)
 _LEAST_QUEUE = 50
 
 
@@ -139,11 +146,12 @@ def advise(
             f"{link.window_s:.3g} s a run, {trips:.0f} round trips, since more take too long here: "
             "it shows the start of a transfer"
         )
+    notes = phy.notes
     if len(phy) > _MOST_SLOTS:
-        phy = _first(phy)
+        phy = _spread(phy)
         used_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9
-        setting["runs"] = f"over the first {used_s:.0f} s of the log, {_MOST_SLOTS} slots"
-    known = (path.name, _digest(path), link, phy.notes, setting)
+        setting["runs"] = f"over {used_s:.0f} s in parts that are spread evenly over the log"
+    known = (path.name, _digest(path), link, notes, setting)
     if told is not None:
         told(link)
     if useless := _useless(link):
@@ -208,16 +216,22 @@ def _described(
         window_s = max(window_s, min(_SETTLED * total_s, log_s / _WINDOWS))
     link = described(phy, round(window_s, 1))
     runs, window_s = _affordable(link, space, link.window_s)
-    pieces = int(link.duration_s / max(window_s, link.correlation_s))
-    return replace(link, window_s=window_s, pieces=pieces), runs
+    return replace(link, window_s=window_s, pieces=link.worth(window_s)), runs
 
 
-def _first(phy: PhyTrace) -> PhyTrace:
-    """The first slots of a long trace."""
-    part = slice(_MOST_SLOTS)
-    size = phy.lldu_bytes if phy.slot_bytes is None else phy.slot_bytes[part]
+def _spread(phy: PhyTrace) -> PhyTrace:
+    """Parts of a long trace, spread evenly over it, one behind another."""
+    length_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9 * _MOST_SLOTS / len(phy)
+    count = max(_PARTS, int(length_s / _PART_S))
+    size = _MOST_SLOTS // count
+    first = np.arange(count) * len(phy) // count
+    slots = (first[:, None] + np.arange(size)).ravel()
+    lengths = phy.t_ns[first + size] - phy.t_ns[first]
+    moved = phy.t_ns[first] - (np.cumsum(lengths) - lengths)
     return PhyTrace(
-        *(phy.t_ns[part], phy.d_ns[part], size),
+        phy.t_ns[slots] - np.repeat(moved, size),
+        phy.d_ns[slots],
+        phy.lldu_bytes if phy.slot_bytes is None else phy.slot_bytes[slots],
         decode_ns=phy.decode_ns,
         rtt_ns=phy.rtt_ns,
         packing=cast(Any, phy.packing),
@@ -245,17 +259,19 @@ def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
     if "time" in given:
         given = {"format": "series", **given}
     try:
-        return read_log(path, **given)
+        return read_excerpt(path, _MOST_SLOTS, **given)
     except TableError as error:  # a TraceError, so that it comes first
         more = {} if error.table.rate or error.table.level else {"rate": "20 Mbit/s"}
         more |= {} if error.table.delay else {"rtt": "600 ms" if error.table.level else "50 ms"}
         command = f"{_command(path, more)} {error.table.options}"
         raise TraceError(error.message(path, command)) from None
     except TraceError as error:
+        if re.search(r"does not determine the format|writes the format", str(error)):
+            raise TraceError(f"{path}: not a log that is recognised; {_READ}") from None
         for pattern, example in _MISSING.items():
             if found := re.search(pattern, str(error)):
                 more = {name: value.format(*found.groups()) for name, value in example.items()}
-                raise TraceError(f"{error}; e.g. {_command(path, given | more)}") from None
+                raise TraceError(f"{error}; e.g. {_command(path, more | given)}") from None
         raise
 
 
@@ -276,6 +292,11 @@ def _round_trip(
 ) -> tuple[str, float]:
     """The round-trip time of the link beside the delays of the trace, and that of both in s."""
     link = described(phy)
+    if link.loss == 1:
+        raise ScenarioError(
+            f"{path}: every slot is lost; check what the loss counts, and for a modem the symbol "
+            "rate"
+        )
     given = {key: value for key, value in columns.items() if value is not None}
     if link.rate_kbps is None:
         again = _command(path, given | {"rate": "20 Mbit/s"} | ({"rtt": rtt} if rtt else {}))
