@@ -12,14 +12,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 import clift
+from clift.campaign.statistics import estimate
 from clift.cli.main import run
 from clift.design import study
 from clift.design.advice import SHOWN
 from clift.design.objective import constraint, objective, values
+from clift.design.picture import _cell
 from clift.design.race import Race
-from clift.design.result import Contest, Design
+from clift.design.result import BEST, UNTOLD, Contest, Design, Ranked
 from clift.design.space import Candidate, candidates
 from clift.errors import Interrupted, ScenarioError
 
@@ -529,13 +532,25 @@ def test_the_folder_holds_all_that_was_tried(
         runs.column_names
     )
     assert pq.read_table(out / "design-ranking.parquet").num_rows == 2
-    for name in ("design-map", "design-front"):
-        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert "<svg" in (out / f"{name}.svg").read_text()[:600]
+    assert (out / "design-front.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (out / "design-front.svg").read_text()[:600]
+    # A map of one condition would be a single box.
+    assert not (out / "design-map.png").exists()
     (out / "design.json").write_text("{}")
     assert run(shlex.split(command)) == 2
     assert "design.json: is not of a search" in capsys.readouterr().err
     assert run(shlex.split(f"{command} --force")) == 0
+
+
+def test_the_map_has_no_lead_where_nothing_is_decided() -> None:
+    value = estimate([1.0, 2.0])
+    assert value is not None
+    texts = []
+    for standing in (BEST, UNTOLD):
+        axes = Figure().subplots()
+        _cell(axes, 0, 0, Ranked(0, "ARQ", 2, value, None, None, None, standing), 0.07, {})
+        texts.append(axes.texts[0].get_text())
+    assert texts == ["ARQ\n+7%", "ARQ"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.patheffects import withStroke
 
 from clift.design.result import BEST, Design, Ranked
 from clift.design.text import runner_up
@@ -30,7 +31,8 @@ _NAMED = 12
 
 def draw(design: Design) -> Iterator[tuple[str, Figure]]:
     """Every picture with its name, one after the other."""
-    yield "design-map", winners(design)
+    if len(design.contests) > 1:
+        yield "design-map", winners(design)
     for place in range(min(len(design.contests), _MOST_FRONTS)):
         yield f"design-front-{place}" if place else "design-front", front(design, place)
 
@@ -38,8 +40,8 @@ def draw(design: Design) -> Iterator[tuple[str, Figure]]:
 def winners(design: Design) -> Figure:
     """A map of the winner over two conditions, a panel for each point of the others.
 
-    A cell says whose it is, and by how much it is ahead of the next that differs; hatched is where
-    it is not sure that none of the last round is better.
+    A cell says whose it is, and by how much it is ahead of the next that differs. Hatched is where
+    it is not sure that none of the last round is better, so that nobody is surely behind.
     """
     across, up, rest = _places(design)
     found = design.winners
@@ -106,7 +108,7 @@ def _cell(
         )
     )
     text = "none" if first is None else first.label.replace(", ", ",\n")
-    if ahead is not None:
+    if told and ahead is not None:
         text += f"\n{ahead:+.0%}"
     axes.text(
         *(x, y, text),
@@ -192,7 +194,10 @@ def front(design: Design, contest: int = 0) -> Figure:
     for number, one in enumerate(on[:_NAMED], 1):
         goodput, delay, _ = points[one]
         axes.annotate(
-            str(number), (delay / 1000, goodput), (5, 5), textcoords="offset points", fontsize=8
+            *(str(number), (delay / 1000, goodput), (6, 6)),
+            textcoords="offset points",
+            fontsize=8,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )
     left = compared.left_out
     left_out = f"; {left} with too few runs are not compared" if left else ""
