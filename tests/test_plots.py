@@ -297,3 +297,12 @@ def test_all_panels_of_the_delays_have_the_scale_that_their_label_names(tmp_path
     assert len(figure.axes) == 2
     assert "log scale" in figure.axes[0].get_xlabel()
     assert {axes.get_xscale() for axes in figure.axes} == {"log"}
+
+
+def test_goodput_above_the_slots_received_is_explained(tmp_path: Path) -> None:
+    """What waited for a repair reaches the application at once."""
+    lossy = drawn(tmp_path, LIVE.replace("FEC(10/12)", "none").replace("2 %", "10 %"))
+    title = " ".join(lossy["goodput"].get_suptitle().split())
+    assert "above them: data that waited for a repair" in title
+    clean = drawn(tmp_path, LIVE.replace("2 %", "0 %"))
+    assert "above" not in clean["goodput"].get_suptitle()

@@ -26,6 +26,8 @@ _MOST_FLOWS = len(DASHES)
 # Minimum interval of goodput and capacity, in segments; shorter ones would show single segments.
 _INTERVALS = 80
 _SEGMENTS = 8
+# By this factor goodput stands out above the slots received.
+_ABOVE = 1.1
 
 
 class Line(NamedTuple):
@@ -88,10 +90,16 @@ def goodput(results: Results, series: Series) -> Figure | None:
         for number, lines in found.items()
         if lines and (rates := _capacity(results.cells[number], lines[0].x)) is not None
     }
+    is_above = any(
+        max(line.y.max(initial=0) for line in found[number]) > _ABOVE * slots.y.max(initial=0)
+        for number, slots in carried.items()
+    )
     for condition in conditions(results, coloured_axis(results)).values():
         _keep_longest(results, condition, carried)
     if not carried:
         title = "goodput, first run"
+    elif is_above:
+        title += "; above them: data that waited for a repair"
     return _draw(results, title, "goodput (kbit/s)", found, carried)
 
 
