@@ -325,7 +325,7 @@ def test_claims_on_other_conditions_are_true_with_95_percent() -> None:
     assert sum(not text.startswith(("still", "can't")) for text in equal) < 12
     better = [told(1.1, 0.2) for _ in range(500)]
     assert sum(text.startswith("still") for text in better) < 5
-    # What can be told is told.
+    # Clear differences are found.
     assert told(1.5, 0.02).startswith("ARQ (+")
     assert told(0.5, 0.001) == "still none"
 
