@@ -451,7 +451,7 @@ def table(path: Path, times: Iterable[float], **columns: Iterable[float]) -> dic
     return {"time": "s:s", "rate": "rate:Mbit/s", "delay": "delay:ms", "loss": "loss:%"}
 
 
-def test_a_pause_of_the_log_is_no_evidence(tmp_path: Path) -> None:
+def test_a_pause_of_the_log_does_not_count_as_evidence(tmp_path: Path) -> None:
     """Before, the row before the pause stood for three hours: 1092 runs, .02 % of loss."""
     path = tmp_path / "pause.csv"
     keys = table(path, [*range(60), *range(10_860, 10_920)], rate=[0.5] * 59 + [5] + [0.5] * 60)
