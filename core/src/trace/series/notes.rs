@@ -217,8 +217,8 @@ impl SeriesImport<'_> {
                 (0, Some(_)) => ", and the row before holds on".to_owned(),
                 (0, None) => String::new(),
                 (count, _) => format!(
-                    ": {}, {} in all, {} left out; if the link was down there, give max_hold \
-                     (--max-hold '{}')",
+                    ": {}, {} in all, {} left out (if the link was down there, give max_hold: \
+                     --max-hold '{}')",
                     counted(count, "pause", "pauses"),
                     span(pauses.iter().sum()),
                     if count == 1 { "is" } else { "are" },
