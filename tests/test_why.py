@@ -317,6 +317,43 @@ def test_what_does_not_exist_is_named(path: Path, words: tuple[str, ...], told: 
     assert told in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "change", "told"),
+    [
+        ('transport.protocol = "quic"', "transport.congestion=newreno", "flow 0 cannot change"),
+        (
+            'transport.protocol = "udp"\n'
+            'application = { type = "constant rate", rate = "100 kbit/s" }',
+            "transport.congestion=hybla",
+            "nothing changes",
+        ),
+        ('flow = [{ transport.congestion = "cubic" }]', "transport.congestion=hybla", "nothing"),
+        ("", "link.queue=20 packets", "nothing changes"),
+    ],
+)
+def test_a_change_that_the_run_cannot_have_is_refused(
+    tmp_path: Path, text: str, change: str, told: str
+) -> None:
+    scenario = tmp_path / "short.toml"
+    scenario.write_text(
+        f'duration = "4 s"\n{text}\n[channel]\nmodel = "bernoulli"\nerasures = "1 %"\n'
+        'rate = "300 kbit/s"\nlldu = "250 B"\n[link]\nrtt = "50 ms"\nqueue = "20 packets"\n'
+    )
+    ran = clift_command("why", scenario, "--draws", 0, "--from", "2 s", change)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.count("\n") == 1
+    assert f"from: {change}: {told}" in ran.stderr
+
+
+def test_the_control_of_several_paths_stays() -> None:
+    change = "transport.congestion=lia"
+    ran = clift_command(
+        "why", TWO_WAYS, "--set", "ways=both", "--set", "duration=4 s", "--from", "2 s", change
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"from: {change}: flow 0 cannot change" in ran.stderr
+
+
 def test_a_path_without_a_rate_or_slots_is_refused(tmp_path: Path) -> None:
     wire = tmp_path / "wire.toml"
     wire.write_text(

@@ -76,7 +76,7 @@ impl Setup {
             setup.changes.push(Change { at: at(nanos)?, what });
         }
         for (nanos, other) in later {
-            setup.change_to(&other.get().0, at(nanos)?);
+            setup.change_to(&other.get().0, at(nanos)?).map_err(scenario_error)?;
         }
         Ok(setup.into())
     }

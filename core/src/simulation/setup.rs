@@ -49,7 +49,20 @@ pub struct Setup {
 impl Setup {
     /// Gives this run from an instant on the congestion controls, the limits of queues and the schemes
     /// of live links of another one of the same path and flows; up to then it is the same.
-    pub fn change_to(&mut self, other: &Self, at: Instant) {
+    ///
+    /// # Errors
+    /// If a flow has another transport that it cannot change to, or nothing changes.
+    pub fn change_to(&mut self, other: &Self, at: Instant) -> Result<(), SetupError> {
+        for (flow, (own, other)) in self.flows.iter().zip(&other.flows).enumerate() {
+            // Other transports than TCP over one path have no control to compare, only all options.
+            let options = [own, other].map(|flow| match flow.transport.tcp() {
+                None => format!("{:?}", flow.transport),
+                Some(_) => String::new(),
+            });
+            if options[0] != options[1] {
+                return Err(SetupError::ChangeFlow(flow));
+            }
+        }
         let flows = self.flows.iter().zip(&other.flows).map(|(own, other)| {
             (own.transport.tcp().map(|tcp| tcp.congestion), other.transport.tcp())
         });
@@ -66,6 +79,7 @@ impl Setup {
         let queues = hops.filter(|(_, (own, other))| own != other);
         let queues = queues.map(|(hop, (_, limit))| ChangeKind::Queue { hop, limit });
         let changes: Vec<_> = controls.chain(queues).map(|what| Change { at, what }).collect();
+        let mut is_any = !changes.is_empty();
         self.changes.extend(changes);
         let forward = self.forward.iter_mut().zip(&other.forward);
         for pair in forward.chain(self.backward.iter_mut().zip(&other.backward)) {
@@ -76,8 +90,10 @@ impl Setup {
             {
                 let live = LiveConfig::clone(&live);
                 own.medium = Arc::new(live.followed_by(other.scheme.clone(), at));
+                is_any = true;
             }
         }
+        if is_any { Ok(()) } else { Err(SetupError::NoChange) }
     }
 
     /// The hops of the forward and the return path, for a host that carries one path.
@@ -309,6 +325,15 @@ pub enum SetupError {
     /// A change that the run has no place for.
     #[error("a change concerns flow or hop {0}, which the setup does not have")]
     ChangePlace(usize),
+    /// A flow whose transport cannot change in the middle of a run.
+    #[error(
+        "flow {0} cannot change its transport in the middle of a run: only the congestion control of \
+        TCP over one path can"
+    )]
+    ChangeFlow(usize),
+    /// A change to what the run has already, or that no flow or hop uses.
+    #[error("nothing changes: the run has this value already, or no flow and no hop uses it")]
+    NoChange,
     /// Nothing on the path has a rate, so that bulk data would never stop.
     #[error("nothing on the path limits the rate; give a link, a leg with a rate, or a window")]
     Unlimited,

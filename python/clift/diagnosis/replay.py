@@ -241,7 +241,7 @@ def replayed(
             cut is not the only difference: after another one it may not come.
     """
     keys = scenario.explain()
-    for _, key, value, _ in later:
+    for at, key, value, other in later:
         if not f".{key}".endswith(_LATER):
             raise ScenarioError(
                 f"from: {key}={value}: what can change in the middle of a run is "
@@ -253,6 +253,10 @@ def replayed(
                 f"from: {key}={value}: the scheme of a live link alone can change in the middle of "
                 f"a run; set {live} = true"
             )
+        try:
+            setup(scenario, Edits(later=[(at, other)]))
+        except ScenarioError as error:
+            raise ScenarioError(f"from: {key}={value}: {error}") from error
     edits = {name: named(scenario, found, name) for name in without}
     cuts = {name: one.kept for name, one in edits.items() if one.kept is not None}
     if cuts and len(edits) + len(later) > 1:
