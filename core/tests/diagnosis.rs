@@ -138,6 +138,38 @@ fn a_moment_names_the_cut() {
     assert_eq!(before.senders[0].3, None);
 }
 
+/// A carrier of 2 Mbit/s.
+fn carrier(more: &str) -> String {
+    format!(
+        "[carrier]\nrate = \"2 Mbit/s\"\ndelay = \"50 ms\"\n{more}\n[link]\nqueue = \"100 packets\""
+    )
+}
+
+#[test]
+fn slots_that_packets_share_are_charged_to_what_they_hold() {
+    let messages = r#"
+        channel = { model = "bernoulli", erasures = 0, rate = "2 Mbit/s" }
+        link = { rtt = "100 ms", live = true, packing = "bytes" }
+        transport = { protocol = "udp" }
+        application = { type = "constant rate", rate = "100 kbit/s", message = "200 B" }
+    "#;
+    let fades = r#"fades = { share = "50 %", mean = "1 s", bytes = "40 %" }"#;
+    let nr = "[ntn]\npreset = \"nr-ntn-leo600\"\nbler = 0\n[link]\nqueue = \"100 packets\"";
+    for (text, cause, least) in [
+        (messages.to_owned(), Cause::Padding, 0.3),
+        (messages.replace("live = true", "live = false"), Cause::Padding, 0.3),
+        (carrier(fades), Cause::Fade, 0.25),
+        (format!("coding.rate = 0.5\n{}", carrier("")), Cause::Repair, 0.35),
+        (nr.to_owned(), Cause::Padding, 0.005),
+        (format!("coding.rate = 0.8\n{nr}"), Cause::Repair, 0.15),
+    ] {
+        let found = diagnosed(&format!("duration = \"20 s\"\n{text}")).1;
+        assert!(share(&found, cause) > least, "{text}: {:?}", found.budget);
+        assert_eq!(found.budget.bits(Cause::Erased), 0, "{text}: {:?}", found.budget);
+        assert_eq!(found.budget.bits(Cause::GivenUp), 0, "{text}: {:?}", found.budget);
+    }
+}
+
 fn scheme() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["none", "FEC(10/12)", "ARQ", "HARQ(10/12)"])
 }
@@ -190,6 +222,38 @@ proptest! {
         for cut in &found.cuts {
             prop_assert!(cut.before >= 1.0 && cut.at <= found.ended);
             prop_assert!(cut.cost_bits <= found.budget.capacity_bits);
+        }
+    }
+
+    /// Nothing is erased, and nothing lost, where no losses are: over links whose packets share slots.
+    #[test]
+    fn nothing_is_erased_without_erasures(
+        kind in 0usize..5,
+        header in 0u32..12,
+        packet in 100u32..1500,
+        rate in prop::option::of(50u32..3000),
+        coding in prop::option::of(prop::sample::select(vec![0.5, 0.75, 0.9])),
+        scheme in scheme(),
+        live in any::<bool>(),
+        queue in 3u32..200,
+        seed in 0u32..1000,
+    ) {
+        let channel = "{ model = \"bernoulli\", erasures = 0, rate = \"2 Mbit/s\", lldu = \"250 B\" }";
+        let hop = match kind {
+            0 => format!("channel = {channel}\nscheme = \"{scheme}\"\nlink = {{ rtt = \"90 ms\", live = {live}, packing = \"bytes\", lldu_header = \"{header} B\", queue = \"{queue} packets\" }}"),
+            1 => format!("carrier = {{ rate = \"2 Mbit/s\", delay = \"50 ms\" }}\nlink = {{ queue = \"{queue} packets\", packet_header = \"{header} B\" }}"),
+            2 => format!("carrier = {{ rate = \"2 Mbit/s\", delay = \"50 ms\", fades = {{ share = \"30 %\", mean = \"1 s\", bytes = \"40 %\" }} }}\nlink = {{ queue = \"{queue} packets\" }}"),
+            3 => format!("ntn = {{ preset = \"nr-ntn-leo600\", bler = 0 }}\nlink.queue = \"{queue} packets\""),
+            _ => format!("leg = {{ rate = \"2 Mbit/s\", delay = \"50 ms\", queue = \"{queue} packets\" }}"),
+        };
+        let coding = coding.map_or(String::new(), |rate| format!("coding.rate = {rate}"));
+        let traffic = rate.map_or(String::new(), |rate| {
+            format!("transport = {{ protocol = \"udp\", packet = \"1500 B\" }}\napplication = {{ type = \"constant rate\", rate = \"{rate} kbit/s\", message = \"{packet} B\" }}")
+        });
+        let text = format!("duration = \"6 s\"\nseed = {seed}\n{traffic}\n[[path]]\n{hop}\n{coding}");
+        let budget = diagnosed(&text).1.budget;
+        for cause in [Cause::Erased, Cause::GivenUp, Cause::TrueLoss] {
+            prop_assert_eq!(budget.bits(cause), 0, "{}: {:?}", &text, &budget);
         }
     }
 }

@@ -14,8 +14,10 @@ pub enum Cause {
     Repair,
     /// Received units of packets that the link gave up or lost.
     GivenUp,
-    /// Padding and headers of LLDUs that carry whole packets.
+    /// Padding of LLDUs, and headers of the link.
     Padding,
+    /// Smaller slots in a fade.
+    Fade,
     /// Packet headers, and packets without data.
     Headers,
     /// Data that the receiver had already.
@@ -53,11 +55,12 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Erased,
         Self::Repair,
         Self::GivenUp,
         Self::Padding,
+        Self::Fade,
         Self::Headers,
         Self::Duplicate,
         Self::LostLater,
@@ -83,6 +86,7 @@ impl Cause {
             Self::Repair => "repair",
             Self::GivenUp => "given_up",
             Self::Padding => "padding",
+            Self::Fade => "fade",
             Self::Headers => "headers",
             Self::Duplicate => "duplicate",
             Self::LostLater => "lost_later",
@@ -109,6 +113,7 @@ impl Cause {
             Self::Repair => "repairs of the link",
             Self::GivenUp => "packets that the link lost",
             Self::Padding => "padding of LLDUs",
+            Self::Fade => "smaller slots in a fade",
             Self::Headers => "headers",
             Self::Duplicate => "data received twice",
             Self::LostLater => "packets lost behind the link",

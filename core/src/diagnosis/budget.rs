@@ -124,31 +124,45 @@ pub(super) fn budget(
             .sum();
         shares.charge(cause, hop.of(cause) + of_cuts);
     }
-    shares.charge(Cause::Erased, hop.erased());
+    let usage = hop.usage();
+    let slot = f64::from(usage.slot.0);
+    shares.charge(Cause::Erased, usage.erased.min(usage.used) * slot);
     shares.charge(Cause::Duplicate, carried.duplicate);
     shares.charge(Cause::LostLater, carried.lost_later);
     shares.charge(Cause::Headers, carried.headers);
     let waiting = (carried.payload - goodput as f64).max(0.0);
     shares.charge(Cause::Unfinished, carried.under_way + waiting);
+    shares.charge(Cause::Padding, usage.padding * slot);
+    shares.charge(Cause::Fade, usage.faded * slot);
     match metrics {
         HopMetrics::Leg(_) => {
             shares.charge(Cause::GivenUp, carried.lost);
             shares.charge_rest(Cause::Headers);
         }
         HopMetrics::Link(link) => {
-            let (slot, pads) = hop.slot();
-            let (data, repairs) = hop.data_units();
             let counters = &link.counters;
             let missing = detail(link, "units_given_up").unwrap_or(carried.lost_packets);
-            shares.charge(Cause::GivenUp, carried.lost_units.saturating_sub(missing) as f64 * slot);
-            if pads {
+            let received = carried.lost_units.saturating_sub(missing) as f64 * slot;
+            if usage.pads {
+                shares.charge(Cause::GivenUp, received);
                 let units = counters.lldus_delivered as f64 * slot;
                 shares.charge(Cause::Padding, units - counters.bytes_delivered as f64);
                 let ended = counters.lldus_delivered + carried.lost_units;
+                let data = usage.used / usage.per_lldu;
                 shares.charge(Cause::Unfinished, (data - ended as f64) * slot);
+            } else if usage.repairs {
+                shares.charge(Cause::GivenUp, received.min(carried.lost));
+            } else {
+                let ended = counters.bytes_delivered as f64 + carried.lost;
+                shares.charge(Cause::Unfinished, counters.bytes_carried as f64 - ended);
+                shares.charge(Cause::GivenUp, carried.lost);
             }
             // How many erased units a window of a link trace holds is known on average only.
-            shares.charge_rest(if repairs { Cause::Repair } else { Cause::Erased });
+            shares.charge_rest(match usage.repairs {
+                true => Cause::Repair,
+                false if usage.erased > 0.0 => Cause::Erased,
+                false => Cause::Unfinished,
+            });
         }
     }
     Budget { hops: vec![number], capacity_bits, goodput_bits, parts: shares.parts() }

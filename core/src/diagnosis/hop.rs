@@ -234,20 +234,9 @@ impl HopLedger {
         self.last.capacity
     }
 
-    /// Bytes of a slot, and whether packets take whole slots.
-    pub(super) fn slot(&self) -> (f64, bool) {
-        self.usage.map_or((0.0, false), |usage| (f64::from(usage.slot.0), usage.pads))
-    }
-
-    /// Data units on the air, and whether the link sent others too.
-    pub(super) fn data_units(&self) -> (f64, bool) {
-        let used = self.usage.filter(|usage| usage.per_lldu > 0.0);
-        used.map_or((0.0, true), |usage| (usage.used / usage.per_lldu, usage.per_lldu > 1.0))
-    }
-
-    /// Bytes of the slots that carried something and were erased.
-    pub(super) fn erased(&self) -> f64 {
-        self.usage.map_or(0.0, |usage| usage.erased.min(usage.used) * f64::from(usage.slot.0))
+    /// What the link did, at the last reading.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage.unwrap_or(Usage::NONE)
     }
 
     /// Idle bytes of a cause, without those of cuts.

@@ -197,7 +197,10 @@ impl<'a> Watch<'a> {
         let mut hops: Vec<HopLedger> = limiting.iter().map(|&hop| self.hops[hop].clone()).collect();
         for (hop, &number) in hops.iter_mut().zip(&limiting) {
             if let HopMetrics::Link(link) = &outcome.forward[number] {
-                hop.stalled(detail(link, "stalled_slots").unwrap_or(0) as f64 * hop.slot().0);
+                hop.stalled(
+                    detail(link, "stalled_slots").unwrap_or(0) as f64
+                        * f64::from(hop.usage().slot.0),
+                );
             }
         }
         for (number, cut) in self.cuts.iter_mut().enumerate() {

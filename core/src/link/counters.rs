@@ -66,9 +66,30 @@ pub struct Usage {
     pub slot: Bytes,
     /// True if every packet takes whole LLDUs, all of `slot` bytes.
     pub pads: bool,
+    /// Of the used slots that were not erased, the room without bytes of packets, in slots: padding, and
+    /// headers of the link. 0 if `pads`: then the packets tell it.
+    pub padding: f64,
+    /// What fades took from the room of the used slots that were not erased, in slots.
+    pub faded: f64,
+    /// Whether it sent more than the packets: repairs, or data again.
+    pub repairs: bool,
 }
 
 impl Usage {
+    /// Of a link without slots.
+    pub(crate) const NONE: Self = Self {
+        slots: 0.0,
+        used: 0.0,
+        erased: 0.0,
+        beside: 0.0,
+        per_lldu: 0.0,
+        slot: Bytes(0),
+        pads: false,
+        padding: 0.0,
+        faded: 0.0,
+        repairs: false,
+    };
+
     /// Bytes of the slots that passed in the time `elapsed`, bit/s.
     pub fn capacity(&self, elapsed: Duration) -> f64 {
         let seconds = elapsed.as_secs_f64();

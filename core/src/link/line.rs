@@ -31,6 +31,8 @@ pub(crate) struct Counts {
     /// Those of them that were erased, and their bytes.
     pub(crate) erased: u64,
     pub(crate) erased_bytes: u64,
+    /// Bytes of the slots that carried data units for the first time.
+    pub(crate) data_bytes: u64,
     /// Data units sent again.
     pub(crate) sent_again: u64,
     /// Repair units sent.
@@ -66,6 +68,7 @@ impl Line {
     #[inline]
     pub fn send_new(&mut self, slot: Slot) -> Unit {
         let number = self.counts.sent - self.counts.sent_again - self.counts.repair;
+        self.counts.data_bytes += u64::from(slot.bytes);
         let payload = u64::from(slot.bytes.saturating_sub(self.header));
         let unit = Unit { number, packet: self.packets.take(slot.t, payload) };
         self.note(slot, TransmissionKind::New, number, 0, (unit.packet, unit.packet));

@@ -297,15 +297,21 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
             }
             false => (self.slots.passed(until) as f64, counts.sent as f64, counts.erased as f64),
         };
-        let data = self.line.packets.counters().lldus_taken;
+        let LinkCounters { lldus_taken: data, bytes_carried, .. } = self.line.packets.counters();
+        let pads = self.amounts == Amounts::Units;
+        // A unit given up was erased as a whole.
+        let kept = 1.0 - counts.given_up as f64 / data.max(1) as f64;
+        let unfilled = if pads { 0 } else { counts.data_bytes.saturating_sub(bytes_carried) };
         Usage {
             slots,
             used,
             erased,
-            beside: 0.0,
             per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
             slot: self.lldu,
-            pads: self.amounts == Amounts::Units,
+            pads,
+            padding: unfilled as f64 / f64::from(self.lldu.0) * kept,
+            repairs: counts.sent_again + counts.repair > 0,
+            ..Usage::NONE
         }
     }
 

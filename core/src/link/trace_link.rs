@@ -274,11 +274,17 @@ impl TraceLink {
             slots: slots(passed, sizes.all),
             used: slots(on_air, sizes.used),
             erased: slots(on_air, sizes.used) * self.trace.share_erased(),
-            beside: 0.0,
             per_lldu: if delivered > 0 { taken / delivered as f64 } else { 0.0 },
             slot,
-            pads: false,
+            padding: on_air as f64 / f64::from(slot.0) * self.share_unfilled(self.bytes_taken),
+            repairs: sizes.used as f64 > data,
+            ..Usage::NONE
         }
+    }
+
+    /// Share of the bytes of the data LLDUs taken, `bytes`, that carries none of a packet.
+    fn share_unfilled(&self, bytes: u64) -> f64 {
+        (1.0 - self.counters.bytes_carried as f64 / bytes.max(1) as f64).max(0.0)
     }
 
     fn ran_out(&mut self, now: i64, packet: PacketId) {
@@ -367,15 +373,23 @@ impl Instrument for TraceLink {
         let share_used = parts.slots_used as f64 / parts.slots as f64;
         let per_lldu = if passed > 0 { slots / passed as f64 * share_used } else { 0.0 };
         let ahead = self.cursor.taken_after(until);
-        let on_air = self.counters.lldus_taken.saturating_sub(ahead).min(passed);
+        let taken = self.counters.lldus_taken;
+        let on_air = taken.saturating_sub(ahead).min(passed);
+        let pads = self.fragmentation.packing != Some(Packing::Bytes);
+        let unfilled = match pads {
+            true => 0.0,
+            false => self.share_unfilled(taken * u64::from(parts.lldu.0)),
+        };
         Usage {
             slots,
             used: on_air as f64 * per_lldu,
             erased: on_air as f64 * per_lldu * self.trace.share_erased(),
-            beside: 0.0,
             per_lldu,
             slot: parts.lldu,
-            pads: self.fragmentation.packing != Some(Packing::Bytes),
+            pads,
+            padding: on_air as f64 * unfilled,
+            repairs: per_lldu > 1.0,
+            ..Usage::NONE
         }
     }
 

@@ -16,17 +16,6 @@ use crate::simulation::setup::LegConfig;
 use crate::simulation::way::at_once;
 use crate::units::{Bytes, Instant};
 
-/// A leg has no slots.
-pub(super) const NO_SLOTS: Usage = Usage {
-    slots: 0.0,
-    used: 0.0,
-    erased: 0.0,
-    beside: 0.0,
-    per_lldu: 0.0,
-    slot: Bytes(0),
-    pads: false,
-};
-
 /// A leg with its queue, of any kind, as a link.
 pub(super) fn leg_link(
     config: &LegConfig,
@@ -131,7 +120,7 @@ impl Instrument for LegLink {
     }
 
     fn usage(&self, _: Instant) -> Usage {
-        NO_SLOTS
+        Usage::NONE
     }
 }
 
@@ -230,7 +219,7 @@ impl Instrument for ManagedLegLink {
     }
 
     fn usage(&self, _: Instant) -> Usage {
-        NO_SLOTS
+        Usage::NONE
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {

@@ -84,11 +84,9 @@ impl Transmitter {
         Some(Usage {
             slots: now.as_nanos() as f64 * per_nano,
             used: (given as f64 - ahead).max(0.0),
-            erased: 0.0,
-            beside: 0.0,
             per_lldu: 1.0,
             slot: Bytes(1),
-            pads: false,
+            ..Usage::NONE
         })
     }
 

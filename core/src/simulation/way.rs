@@ -9,7 +9,7 @@ use crate::link::{
 };
 use crate::queue::Aqm;
 use crate::seed::Seed;
-use crate::simulation::leg_link::{NO_SLOTS, leg_link};
+use crate::simulation::leg_link::leg_link;
 use crate::simulation::setup::{Hop, Loss};
 use crate::simulation::units::{UnitCounts, Units};
 use crate::units::{Bytes, Duration, Ecn, Instant};
@@ -304,7 +304,7 @@ impl Instrument for Way {
     }
 
     fn usage(&self, until: Instant) -> Usage {
-        self.hops.get(self.narrowest).map_or(NO_SLOTS, |hop| hop.usage(until))
+        self.hops.get(self.narrowest).map_or(Usage::NONE, |hop| hop.usage(until))
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {

@@ -349,7 +349,8 @@ impl<L: Link + Instrument> Instrument for Coded<L> {
         let usage = self.inner.usage(until);
         let (all, own) = (self.inner.counters().lldus_delivered, self.counters().lldus_delivered);
         let each = if own > 0 { all.max(own) as f64 / own as f64 } else { 1.0 };
-        Usage { per_lldu: usage.per_lldu * each, ..usage }
+        let repairs = usage.repairs || self.encoder.made() > 0;
+        Usage { per_lldu: usage.per_lldu * each, repairs, ..usage }
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {

@@ -92,11 +92,11 @@ impl Attempts {
         Usage {
             slots,
             used,
-            erased: 0.0,
             beside,
             per_lldu: if delivered == 0 { 0.0 } else { (used + beside) / delivered as f64 },
             slot: Bytes(1),
-            pads: false,
+            repairs: true,
+            ..Usage::NONE
         }
     }
 }

@@ -102,6 +102,9 @@ struct Details {
     idle: u64,
     lost: u64,
     bytes_again: u64,
+    /// Bytes of the slots that arrived: without anything, or of headers; and what fades took.
+    padding: u64,
+    faded: u64,
 }
 
 impl SlotGrid {
@@ -261,6 +264,9 @@ impl CarrierLink {
             if held.missing == 0 {
                 let transit = Transit { at: instant(arrives), ..held.transit };
                 let is_lost = held.is_lost;
+                if !is_lost {
+                    self.details.padding += u64::from(held.bytes.saturating_sub(transit.size.0));
+                }
                 self.free.push(part.packet);
                 self.counters.lldus_taken += u64::from(transit.lldus);
                 self.ends.push_back(match is_lost {
@@ -268,6 +274,10 @@ impl CarrierLink {
                     false => LinkEvent::Delivered(transit),
                 });
             }
+        }
+        if !is_lost {
+            self.details.padding += u64::from(room);
+            self.details.faded += u64::from(self.options.slot.0.saturating_sub(all));
         }
         self.view.take(terminal, u64::from(all - room));
         self.scheduler.served(terminal, all - room);
@@ -417,15 +427,17 @@ impl Instrument for CarrierLink {
     }
 
     fn usage(&self, until: Instant) -> Usage {
-        let Details { used, parts, lost, .. } = self.details;
+        let Details { used, parts, lost, padding, faded, .. } = self.details;
+        let slots = |bytes: u64| bytes as f64 / f64::from(self.options.slot.0);
         Usage {
             slots: self.slot_from(nanos(until)) as f64,
             used: used as f64,
             erased: lost as f64,
-            beside: 0.0,
             per_lldu: if parts > 0 { used as f64 / parts as f64 } else { 1.0 },
             slot: self.options.slot,
-            pads: false,
+            padding: slots(padding),
+            faded: slots(faded),
+            ..Usage::NONE
         }
     }
 

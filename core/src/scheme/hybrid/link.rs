@@ -268,18 +268,19 @@ impl Instrument for HybridLink {
         let ahead = (self.free_at - until).max(0) as f64 / again;
         let repeated = (self.frames.sent - self.frames.new) as f64;
         let sent = self.frames.new as f64 * (first / again) + repeated;
-        let delivered = self.counters().lldus_delivered;
+        let per_lldu = match self.counters().lldus_delivered {
+            0 => units / f64::from(self.options.k),
+            lldus => self.units_delivered as f64 / lldus as f64,
+        };
         Usage {
             slots: until as f64 / slot,
             used: (sent - ahead).max(0.0) * units,
             erased: self.units(self.frames.failed) as f64,
-            beside: 0.0,
-            per_lldu: match delivered {
-                0 => units / f64::from(self.options.k),
-                lldus => self.units_delivered as f64 / lldus as f64,
-            },
+            per_lldu,
             slot: self.options.unit,
             pads: true,
+            repairs: per_lldu > 1.0,
+            ..Usage::NONE
         }
     }
 

@@ -74,6 +74,8 @@ struct Counts {
     discarded: u64,
     late: u64,
     incomplete: u64,
+    /// Bytes of the blocks without those of packets.
+    unfilled: u64,
 }
 
 impl NtnLink {
@@ -205,14 +207,21 @@ impl Instrument for NtnLink {
         let used = (self.harq.sent + self.harq.sent_again) as f64;
         let taken = self.backlog.blocks() as f64;
         let per_lldu = if taken > 0.0 { used / taken } else { 0.0 };
+        let sent = self.harq.sent.max(1) as f64;
+        let again = match &self.rlc {
+            Rlc::Um { .. } => 0,
+            Rlc::Am(am) => am.sender.pdus_sent_again,
+        };
         Usage {
             slots: self.slots.passed(nanos(until)) as f64,
             used,
             erased: self.harq.failed as f64,
-            beside: 0.0,
             per_lldu,
             slot: self.tb,
-            pads: false,
+            padding: self.counts.unfilled as f64 / f64::from(self.tb.0)
+                * (1.0 - self.harq.failed as f64 / sent),
+            repairs: self.harq.sent_again + again > 0,
+            ..Usage::NONE
         }
     }
 
@@ -501,6 +510,11 @@ impl NtnLink {
         let pdus = self.spare.pop().unwrap_or_default();
         let header = self.pdu_header;
         let pdus = self.rlc.fill(pdus, self.room, header, &mut self.backlog, now);
+        // A packet's own header counts where the packet begins.
+        let is_first = |pdu: &&Pdu| pdu.start == 0 && !pdu.again;
+        let headers = pdus.iter().filter(is_first).count() as u64 * u64::from(self.sdu_header.0);
+        let data: u64 = pdus.iter().map(|pdu| u64::from(pdu.end - pdu.start)).sum();
+        self.counts.unfilled += (u64::from(self.tb.0) + headers).saturating_sub(data);
         self.tell_departures();
         let left = self.grants.as_ref().map_or(0, |_| self.rlc.volume(&self.backlog));
         let report = self.grants.as_mut().and_then(|grants| grants.take(left, now));
