@@ -170,6 +170,25 @@ fn slots_that_packets_share_are_charged_to_what_they_hold() {
     }
 }
 
+#[test]
+fn slots_that_nobody_was_assigned_wait_for_the_link() {
+    let text = r#"
+        duration = "20 s"
+        flows = 2
+        link.queue = "500 packets"
+        transport = { protocol = "udp", packet = "500 B" }
+        application = { type = "constant rate", rate = "1 Mbit/s", message = "472 B" }
+        [carrier]
+        terminals = 2
+        rate = "2 Mbit/s"
+        delay = "20 ms"
+        scheduler = { type = "demand", rate = "1 kbit/s", volume = false, free = false }
+    "#;
+    let found = diagnosed(text).1;
+    assert!(share(&found, Cause::Link) > 0.5, "{:?}", found.budget);
+    assert!(share(&found, Cause::Application) < 0.02, "{:?}", found.budget);
+}
+
 fn scheme() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["none", "FEC(10/12)", "ARQ", "HARQ(10/12)"])
 }

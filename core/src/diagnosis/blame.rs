@@ -49,7 +49,8 @@ pub enum Cause {
     Timeout,
     /// A window cut after an ECN mark.
     Mark,
-    /// Packets waited, and the link used no slot, because its HARQ processes or grants were used up.
+    /// Packets waited, and the link used no slot: no HARQ process was free, or no slot was assigned to
+    /// them.
     Link,
 }
 

@@ -105,6 +105,8 @@ struct Details {
     /// Bytes of the slots that arrived: without anything, or of headers; and what fades took.
     padding: u64,
     faded: u64,
+    /// Slots that nobody used while packets waited.
+    stalled: u64,
 }
 
 impl SlotGrid {
@@ -210,9 +212,12 @@ impl CarrierLink {
                 self.view.add(terminal as usize, u64::from(part.bytes));
             }
             self.plan_frame(self.next / frame, start);
+            let used = self.details.used;
             if let Some(terminal) = self.plan[(self.next % frame) as usize] {
                 self.use_slot(self.next, start, terminal as usize);
             }
+            let is_unused = self.details.used == used;
+            self.details.stalled += u64::from(is_unused && !self.view.is_empty());
             self.next += 1;
         }
     }
@@ -442,8 +447,13 @@ impl Instrument for CarrierLink {
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {
-        let Details { idle, lost, bytes_again, .. } = self.details;
-        vec![("slots_unused", idle), ("slots_lost", lost), ("bytes_sent_again", bytes_again)]
+        let Details { idle, stalled, lost, bytes_again, .. } = self.details;
+        vec![
+            ("slots_unused", idle),
+            ("stalled_slots", stalled),
+            ("slots_lost", lost),
+            ("bytes_sent_again", bytes_again),
+        ]
     }
 
     fn catch_up(&mut self, until: Instant) {
