@@ -189,6 +189,23 @@ fn slots_that_nobody_was_assigned_wait_for_the_link() {
     assert!(share(&found, Cause::Application) < 0.02, "{:?}", found.budget);
 }
 
+#[test]
+fn a_coded_leg_limits_as_a_plain_one_does() {
+    let coded = r#"
+        duration = "20 s"
+        [[path]]
+        leg = { rate = "2 Mbit/s", delay = "20 ms", queue = "50 packets" }
+        coding = { rate = 0.9 }
+    "#;
+    let wide = "[[path]]\nleg = { rate = \"10 Mbit/s\", delay = \"20 ms\" }";
+    for text in [coded.to_owned(), format!("{coded}{wide}")] {
+        let found = diagnosed(&text).1;
+        assert_eq!((&found.budget.hops[..], found.budget.capacity_bits), (&[0][..], 40_000_000));
+        assert!(share(&found, Cause::Repair) > 0.05, "{:?}", found.budget);
+        assert_eq!(found.budget.bits(Cause::Erased), 0);
+    }
+}
+
 fn scheme() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["none", "FEC(10/12)", "ARQ", "HARQ(10/12)"])
 }

@@ -119,8 +119,8 @@ impl Instrument for LegLink {
         LinkCounters { longest_queue, bytes_carried: self.leg.counters.bytes_sent, ..self.counters }
     }
 
-    fn usage(&self, _: Instant) -> Usage {
-        Usage::NONE
+    fn usage(&self, until: Instant) -> Usage {
+        self.leg.usage(until).unwrap_or(Usage::NONE)
     }
 }
 
@@ -218,8 +218,8 @@ impl Instrument for ManagedLegLink {
         })
     }
 
-    fn usage(&self, _: Instant) -> Usage {
-        Usage::NONE
+    fn usage(&self, until: Instant) -> Usage {
+        self.leg.usage(until).unwrap_or(Usage::NONE)
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {
