@@ -206,6 +206,36 @@ fn a_coded_leg_limits_as_a_plain_one_does() {
     }
 }
 
+#[test]
+fn a_packet_that_a_queue_drops_at_its_head_was_not_sent() {
+    let text = |aqm: &str, hop: &str| {
+        format!(
+            r#"
+            duration = "6 s"
+            flows = 3
+            [[path]]
+            channel = {{ model = "bernoulli", erasures = 0, rate = "8 Mbit/s", lldu = "100 B" }}
+            link = {{ rtt = "20 ms", live = true }}
+            [[path]]
+            {}
+            "#,
+            hop.replace("AQM", aqm)
+        )
+    };
+    let link = r#"
+        channel = { model = "bernoulli", erasures = 0, rate = "1 Mbit/s", lldu = "500 B" }
+        link = { rtt = "20 ms", live = true, aqm = "AQM", queue = "100 packets" }
+    "#;
+    let leg = r#"leg = { rate = "1 Mbit/s", delay = "10 ms", aqm = "AQM", queue = "100 packets" }"#;
+    for (aqm, hop) in [("codel", link), ("codel", leg), ("fq-codel", link), ("dualpi2", link)] {
+        let found = diagnosed(&text(aqm, hop)).1;
+        assert_eq!(found.budget.hops, [1]);
+        assert!(found.cuts.iter().any(|cut| cut.why() == Why::Lost), "{aqm}");
+        assert_eq!(found.budget.bits(Cause::GivenUp), 0, "{aqm}: {:?}", found.budget);
+        assert_eq!(found.budget.bits(Cause::TrueLoss), 0, "{aqm}: {:?}", found.budget);
+    }
+}
+
 fn scheme() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["none", "FEC(10/12)", "ARQ", "HARQ(10/12)"])
 }

@@ -60,8 +60,20 @@ pub(super) struct Active {
     pub(super) size: u64,
     /// The first 64 hops that it has crossed, by bits.
     pub(super) crossed: u64,
+    /// LLDUs that it used on the last link.
+    pub(super) lldus: u32,
+    /// The last link, if it sent it.
+    pub(super) sent_by: Option<usize>,
     /// Cuts that wait for its fate.
     pub(super) cuts: Vec<usize>,
+}
+
+impl Active {
+    /// A packet that its sender sends.
+    pub(super) fn new(sender: usize, position: u64, history: PacketHistory, size: u64) -> Self {
+        let (crossed, lldus, sent_by, cuts) = (0, 0, None, Vec::new());
+        Self { sender, position, history, size, crossed, lldus, sent_by, cuts }
+    }
 }
 
 /// A transmission of the bytes at a position.

@@ -146,6 +146,9 @@ impl<'a> Watch<'a> {
         units.note(sent);
         let units = units.take(transit.order);
         if let Some(active) = self.packets.get(id) {
+            active.lldus = transit.lldus;
+            let is_sent = transit.lldus > 0 || transit.at > transit.departed;
+            active.sent_by = is_sent.then_some(hop);
             active.history.cross(transit, units);
         }
     }
@@ -170,7 +173,7 @@ impl<'a> Watch<'a> {
         {
             carried.lost += size;
             carried.lost_packets += 1;
-            carried.lost_units += active.history.transit.map_or(0, |it| u64::from(it.lldus));
+            carried.lost_units += u64::from(active.lldus);
         }
     }
 
@@ -347,8 +350,7 @@ impl Observer for Watch<'_> {
                 *largest = packet.size.0.max(*largest);
                 let history = PacketHistory::of(packet, now);
                 let size = u64::from(packet.size.0);
-                let (crossed, cuts) = (0, Vec::new());
-                self.packets.insert(id, Active { sender, position, history, size, crossed, cuts });
+                self.packets.insert(id, Active::new(sender, position, history, size));
             }
             // What the other end sends crosses other hops.
             Step::Sent { .. } => drop(self.packets.take(id)),
@@ -357,11 +359,15 @@ impl Observer for Watch<'_> {
                 self.over_link(id, hop, transit, &units);
                 self.cross(id, hop);
             }
-            Step::Lost { hop, .. } => {
+            Step::Lost { hop, begins } => {
+                let mut is_sent = begins.is_some();
                 if let Some(active) = self.packets.get(id) {
                     active.crossed &= !(1u64.checked_shl(hop as u32).unwrap_or(0));
+                    is_sent |= active.sent_by == Some(hop);
                 }
-                self.lost(id, now, hop, PacketFate::Lost);
+                // A queue that drops at its head has taken the packet, and its hop never sends it.
+                let fate = if is_sent { PacketFate::Lost } else { PacketFate::Dropped };
+                self.lost(id, now, hop, fate);
             }
             Step::Dropped { hop, .. } => self.lost(id, now, hop, PacketFate::Dropped),
             Step::Marked { .. } => {}
