@@ -94,7 +94,11 @@ impl Sent {
 
 /// What a sender knows to be unacknowledged: the last two transmissions at each position.
 #[derive(Debug, Default)]
-pub(super) struct Flight(BTreeMap<u64, Vec<Sent>>);
+pub(super) struct Flight {
+    sent: BTreeMap<u64, Vec<Sent>>,
+    /// Positions of which a transmission arrived.
+    arrived: usize,
+}
 
 /// Packets under way of all senders, by the numbers that the engine gives them.
 #[derive(Debug, Default)]
@@ -106,41 +110,47 @@ pub(super) enum Found {
     Ended(Box<PacketHistory>),
 }
 
+fn has_arrived(sent: &[Sent]) -> bool {
+    sent.iter().any(|one| matches!(one, Sent::Ended(it) if it.fate == PacketFate::Arrived))
+}
+
 impl Flight {
     pub(super) fn send(&mut self, id: u32, position: u64, now: Instant) {
-        let sent = self.0.entry(position).or_default();
+        let sent = self.sent.entry(position).or_default();
+        let before = has_arrived(sent);
         if sent.len() > 1 {
             sent.remove(0);
         }
         sent.push(Sent::UnderWay { id, sent: now });
+        self.arrived -= usize::from(before && !has_arrived(sent));
     }
 
     /// A packet met its fate.
     pub(super) fn end(&mut self, id: u32, position: u64, history: &PacketHistory) {
-        let Some(sent) = self.0.get_mut(&position) else { return };
+        let Some(sent) = self.sent.get_mut(&position) else { return };
+        let before = has_arrived(sent);
         let is_it = |one: &&mut Sent| matches!(one, Sent::UnderWay { id: its, .. } if *its == id);
         if let Some(one) = sent.iter_mut().find(is_it) {
             *one = Sent::Ended(Box::new(history.clone()));
         }
+        self.arrived += usize::from(!before && has_arrived(sent));
     }
 
     /// The peer has everything before `acknowledged`.
     pub(super) fn forget(&mut self, acknowledged: u64) {
-        while let Some(first) = self.0.first_entry()
+        while let Some(first) = self.sent.first_entry()
             && *first.key() < acknowledged
         {
-            first.remove();
+            self.arrived -= usize::from(has_arrived(&first.remove()));
         }
     }
 
     /// The last transmission of the first bytes that are not acknowledged, before `now`, and the
     /// number of later packets that arrived.
     pub(super) fn suspect(&self, now: Instant) -> Option<(Found, u32)> {
-        let (&start, sent) = self.0.first_key_value()?;
+        let (_, sent) = self.sent.first_key_value()?;
         let one = sent.iter().rev().find(|one| one.sent() < now).or(sent.last())?;
-        let later = self.0.range(start + 1..);
-        let arrived = |one: &Sent| matches!(one, Sent::Ended(it) if it.fate == PacketFate::Arrived);
-        let overtaking = later.filter(|(_, sent)| sent.iter().any(arrived)).count() as u32;
+        let overtaking = (self.arrived - usize::from(has_arrived(sent))) as u32;
         let found = match one {
             Sent::UnderWay { id, .. } => Found::UnderWay(*id),
             Sent::Ended(history) => Found::Ended(history.clone()),
