@@ -308,7 +308,7 @@ def _tail(hits: int, cycles: int, chance: float) -> float:
 def _correlation(rates: _Floats) -> float:
     """The integrated correlation time in s, summed up to the first lag without correlation."""
     centred = rates - rates.mean()
-    # By Fourier transforms (Wiener-Khinchin): lag by lag the time of a day-long log goes by the square.
+    # By Fourier transforms (Wiener-Khinchin): lag by lag a day-long log would take a minute.
     spectrum = np.fft.rfft(centred, 2 * len(centred))
     shares = np.fft.irfft(np.abs(spectrum) ** 2)[: len(centred) // 2]
     if shares.size == 0 or shares[0] <= 0:
