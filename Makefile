@@ -57,6 +57,7 @@ validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the p
 	$(BIN)/python validation/tcp_windows.py
 	$(BIN)/python validation/tcp_ns3.py
 	$(BIN)/python validation/ns3_module.py
+	$(BIN)/python validation/networks_ns3.py
 	$(BIN)/python -m validation.kernel
 	$(BIN)/python -m validation.kernel.geo
 	$(BIN)/python -m validation.kernel.beside

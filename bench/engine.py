@@ -57,7 +57,7 @@ def report() -> None:
     """Prints time a packet, ratio and memory for each case."""
     ours = build_ours()
     ns2 = shutil.which("ns")
-    ns3 = _build_ns3()
+    ns3 = build_ns3("bulk")
     print("engine, CUBIC over a wired link (start-up taken off; ratio: times as fast as);")
     print("trace: the engine over a link trace in its place, which is made on the way")
     print(f"{'case':28} {'':6} {'packets':>9} {'s':>8} {'ns/packet':>10} {'MB':>6} {'ratio':>7}")
@@ -115,12 +115,13 @@ def build_ours() -> str:
     return str(ROOT / "target" / "release" / "examples" / "bulk")
 
 
-def _build_ns3() -> str | None:
+def build_ns3(program: str) -> str | None:
+    """Builds a program of bench/ns3 against Debian's ns-3; returns its path, None without ns-3."""
     if not Path("/usr/include/ns3").is_dir():
         return None
     BUILD.mkdir(parents=True, exist_ok=True)
-    binary = BUILD / "ns3_bulk"
-    source = ROOT / "bench" / "ns3" / "bulk.cc"
+    binary = BUILD / f"ns3_{program}"
+    source = ROOT / "bench" / "ns3" / f"{program}.cc"
     libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
     command = ["g++", "-std=c++17", "-O2", str(source), "-o", str(binary), *libraries]
     subprocess.run(command, check=True)
