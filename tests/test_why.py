@@ -269,8 +269,22 @@ def test_another_scheme_takes_over_at_an_instant(path: Path) -> None:
     _, _, back = both(path, "20 scheme HARQ(10/15)", "40 scheme ARQ")
     assert [row for row in after if row[0] < 40] == [row for row in back if row[0] < 40]
     assert after != back
-    _, before, same = both(path, "20 scheme ARQ")
-    assert before == same
+    with pytest.raises(clift.ScenarioError, match="nothing changes"):
+        both(path, "20 scheme ARQ")
+
+
+def test_a_control_and_a_queue_may_change_back(path: Path) -> None:
+    changes = {"transport.profile": "linux", "transport.cwnd_max": "1000 packets"}
+    changes |= {"link.queue": "50 packets", "transport.congestion": "cubic"}
+    for key, other, first in [
+        ("transport.congestion", "newreno", "cubic"),
+        ("link.queue", "5 packets", "50 packets"),
+    ]:
+        _, before, after = both(path, f"20 {key} {other}", changes=changes)
+        _, _, back = both(path, f"20 {key} {other}", f"30 {key} {first}", changes=changes)
+        assert before != after
+        assert [row for row in after if row[0] < 30] == [row for row in back if row[0] < 30]
+        assert after != back
 
 
 def test_bursts_are_those_of_the_trace(path: Path) -> None:

@@ -3,7 +3,7 @@
     python validation/networks_ns3.py [COUNT] [FIRST]   # networks of each kind (10), first seed (1)
 
 It needs Debian's libns3-dev and prints the table of docs/evidence/tcp-beside-ns3.md. Each flow has
-a source and a sink, reached by links of its own; the links between are a row that flows enter and
+its own source and sink, each with its own link; the links between are a row that flows enter and
 leave anywhere, in either direction, or two ways between the same two nodes. Datagrams leave both
 simulators at the same instants, which CLIFT chooses, with 2 bytes less in ns-3, whose links add
 them. TCP is profile `linux` without what ns-3 lacks (`tcp_ns3.PARTS`), and starts five times.
@@ -177,7 +177,7 @@ def beside(binary: str, text: str) -> Iterable[list[str]]:
 
 
 def datagrams(binary: str, network: Network) -> Counter[str]:
-    """Counts the datagrams by what became of them in both simulators."""
+    """Counts the datagrams by their fates in both simulators."""
     events = simulated(network.scenario(UDP_SECONDS)).events()
     columns = (events[name].to_pylist() for name in ("time_ns", "flow", "kind", "seq"))
     rows = zip(*columns, strict=True)

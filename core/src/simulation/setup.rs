@@ -63,21 +63,31 @@ impl Setup {
                 return Err(SetupError::ChangeFlow(flow));
             }
         }
-        let flows = self.flows.iter().zip(&other.flows).map(|(own, other)| {
-            (own.transport.tcp().map(|tcp| tcp.congestion), other.transport.tcp())
-        });
-        let controls = flows.enumerate().filter_map(|(flow, (own, other))| {
-            let config = other.filter(|other| own != Some(other.congestion))?;
-            Some(ChangeKind::Control { flow, config: Box::new(config.clone()) })
+        // What earlier changes have made of the run until then.
+        let before = self.changes.iter().filter(|change| change.at <= at);
+        let flows = self.flows.iter().zip(&other.flows).enumerate();
+        let controls = flows.filter_map(|(number, (own, other))| {
+            let mut changed = before.clone().filter_map(|change| match &change.what {
+                ChangeKind::Control { flow, config } if *flow == number => Some(config.congestion),
+                _ => None,
+            });
+            let own = changed.next_back().or(own.transport.tcp().map(|tcp| tcp.congestion));
+            let config = other.transport.tcp().filter(|other| own != Some(other.congestion))?;
+            Some(ChangeKind::Control { flow: number, config: Box::new(config.clone()) })
         });
         let limit = |hop: &Hop| match hop {
             Hop::Leg(leg) => leg.queue,
             Hop::Link(link) => link.queue,
         };
-        let hops = self.forward.iter().zip(&other.forward);
-        let hops = hops.map(|(own, other)| (limit(own), limit(other))).enumerate();
-        let queues = hops.filter(|(_, (own, other))| own != other);
-        let queues = queues.map(|(hop, (_, limit))| ChangeKind::Queue { hop, limit });
+        let hops = self.forward.iter().zip(&other.forward).enumerate();
+        let queues = hops.filter_map(|(number, (own, other))| {
+            let mut changed = before.clone().filter_map(|change| match change.what {
+                ChangeKind::Queue { hop, limit } if hop == number => Some(limit),
+                _ => None,
+            });
+            let (own, limit) = (changed.next_back().unwrap_or(limit(own)), limit(other));
+            (own != limit).then_some(ChangeKind::Queue { hop: number, limit })
+        });
         let changes: Vec<_> = controls.chain(queues).map(|what| Change { at, what }).collect();
         let mut is_any = !changes.is_empty();
         self.changes.extend(changes);

@@ -241,7 +241,7 @@ def replayed(
             cut is not the only difference: after another one it may not come.
     """
     keys = scenario.explain()
-    for at, key, value, other in later:
+    for number, (_, key, value, _) in enumerate(later):
         if not f".{key}".endswith(_LATER):
             raise ScenarioError(
                 f"from: {key}={value}: what can change in the middle of a run is "
@@ -254,7 +254,7 @@ def replayed(
                 f"a run; set {live} = true"
             )
         try:
-            setup(scenario, Edits(later=[(at, other)]))
+            setup(scenario, Edits(later=[(at, other) for at, *_, other in later[: number + 1]]))
         except ScenarioError as error:
             raise ScenarioError(f"from: {key}={value}: {error}") from error
     edits = {name: named(scenario, found, name) for name in without}
