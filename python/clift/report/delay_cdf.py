@@ -40,16 +40,18 @@ def draw(results: Results) -> Figure:
     # A few very late segments would compress the others against the left edge.
     is_wide = longest > 10 * shortest
     for axes in drawn if is_wide else ():
-        _logarithmic(axes, longest / shortest)
+        _logarithmic(axes)
     scale = ", log scale" if is_wide else ""
     panels.label(f"one-way delay (ms{scale})", "share of segments")
     panels.legend()
     return panels.figure
 
 
-def _logarithmic(axes: Axes, ratio: float) -> None:
+def _logarithmic(axes: Axes) -> None:
     """Tick labels at 1, 2 and 5 of each power of ten, or fewer, depending on the space."""
     axes.set_xscale("log")
+    least, most = axes.dataLim.intervalx
+    ratio = most / least
     subs = (1, 2, 5) if ratio < 100 else (1, 3) if ratio < 1000 else (1,)
     axes.xaxis.set_major_locator(LogLocator(subs=subs))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
