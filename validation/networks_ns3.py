@@ -6,7 +6,7 @@ It needs Debian's libns3-dev and prints the table of docs/evidence/tcp-beside-ns
 its own source and sink, each with its own link; the links between are a row that flows enter and
 leave anywhere, in either direction, or two ways between the same two nodes. Datagrams leave both
 simulators at the same instants, which CLIFT chooses, with 2 bytes less in ns-3, whose links add
-them. TCP is profile `linux` without what ns-3 lacks (`tcp_ns3.PARTS`), and starts five times.
+them. TCP is profile `linux` without what ns-3 lacks (`tcp_ns3.LIKE_NS3`), and starts five times.
 Another five starts of CLIFT show how far the same TCP differs from itself.
 """
 
@@ -27,7 +27,7 @@ import clift
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "validation")]
-from tcp_ns3 import PARTS, VARIANTS  # noqa: E402
+from tcp_ns3 import LIKE_NS3, VARIANTS  # noqa: E402
 
 from bench.engine import build_ns3  # noqa: E402
 
@@ -93,11 +93,8 @@ class Network:
         return clift.Scenario(
             {"network": {"links": links}, "flow": flows},
             transport=variant,
-            profile="linux",
-            initial_window=2,
-            delayed_ack=False,
-            linux=PARTS,
             duration_s=seconds,
+            **LIKE_NS3,
         )
 
     def text(self, seconds: int, sent: dict[int, list[int]], variant: str = "cubic") -> str:

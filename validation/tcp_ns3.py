@@ -18,6 +18,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import clift
 from clift import _clift
@@ -46,6 +47,14 @@ PARTS = {
     "max_reordering": 3,
     "sack_compression": False,
     "slow_start_after_idle": False,
+}
+
+#: Options of a scenario under which CLIFT's TCP is comparable with ns-3's.
+LIKE_NS3: dict[str, Any] = {
+    "profile": "linux",
+    "initial_window": 2,
+    "delayed_ack": False,
+    "linux": PARTS,
 }
 
 Cell = tuple[str, int, int, int, float]
@@ -116,11 +125,8 @@ def clift_kbps(cell: Cell, seed: int) -> float:
             "return": {"path": [{"leg": leg}]},
         },
         transport=variant,
-        profile="linux",
-        initial_window=2,
-        delayed_ack=False,
-        linux=PARTS,
         duration_s=SECONDS,
+        **LIKE_NS3,
     )
     setup = scenario.setup().with_fates(lost(seed, rate, loss))
     return float(_clift.run(setup, None).summary()["goodput_kbps"])

@@ -4,6 +4,8 @@
 // Build against ns-3.44: g++ -std=c++20 -O2 compare.cc -o compare -I... -L... and -lns3.44-NAME for
 // NAME core, network, internet, point-to-point, applications, traffic-control, bridge and stats.
 // Prints: bytes handed to the application, data packets sent, of those sent again, timeouts.
+#include "tcp.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -70,13 +72,7 @@ main(int argc, char** argv)
     }
 
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::" + tcp));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    // At its default of 1 s, a recovery over a full queue (2.3 s at 263 kbit/s) ends in a timeout.
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", StringValue("3s"));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 24));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1 << 24));
+    SetTcp();
 
     NodeContainer nodes(2);
     PointToPointHelper link;

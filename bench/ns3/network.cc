@@ -5,6 +5,8 @@
 //   end SECONDS
 // Prints for each datagram that arrives its flow, number and time in ns, and for each bulk flow its
 // bytes at the receiver. The last node of a flow is the last of no other one.
+#include "tcp.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -67,13 +69,7 @@ Receive(uint32_t flow, Ptr<Socket> socket)
 int
 main()
 {
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    // At its default of 1 s, a recovery over a full queue ends in a timeout.
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", StringValue("3s"));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 24));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1 << 24));
+    SetTcp();
 
     std::map<uint32_t, Ptr<PacketSink>> sinks;
     std::vector<Ptr<Socket>> sockets;

@@ -36,7 +36,8 @@ def draw(results: Results) -> Figure:
             )
             longest, shortest = max(longest, delays[-1]), min(shortest, delays[0])
         axes.set_ylim(0, 1.02)
-        drawn.append(axes)
+        if axes.lines:
+            drawn.append(axes)
     # A few very late segments would compress the others against the left edge.
     is_wide = longest > 10 * shortest
     for axes in drawn if is_wide else ():
