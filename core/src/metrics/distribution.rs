@@ -76,19 +76,6 @@ impl Distribution {
         self.recent.push(sample.as_nanos());
     }
 
-    /// The samples of both distributions.
-    pub fn merged(&self, other: &Self) -> Self {
-        let mut both = self.clone();
-        both.recent.extend(&other.recent);
-        if let Some(theirs) = &other.folded {
-            match &mut both.folded {
-                Some(ours) => ours.add(theirs),
-                none => *none = Some(theirs.clone()),
-            }
-        }
-        both
-    }
-
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.folded.as_ref().map_or(0, |folded| folded.totals.count) + self.recent.len() as u64
@@ -97,60 +84,21 @@ impl Distribution {
     /// The `q`-quantiles by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
     /// samples, else within 0.1 %.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
-        self.clone().into_quantiles(self.count(), qs)
+        Some(quantiles(&[self], qs)?.map(Duration::from_nanos))
     }
 
     /// Summary of the samples; `None` without samples.
     pub fn summary(&self) -> Option<DelaySummary> {
-        self.clone().into_summary()
+        summary(&[self])
     }
 
-    /// As [`Distribution::summary`], without a copy of the samples.
-    pub(crate) fn into_summary(self) -> Option<DelaySummary> {
-        let Totals { count, sum, min, max } = self.totals();
-        let [p50, p85, p95, p99] = self.into_quantiles(count, [0.50, 0.85, 0.95, 0.99])?;
-        Some(DelaySummary {
-            count,
-            min: Duration::from_nanos(min),
-            mean_ns: sum as f64 / count as f64,
-            p50,
-            p85,
-            p95,
-            p99,
-            max: Duration::from_nanos(max),
-        })
+    /// Summary of the samples of both distributions; `None` without samples.
+    pub fn summary_with(&self, other: &Self) -> Option<DelaySummary> {
+        summary(&[self, other])
     }
 
-    fn into_quantiles<const N: usize>(mut self, count: u64, qs: [f64; N]) -> Option<[Duration; N]> {
-        let found = match count as usize {
-            0 => return None,
-            count if count < EXACT => {
-                // Cheaper than sorting: only the parts that hold the ranks are partitioned.
-                let mut below = 0;
-                qs.map(|q| {
-                    let rank = libm::ceil(q * count as f64) as usize;
-                    let place = rank.clamp(1, count) - 1;
-                    if place < below {
-                        return *self.recent[..below].select_nth_unstable(place).1;
-                    }
-                    let found = *self.recent[below..].select_nth_unstable(place - below).1;
-                    below = place;
-                    found
-                })
-            }
-            _ => {
-                let folded = self.fold();
-                qs.map(|q| folded.quantile(q))
-            }
-        };
-        Some(found.map(Duration::from_nanos))
-    }
-
-    fn totals(&self) -> Totals {
-        let mut totals = self.folded.as_ref().map_or(Totals::NONE, |folded| folded.totals);
-        totals.count += self.recent.len() as u64;
-        self.recent.iter().for_each(|&nanos| totals.record(nanos));
-        totals
+    fn sum(&self) -> u128 {
+        self.folded.as_ref().map_or(0, |folded| folded.totals.sum) + sum(&self.recent)
     }
 
     #[cold]
@@ -167,23 +115,99 @@ impl Distribution {
     fn fold(&mut self) -> &Folded {
         let empty = || Box::new(Folded { counts: Vec::new(), totals: Totals::NONE });
         let folded = self.folded.get_or_insert_with(empty);
-        // In a local variable, which the counts cannot overlap.
-        let mut totals = folded.totals;
-        totals.count += self.recent.len() as u64;
-        for &nanos in &self.recent {
-            let cell = cell(nanos);
-            if let Some(count) = folded.counts.get_mut(cell) {
-                *count += 1;
-            } else {
-                folded.counts.resize(cell, 0);
-                folded.counts.push(1);
-            }
-            totals.record(nanos);
-        }
-        folded.totals = totals;
+        folded.count(&self.recent);
         self.recent.clear();
         folded
     }
+}
+
+fn sum(samples: &[u64]) -> u128 {
+    samples.iter().fold(0u128, |sum, &nanos| sum.wrapping_add(nanos.into()))
+}
+
+fn summary(parts: &[&Distribution]) -> Option<DelaySummary> {
+    let [min, p50, p85, p95, p99, max] = quantiles(parts, [0.0, 0.50, 0.85, 0.95, 0.99, 1.0])?;
+    let count = parts.iter().map(|part| part.count()).sum();
+    let sum = parts.iter().map(|part| part.sum()).sum::<u128>();
+    let duration = Duration::from_nanos;
+    Some(DelaySummary {
+        count,
+        min: duration(min),
+        mean_ns: sum as f64 / count as f64,
+        p50: duration(p50),
+        p85: duration(p85),
+        p95: duration(p95),
+        p99: duration(p99),
+        max: duration(max),
+    })
+}
+
+/// Quantiles of all samples of `parts`, nanoseconds.
+fn quantiles<const N: usize>(parts: &[&Distribution], qs: [f64; N]) -> Option<[u64; N]> {
+    match parts.iter().map(|part| part.count()).sum() {
+        0 => None,
+        // So many are never folded.
+        count if count < EXACT as u64 => {
+            let rank = |q: f64| (libm::ceil(q * count as f64) as usize).clamp(1, count as usize);
+            Some(of_ranks(parts, qs.map(|q| rank(q) - 1)))
+        }
+        _ => {
+            let mut all = Folded { counts: Vec::new(), totals: Totals::NONE };
+            for part in parts {
+                part.folded.iter().for_each(|folded| all.add(folded));
+                all.count(&part.recent);
+            }
+            Some(qs.map(|q| all.quantile(q)))
+        }
+    }
+}
+
+/// The samples with these ranks, from 0, in ascending order, of parts that are not folded. Samples are
+/// counted by their leading bits first, so that only those near a rank are compared with one another.
+fn of_ranks<const N: usize>(parts: &[&Distribution], ranks: [usize; N]) -> [u64; N] {
+    let count: usize = parts.iter().map(|part| part.recent.len()).sum();
+    let mut all_bits = 1;
+    for part in parts {
+        part.recent.iter().for_each(|sample| all_bits |= sample);
+    }
+    let bins = count.next_power_of_two().min(1 << 12);
+    let shift = (all_bits.ilog2() + 1).saturating_sub(bins.ilog2());
+    let bin = |sample: u64| (sample >> shift) as usize & (bins - 1);
+    let mut counts = vec![0u32; bins];
+    for part in parts {
+        for &sample in &part.recent {
+            counts[bin(sample)] += 1;
+        }
+    }
+    let bins_of = ranks.map(|rank| {
+        let mut below = 0;
+        let holds = |&count: &u32| {
+            below += count as usize;
+            below > rank
+        };
+        counts.iter().position(holds).unwrap_or(bins - 1)
+    });
+    let marks: Vec<bool> = (0..bins).map(|bin| bins_of.contains(&bin)).collect();
+    let mut near = Vec::new();
+    for part in parts {
+        for &sample in &part.recent {
+            if marks[bin(sample)] {
+                near.push(sample);
+            }
+        }
+    }
+    let mut below = 0;
+    std::array::from_fn(|i| {
+        let outside = counts[..bins_of[i]].iter().zip(&marks).filter(|&(_, &near)| !near);
+        let place = ranks[i] - outside.map(|(&count, _)| count as usize).sum::<usize>();
+        if place < below {
+            return *near[..below].select_nth_unstable(place).1;
+        }
+        // What the ranks before have put in order is not looked at again.
+        let found = *near[below..].select_nth_unstable(place - below).1;
+        below = place;
+        found
+    })
 }
 
 impl Folded {
@@ -194,13 +218,30 @@ impl Folded {
         for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
             *sum += count;
         }
-        self.totals.count += other.totals.count;
-        self.totals.sum += other.totals.sum;
-        self.totals.min = self.totals.min.min(other.totals.min);
-        self.totals.max = self.totals.max.max(other.totals.max);
+        self.totals = self.totals.and(other.totals);
     }
 
-    /// The `q`-quantile by nearest rank: the highest value of its cell.
+    /// Counts samples.
+    fn count(&mut self, samples: &[u64]) {
+        // In a local variable, which the counts cannot overlap.
+        let mut totals = self.totals;
+        for &nanos in samples {
+            let cell = cell(nanos);
+            if let Some(count) = self.counts.get_mut(cell) {
+                *count += 1;
+            } else {
+                self.counts.resize(cell, 0);
+                self.counts.push(1);
+            }
+            totals.min = totals.min.min(nanos);
+            totals.max = totals.max.max(nanos);
+        }
+        totals.count += samples.len() as u64;
+        totals.sum += sum(samples);
+        self.totals = totals;
+    }
+
+    /// The `q`-quantile by nearest rank: the highest value of its cell; the extremes are exact.
     fn quantile(&self, q: f64) -> u64 {
         let Totals { count, min, max, .. } = self.totals;
         let rank = (libm::ceil(q * count as f64) as u64).max(1);
@@ -234,12 +275,14 @@ fn highest(cell: usize) -> u64 {
 impl Totals {
     const NONE: Self = Self { count: 0, sum: 0, min: u64::MAX, max: 0 };
 
-    /// Takes in a sample, but for the count.
-    #[inline]
-    fn record(&mut self, nanos: u64) {
-        self.sum += u128::from(nanos);
-        self.min = self.min.min(nanos);
-        self.max = self.max.max(nanos);
+    /// Those of both.
+    fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 }
 
@@ -274,11 +317,19 @@ mod tests {
     proptest! {
         #[test]
         fn quantiles_of_few_samples_are_those_of_a_sorted_list_in_any_order(
-            samples in prop::collection::vec(0u64..40, 1..60),
+            samples in prop::collection::vec((any::<u64>(), prop_oneof![0u32..64, 58u32..60]), 1..300),
+            from in 0usize..300,
             qs in prop::array::uniform4(0.0f64..=1.0),
         ) {
+            let samples: Vec<u64> = samples.into_iter().map(|(bits, shift)| bits >> shift).collect();
             let mut d = Distribution::default();
             samples.iter().for_each(|&nanos| d.record(Duration::from_nanos(nanos)));
+            let (mut left, mut right) = (Distribution::default(), Distribution::default());
+            for (number, &nanos) in samples.iter().enumerate() {
+                let part = if number < from { &mut left } else { &mut right };
+                part.record(Duration::from_nanos(nanos));
+            }
+            prop_assert_eq!(left.summary_with(&right), d.summary());
             let mut sorted = samples;
             sorted.sort_unstable();
             let rank = |q: f64| (libm::ceil(q * sorted.len() as f64) as usize).max(1);
@@ -300,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merged_distribution_equals_one_recorded_together() {
+    fn two_distributions_are_summarised_as_one() {
         for (left, right) in [(10, 10), (0, 5), (10, 100_000), (100_000, 10), (90_000, 90_000)] {
             let (mut a, mut b) = (Distribution::default(), Distribution::default());
             let mut both = Distribution::default();
@@ -309,7 +360,7 @@ mod tests {
                 (if i < left { &mut a } else { &mut b }).record(sample);
                 both.record(sample);
             }
-            let (merged, both) = (a.merged(&b).summary().unwrap(), both.summary().unwrap());
+            let (merged, both) = (a.summary_with(&b).unwrap(), both.summary().unwrap());
             assert_eq!((merged.count, merged.min, merged.max), (both.count, both.min, both.max));
             assert_eq!(merged.mean_ns, both.mean_ns);
             let off = merged.p95.as_nanos() as f64 / both.p95.as_nanos() as f64 - 1.0;

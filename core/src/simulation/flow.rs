@@ -321,10 +321,10 @@ impl FlowState {
         session: Option<(&dyn Session, usize)>,
     ) -> FlowMetrics {
         let Report { sender, receiver, ecn, broken_off } = self.report(sockets);
-        let segment_delay = self.prompt_delay.merged(&self.early_delay).into_summary();
+        let segment_delay = self.prompt_delay.summary_with(&self.early_delay);
         let in_order_delay = match self.early_delay.count() {
             0 => segment_delay,
-            _ => self.prompt_delay.merged(&self.early_in_order_delay).into_summary(),
+            _ => self.prompt_delay.summary_with(&self.early_in_order_delay),
         };
         let mut metrics = FlowMetrics {
             name: self.name.clone(),
