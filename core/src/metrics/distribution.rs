@@ -84,7 +84,7 @@ impl Distribution {
     /// The `q`-quantiles by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
     /// samples, else within 0.1 %.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
-        Some(quantiles(&[self], qs)?.map(Duration::from_nanos))
+        quantiles(&[self], self.totals(), qs)
     }
 
     /// Summary of the samples; `None` without samples.
@@ -97,8 +97,9 @@ impl Distribution {
         summary(&[self, other])
     }
 
-    fn sum(&self) -> u128 {
-        self.folded.as_ref().map_or(0, |folded| folded.totals.sum) + sum(&self.recent)
+    fn totals(&self) -> Totals {
+        let folded = self.folded.as_ref().map_or(Totals::NONE, |folded| folded.totals);
+        folded.with(&self.recent)
     }
 
     #[cold]
@@ -121,35 +122,37 @@ impl Distribution {
     }
 }
 
-fn sum(samples: &[u64]) -> u128 {
-    samples.iter().fold(0u128, |sum, &nanos| sum.wrapping_add(nanos.into()))
-}
-
 fn summary(parts: &[&Distribution]) -> Option<DelaySummary> {
-    let [min, p50, p85, p95, p99, max] = quantiles(parts, [0.0, 0.50, 0.85, 0.95, 0.99, 1.0])?;
-    let count = parts.iter().map(|part| part.count()).sum();
-    let sum = parts.iter().map(|part| part.sum()).sum::<u128>();
-    let duration = Duration::from_nanos;
+    let totals = totals(parts);
+    let [p50, p85, p95, p99] = quantiles(parts, totals, [0.50, 0.85, 0.95, 0.99])?;
     Some(DelaySummary {
-        count,
-        min: duration(min),
-        mean_ns: sum as f64 / count as f64,
-        p50: duration(p50),
-        p85: duration(p85),
-        p95: duration(p95),
-        p99: duration(p99),
-        max: duration(max),
+        count: totals.count,
+        min: Duration::from_nanos(totals.min),
+        mean_ns: totals.sum as f64 / totals.count as f64,
+        p50,
+        p85,
+        p95,
+        p99,
+        max: Duration::from_nanos(totals.max),
     })
 }
 
-/// Quantiles of all samples of `parts`, nanoseconds.
-fn quantiles<const N: usize>(parts: &[&Distribution], qs: [f64; N]) -> Option<[u64; N]> {
-    match parts.iter().map(|part| part.count()).sum() {
-        0 => None,
+fn totals(parts: &[&Distribution]) -> Totals {
+    parts.iter().fold(Totals::NONE, |sum, part| sum.and(part.totals()))
+}
+
+/// Quantiles of all samples of `parts`, which have these totals.
+fn quantiles<const N: usize>(
+    parts: &[&Distribution],
+    totals: Totals,
+    qs: [f64; N],
+) -> Option<[Duration; N]> {
+    let found = match totals.count {
+        0 => return None,
         // So many are never folded.
         count if count < EXACT as u64 => {
             let rank = |q: f64| (libm::ceil(q * count as f64) as usize).clamp(1, count as usize);
-            Some(of_ranks(parts, qs.map(|q| rank(q) - 1)))
+            of_ranks(parts, totals, qs.map(|q| rank(q) - 1))
         }
         _ => {
             let mut all = Folded { counts: Vec::new(), totals: Totals::NONE };
@@ -157,22 +160,22 @@ fn quantiles<const N: usize>(parts: &[&Distribution], qs: [f64; N]) -> Option<[u
                 part.folded.iter().for_each(|folded| all.add(folded));
                 all.count(&part.recent);
             }
-            Some(qs.map(|q| all.quantile(q)))
+            qs.map(|q| all.quantile(q))
         }
-    }
+    };
+    Some(found.map(Duration::from_nanos))
 }
 
 /// The samples with these ranks, from 0, in ascending order, of parts that are not folded. Samples are
 /// counted by their leading bits first, so that only those near a rank are compared with one another.
-fn of_ranks<const N: usize>(parts: &[&Distribution], ranks: [usize; N]) -> [u64; N] {
-    let count: usize = parts.iter().map(|part| part.recent.len()).sum();
-    let mut all_bits = 1;
-    for part in parts {
-        part.recent.iter().for_each(|sample| all_bits |= sample);
-    }
-    let bins = count.next_power_of_two().min(1 << 12);
-    let shift = (all_bits.ilog2() + 1).saturating_sub(bins.ilog2());
-    let bin = |sample: u64| (sample >> shift) as usize & (bins - 1);
+fn of_ranks<const N: usize>(
+    parts: &[&Distribution],
+    Totals { count, min, max, .. }: Totals,
+    ranks: [usize; N],
+) -> [u64; N] {
+    let bins = (count as usize).next_power_of_two().min(1 << 12);
+    let shift = (((max - min) | 1).ilog2() + 1).saturating_sub(bins.ilog2());
+    let bin = |sample: u64| (sample.wrapping_sub(min) >> shift) as usize & (bins - 1);
     let mut counts = vec![0u32; bins];
     for part in parts {
         for &sample in &part.recent {
@@ -223,8 +226,6 @@ impl Folded {
 
     /// Counts samples.
     fn count(&mut self, samples: &[u64]) {
-        // In a local variable, which the counts cannot overlap.
-        let mut totals = self.totals;
         for &nanos in samples {
             let cell = cell(nanos);
             if let Some(count) = self.counts.get_mut(cell) {
@@ -233,15 +234,11 @@ impl Folded {
                 self.counts.resize(cell, 0);
                 self.counts.push(1);
             }
-            totals.min = totals.min.min(nanos);
-            totals.max = totals.max.max(nanos);
         }
-        totals.count += samples.len() as u64;
-        totals.sum += sum(samples);
-        self.totals = totals;
+        self.totals = self.totals.with(samples);
     }
 
-    /// The `q`-quantile by nearest rank: the highest value of its cell; the extremes are exact.
+    /// The `q`-quantile by nearest rank: the highest value of its cell.
     fn quantile(&self, q: f64) -> u64 {
         let Totals { count, min, max, .. } = self.totals;
         let rank = (libm::ceil(q * count as f64) as u64).max(1);
@@ -274,6 +271,18 @@ fn highest(cell: usize) -> u64 {
 
 impl Totals {
     const NONE: Self = Self { count: 0, sum: 0, min: u64::MAX, max: 0 };
+
+    /// Those of these samples too.
+    fn with(mut self, samples: &[u64]) -> Self {
+        self.count += samples.len() as u64;
+        // In one loop with the sum, which keeps it scalar: vectors of 64 bits have no minimum.
+        for &nanos in samples {
+            self.sum = self.sum.wrapping_add(nanos.into());
+            self.min = self.min.min(nanos);
+            self.max = self.max.max(nanos);
+        }
+        self
+    }
 
     /// Those of both.
     fn and(self, other: Self) -> Self {

@@ -2,8 +2,8 @@
 //!
 //! A leg delivers its packets in order, a timer has one deadline, so a run needs no heap of
 //! packets: every source keeps its own events in order and shows the agenda only its next one.
-//! The agenda is a tournament tree over groups of eight sources. Runs mostly have one group, whose
-//! winner is looked for only when it is asked for: two events shown meanwhile cost one search.
+//! The agenda is a tree of groups of eight sorted entries. Mostly the first source shows a next event
+//! that belongs one or two places behind, and runs mostly have one group.
 
 use crate::units::Instant;
 
@@ -23,12 +23,14 @@ pub struct SourceId(pub u32);
 /// ```
 #[derive(Debug)]
 pub struct Agenda {
-    /// Group 0 is the root; entry `i` of group `g` is the first event of group `8 g + i + 1`. The
-    /// last level holds the sources' own events, in order. An event is its time (64 bits), sequence
-    /// number and source, so that one comparison orders.
+    /// The next event of each source: its time (64 bits), sequence number and source, so that one
+    /// comparison orders.
+    events: Box<[u128]>,
+    /// Group 0 is the root. It holds the first events of groups 1 to 8, group 1 those of groups 9 to
+    /// 16, and so on; the groups of the last level hold the events of eight sources each.
     groups: Box<[[u128; GROUP]]>,
     /// Number of the first group of the last level.
-    sources: usize,
+    last_level: usize,
 }
 
 /// Entries of a group.
@@ -53,7 +55,11 @@ impl Agenda {
             level *= GROUP;
         }
         let groups = above + sources.div_ceil(GROUP).max(1);
-        Self { groups: vec![[NEVER; GROUP]; groups].into(), sources: above }
+        Self {
+            events: vec![NEVER; sources].into(),
+            groups: vec![[NEVER; GROUP]; groups].into(),
+            last_level: above,
+        }
     }
 
     /// `source` has its next event at `at`; `sequence` orders events of the same instant.
@@ -73,53 +79,63 @@ impl Agenda {
     /// When `source` has its next event.
     #[inline]
     pub fn time_of(&self, source: SourceId) -> Option<Instant> {
-        let (group, place) = self.place_of(source);
-        time(self.groups[group][place])
+        time(self.events[source.0 as usize])
     }
 
     /// The next event.
     #[inline]
     pub fn next(&self) -> Option<(Instant, SourceId)> {
-        let first = first(&self.groups[0]);
+        let first = self.groups[0][0];
         let source = first as u32 & ((1 << SOURCE_BITS) - 1);
         time(first).map(|at| (at, SourceId(source)))
     }
 
-    #[inline]
-    fn place_of(&self, source: SourceId) -> (usize, usize) {
-        let source = source.0 as usize;
-        (self.sources + source / GROUP, source % GROUP)
-    }
-
-    #[inline]
+    #[inline(always)] // called for every event: a call costs as much as what it does
     fn replace(&mut self, source: SourceId, event: u128) {
-        let (group, place) = self.place_of(source);
-        self.groups[group][place] = event;
-        if group > 0 {
-            self.pass_on(group);
+        let old = std::mem::replace(&mut self.events[source.0 as usize], event);
+        match &mut *self.groups {
+            [root] if root[0] == old => move_back(root, 0, event),
+            _ => self.replace_any(source, old, event),
         }
     }
 
-    /// Shows the groups above a changed one its first event.
-    #[inline(never)] // so that runs with one group do not pay for its registers
-    fn pass_on(&mut self, mut group: usize) {
-        while let Some(below) = group.checked_sub(1) {
-            let event = first(&self.groups[group]);
+    #[inline(never)] // so that `replace` does not pay for its registers
+    fn replace_any(&mut self, source: SourceId, mut old: u128, mut event: u128) {
+        let mut group = self.last_level + source.0 as usize / GROUP;
+        loop {
+            let entries = &mut self.groups[group];
+            let first = entries[0];
+            sort_in(entries, old, event);
+            // The groups above show the first event of this one.
+            (old, event) = (first, entries[0]);
+            let Some(below) = group.checked_sub(1).filter(|_| old != event) else { return };
             group = below / GROUP;
-            let shown = &mut self.groups[group][below % GROUP];
-            if *shown == event {
-                return;
-            }
-            *shown = event;
         }
     }
 }
 
-/// The first event of a group.
-#[inline]
-fn first(group: &[u128; GROUP]) -> u128 {
-    let [a, b, c, d, e, f, g, h] = *group;
-    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+/// Puts `event` in the stead of the entry at `place`, and behind those that are earlier.
+#[inline(always)] // as `replace`
+fn move_back(entries: &mut [u128; GROUP], mut place: usize, event: u128) {
+    while let Some(&next) = entries.get(place + 1)
+        && next < event
+    {
+        entries[place] = next;
+        place += 1;
+    }
+    entries[place] = event;
+}
+
+/// Replaces the entry `old`.
+fn sort_in(entries: &mut [u128; GROUP], old: u128, event: u128) {
+    let mut place = entries.iter().position(|&entry| entry == old).unwrap_or(0);
+    while let Some(before) = place.checked_sub(1)
+        && entries[before] > event
+    {
+        entries[place] = entries[before];
+        place = before;
+    }
+    move_back(entries, place, event);
 }
 
 #[inline]
