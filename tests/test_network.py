@@ -72,3 +72,64 @@ def test_a_picture_has_every_node_once_even_in_a_circle() -> None:
         for name, source, target in (("x", "a", "b"), ("y", "b", "c"), ("z", "c", "a"))
     }
     assert svg(edges({"network": {"links": links}})).count("<circle") == 3
+
+
+@pytest.mark.parametrize(
+    ("application", "part", "count"),
+    [
+        ('{ type = "request", request = "200 B", response = "10 kB", pause = "1 s" }', "requests", 7),
+        ('{ type = "conference" }', "conference", None),
+        ('{ type = "video", ladder = ["1 Mbit/s"] }', "video", None),
+    ],
+)
+def test_a_session_stops_at_its_end(application: str, part: str, count: int | None) -> None:
+    protocol = "udp" if part == "conference" else "tcp"
+    flow = f"transport.protocol = '{protocol}'\napplication = {application}"
+    stopped, whole = (
+        clift.simulate(clift.Scenario.parse(_ENDING.format(end=end, flow=flow))).summary()
+        for end in ("end = '7 s'", "")
+    )
+    [stopped], [whole] = stopped["flows"], whole["flows"]
+    assert part in stopped
+    assert 0 < stopped["bytes_in_order"] < whole["bytes_in_order"] / 3
+    if count is not None:
+        # Each takes its round trips and a pause of 1 s.
+        assert count - 1 <= stopped[part]["answered"] <= count
+    if part == "conference":
+        assert stopped[part]["share_frozen"] < 0.01
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "quic"])
+def test_unlimited_data_stop_at_the_end_of_the_flow(protocol: str) -> None:
+    flow = f"transport.protocol = '{protocol}'\napplication.type = 'bulk'"
+    text = _ENDING.format(end="end = '3 s'", flow=flow)
+    [flow] = clift.simulate(clift.Scenario.parse(text)).summary()["flows"]
+    # What was sent by then drains through a queue of 50 packets in 60 ms; QUIC holds 16 KiB more.
+    assert 2.5 * 10e6 / 8 < flow["bytes_in_order"] < 3.1 * 10e6 / 8 + 2**14
+    assert flow["goodput_kbps"] < 10_000
+
+
+def test_goodput_after_the_end_counts_with_its_time() -> None:
+    """At ten times the rate of the link, data arrive until the queue is empty."""
+    rate = "{ type = 'constant rate', rate = '100 Mbit/s', message = '1000 B' }"
+    flow = f"transport.protocol = 'udp'\napplication = {rate}"
+    text = _ENDING.format(end="end = '1 s'", flow=flow).replace("'50 packets'", "'unlimited'")
+    [flow] = clift.simulate(clift.Scenario.parse(text)).summary()["flows"]
+    # 1000 of 1028 bytes of each packet are the application's, and the first takes 20 ms.
+    assert flow["goodput_kbps"] == pytest.approx(10_000 * 1000 / 1028, rel=0.005)
+
+
+_ENDING = """
+duration = '30 s'
+[network.links.l]
+from = 'a'
+to = 'b'
+leg = {{ rate = '10 Mbit/s', delay = '20 ms', queue = '50 packets' }}
+duplex = true
+[[flow]]
+name = 'f'
+from = 'a'
+to = 'b'
+{end}
+{flow}
+"""

@@ -41,6 +41,8 @@ pub(crate) struct QuicEndpoint {
     /// Whether the client's first data leaves with its first packets.
     early: bool,
     closed: bool,
+    /// Whether the application will close although its data are unlimited.
+    will_close: bool,
     /// Marks on received packets, if explicit congestion notification is on.
 
     /// Replaces the streams if each write is a message, sent in a datagram.
@@ -72,6 +74,9 @@ pub(crate) struct QuicEndpoint {
     /// Set after a timer expired: quinn's counters before that.
     timer_ran: Option<Probes>,
 }
+
+/// Bytes of unlimited data that wait in a stream that the application will close.
+const FEW: u64 = 1 << 14;
 
 /// Bytes for a stream.
 #[derive(Debug)]
@@ -135,6 +140,7 @@ impl QuicEndpoint {
             open: false,
             early,
             closed: false,
+            will_close: false,
             messages: (purpose == Purpose::Messages).then(Messages::default),
             ids: BTreeMap::new(),
             numbers: BTreeMap::new(),
@@ -189,7 +195,14 @@ impl QuicEndpoint {
             };
             let mut stream = connection.send_stream(id);
             while writing.left > 0 && !writing.blocked {
-                let length = writing.left.min(ZEROS.len() as u64) as usize;
+                let mut length = ZEROS.len() as u64;
+                if self.will_close && writing.left == u64::MAX {
+                    length = FEW.saturating_sub(self.written - self.fresh);
+                    if length == 0 {
+                        break;
+                    }
+                }
+                let length = writing.left.min(length) as usize;
                 match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..length])]) {
                     Ok(written) => {
                         self.written += written.bytes as u64;
@@ -274,6 +287,9 @@ impl QuicEndpoint {
             something = true;
             let ecn = carried(transmit.ecn.filter(|_| self.report.ecn));
             self.post(now, (bytes, ecn), outbox);
+            if self.will_close {
+                self.push();
+            }
         }
         something
     }
@@ -559,6 +575,10 @@ impl Endpoint for QuicEndpoint {
             }
         }
         self.closed = true;
+    }
+
+    fn will_close(&mut self) {
+        self.will_close = true;
     }
 
     fn read(&mut self) -> Option<Chunk> {

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Application, Arrival, Traffic};
+use super::{Application, Arrival, Connections, Session, Traffic};
 use crate::config::Fault;
 use crate::metrics::FlowMetrics;
-use crate::transport::{Endpoint, Protocol};
+use crate::transport::{End, Endpoint, Protocol, Streams};
 use crate::units::{Bytes, Instant};
 
-/// An application without a session that stops at `end`: it hands over no more data, and unlimited
-/// data that have not been sent by then are not sent.
+/// An application that stops at `end`: it hands over no more data, and unlimited data that have not
+/// been sent by then are not sent (over QUIC, but for the last 16 KiB). A session takes part no more:
+/// it sends nothing, and what arrives later counts for nothing.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -61,6 +62,19 @@ impl Application for Until {
     fn sends_messages(&self) -> bool {
         self.application.sends_messages()
     }
+
+    fn is_session(&self) -> bool {
+        self.application.is_session()
+    }
+
+    fn connections(&self) -> usize {
+        self.application.connections()
+    }
+
+    fn session(&self, start: Instant, streams: Streams) -> Option<Box<dyn Session>> {
+        let session = self.application.session(start, streams)?;
+        Some(Box::new(Leaving { session, end: self.end, has_left: false }))
+    }
 }
 
 struct Stopping {
@@ -74,6 +88,7 @@ impl Traffic for Stopping {
             sender.close();
             return None;
         }
+        sender.will_close();
         let next = self.traffic.drive(now, sender);
         Some(next.map_or(self.end, |next| next.min(self.end)))
     }
@@ -89,5 +104,66 @@ impl Traffic for Stopping {
 
     fn report(&self, metrics: &mut FlowMetrics) {
         self.traffic.report(metrics);
+    }
+}
+
+/// A session until it stops.
+struct Leaving {
+    session: Box<dyn Session>,
+    end: Instant,
+    has_left: bool,
+}
+
+impl Leaving {
+    /// Lets the session act at `now`, unless it has stopped.
+    fn act(
+        &mut self,
+        now: Instant,
+        act: impl FnOnce(&mut dyn Session) -> Option<Instant>,
+    ) -> Option<Instant> {
+        self.has_left |= now >= self.end && !self.session.is_done();
+        if self.has_left {
+            return None;
+        }
+        let next = act(&mut *self.session);
+        match self.session.is_done() {
+            true => next,
+            false => Some(next.map_or(self.end, |next| next.min(self.end))),
+        }
+    }
+}
+
+impl Session for Leaving {
+    fn run(&mut self, now: Instant, connections: &mut dyn Connections) -> Option<Instant> {
+        self.act(now, |session| session.run(now, connections))
+    }
+
+    fn arrived(
+        &mut self,
+        now: Instant,
+        number: usize,
+        end: End,
+        connections: &mut dyn Connections,
+    ) -> Option<Instant> {
+        self.act(now, |session| session.arrived(now, number, end, connections))
+    }
+
+    fn refill(&mut self, number: usize, connections: &mut dyn Connections) -> bool {
+        !self.has_left && self.session.refill(number, connections)
+    }
+
+    fn is_done(&self) -> bool {
+        self.has_left || self.session.is_done()
+    }
+
+    fn end(&self) -> Option<Instant> {
+        match self.has_left {
+            true => Some(self.end),
+            false => self.session.end(),
+        }
+    }
+
+    fn report(&self, number: usize, metrics: &mut FlowMetrics) {
+        self.session.report(number, metrics);
     }
 }

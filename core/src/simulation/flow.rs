@@ -37,8 +37,10 @@ pub(super) struct FlowState {
     /// Whether the sender gets acknowledgements.
     acknowledges: bool,
     start: Instant,
-    /// When it ends at the latest, as far as its application tells.
+    /// When its application stops at the latest, as far as it tells.
     pub(super) end: Instant,
+    /// When data arrived last, if after that.
+    drained: Instant,
     /// Delays of packets that arrived in order, and so were delivered at once.
     prompt_delay: Distribution,
     /// Delays of the others, to arrival and to delivery in order.
@@ -106,6 +108,7 @@ impl FlowState {
             births: Births::default(),
             sockets: numbers,
             end: traffic.end().map_or(Instant::MAX, |end| end.max(flow.start)),
+            drained: Instant::ZERO,
             traffic,
             session,
             done: false,
@@ -210,6 +213,9 @@ impl FlowState {
             false => (u64::MAX, Arrival::Datagram { start: packet.start, len: packet.len }),
         };
         if !in_vain && packet.len > 0 {
+            if now > self.end {
+                self.drained = now;
+            }
             self.record_delays(now, packet, delivered_to);
             if let Some(reordering) = &mut self.reordering {
                 reordering.arrived(now, packet, delivered_to);
@@ -344,11 +350,12 @@ impl FlowState {
             reordering: self.reordering.as_ref().map(|own| own.metrics(self.start, ended)),
             ..FlowMetrics::default()
         };
+        // What arrived after the application stopped is in its rates, and so is that time.
+        metrics.end = metrics.end.min(self.end.max(self.drained));
         self.traffic.report(&mut metrics);
         if let Some((session, number)) = session {
             session.report(number, &mut metrics);
         }
-        metrics.end = metrics.end.min(self.end);
         let waits = self.waits.until(metrics.end, Limit::default());
         // A connection that its session opened later waited for data until then.
         let before = metrics.start.saturating_since(self.start);

@@ -58,6 +58,10 @@ pub trait Endpoint: Send {
     /// The application writes no more.
     fn close(&mut self);
 
+    /// The application will close although its data are unlimited: few of them may wait in buffers of
+    /// the endpoint that a close does not empty. Endpoints without such buffers ignore the call.
+    fn will_close(&mut self) {}
+
     /// The next in-order bytes that arrived and that this function has not returned yet, one stream
     /// per call.
     fn read(&mut self) -> Option<Chunk>;
