@@ -431,6 +431,22 @@ fn run(text: &str) -> Outcome {
     simulation::run(&setup, &mut ()).unwrap()
 }
 
+/// Frames of 20 slots for 100 terminals: what a frame has no slot for is granted in the next ones.
+#[test]
+fn every_terminal_gets_its_constant_rate_even_if_a_frame_has_fewer_slots_than_terminals() {
+    let outcome = run(
+        "duration = \"40 s\"\nflows = 100\n[carrier]\nterminals = 100\nrate = \"6 Mbit/s\"\n\
+         slot = \"1500 B\"\ndelay = \"250 ms\"\n[carrier.scheduler]\ntype = \"demand\"\nframe = \"40 ms\"\n\
+         free = false\nvolume = false\nconstant = \"30 kbit/s\"\n[transport]\nprotocol = \"udp\"\n\
+         [application]\ntype = \"constant rate\"\nrate = \"100 kbit/s\"\nmessage = \"1472 B\"\n",
+    );
+    // A packet of 1472 bytes in each slot of 1500: 100 slots in 40 s, less those before 250 ms.
+    for flow in &outcome.flows {
+        let bytes = flow.bytes_in_order / 1472;
+        assert!((97..=100).contains(&bytes), "{bytes} packets");
+    }
+}
+
 /// A carrier is a link of a scenario like others: three terminals with a flow each share it, there
 /// and back.
 #[test]

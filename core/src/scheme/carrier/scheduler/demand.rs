@@ -128,7 +128,8 @@ impl SchedulerParameters for Demand {
         Box::new(Controller {
             slots: self.slots(carrier) as usize,
             slot: u64::from(carrier.slot.0),
-            constant: self.constant.map(of_frame),
+            constant: self.constant.map_or(0, of_frame),
+            owed: vec![0; terminals],
             rate: self.rate.map(of_frame),
             volume: self.volume,
             free: self.free,
@@ -161,7 +162,10 @@ struct Controller {
     /// Bytes of a slot.
     slot: u64,
     /// Of a frame at the constant rate of a terminal.
-    constant: Option<u64>,
+    constant: u64,
+    /// What the constant rate of each terminal amounts to so far, and it has not got: a frame may have
+    /// fewer slots than terminals.
+    owed: Vec<u64>,
     /// Of a frame at the maximum rate that a terminal may request.
     rate: Option<u64>,
     volume: bool,
@@ -192,13 +196,7 @@ impl Scheduler for Controller {
         self.under_way.push_back(requests);
         let served = self.under_way.pop_front().unwrap_or_default();
         let mut slots = plan.iter_mut();
-        if let Some(constant) = self.constant {
-            let whole =
-                |frame: u64| u128::from(frame) * u128::from(constant) / u128::from(self.slot);
-            let due = (whole(frame + 1) - whole(frame)) as u64;
-            let wanted: Vec<_> = (0..terminals.len()).map(|terminal| (terminal, due)).collect();
-            self.share(&wanted, &mut slots);
-        }
+        self.grant_constant(&mut slots);
         self.grant_rates(&served, &mut slots);
         served.iter().for_each(|request| self.volumes[request.terminal] += request.volume);
         self.grant_volumes(&mut slots);
@@ -248,6 +246,19 @@ impl Controller {
             volume: 0,
         }));
         requests
+    }
+
+    /// Grants constant rates, in whole slots.
+    fn grant_constant(&mut self, slots: &mut Slots<'_>) {
+        if self.constant == 0 {
+            return;
+        }
+        self.owed.iter_mut().for_each(|owed| *owed += self.constant);
+        let due = |(terminal, owed): (usize, &u64)| (terminal, owed / self.slot);
+        let wanted: Vec<_> = self.owed.iter().enumerate().map(due).collect();
+        for (terminal, granted) in self.share(&wanted, slots).into_iter().enumerate() {
+            self.owed[terminal] -= granted * self.slot;
+        }
     }
 
     /// Grants requested rates, in whole slots; what does not fit is no longer requested.
