@@ -175,6 +175,24 @@ fn reports_ask_for_repair_packets_and_set_the_code_rate() {
     assert!((overhead - 0.5).abs() < 0.02, "{overhead}");
 }
 
+/// What was given up is still in the repair packets of the window, so they must be as many.
+#[test]
+fn what_was_given_up_does_not_stop_the_repair_on_demand() {
+    let leg = LegConfig {
+        rate: BitRate::from_bits_per_second(10_000_000),
+        loss: Loss::Random(Probability::new(0.03).unwrap()),
+        ..LegConfig::of_delay(Duration::from_millis(100))
+    };
+    for window in [64, 256] {
+        let asked =
+            Coding { rate: Probability::ONE, on_demand: true, ..two_thirds(Code::Rlc, window) };
+        let packets: Vec<_> = (0..20_000).map(|packet| (at(10 * packet), 1000)).collect();
+        let (_, way) = pass(vec![Hop::Leg(leg.clone())], asked, &packets);
+        let share = way.counters().lost as f64 / 600.0;
+        assert!(share < 0.15, "window {window}: {share} of the losses remain");
+    }
+}
+
 fn codings() -> impl Strategy<Value = Coding> {
     let rate = prop_oneof![Just(1.0), 0.3..1.0];
     let adapt = prop::option::of(0.0f64..4.0);

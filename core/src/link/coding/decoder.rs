@@ -393,10 +393,12 @@ impl Decoder {
         }
     }
 
-    /// The report of now.
+    /// The report of now. Repair packets also cover what was given up, so it counts as well.
     pub(super) fn report(&self) -> Report {
-        let sources = self.first..self.seen;
-        let missing = sources.filter(|&one| self.state(one) == Some(State::Missing)).count() as u64;
-        Report { deficit: missing.saturating_sub(self.system.rank()), ..self.report }
+        let first = self.first.max(self.edge);
+        let covered = first..self.seen.max(first);
+        let unknown = covered.filter(|&one| self.state(one) != Some(State::Known)).count() as u64;
+        let deficit = unknown.saturating_sub(self.system.rank_from(first));
+        Report { deficit, ..self.report }
     }
 }

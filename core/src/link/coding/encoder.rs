@@ -48,7 +48,8 @@ pub(super) struct Report {
     pub(super) heard: u64,
     /// Packets that arrived.
     pub(super) received: u64,
-    /// Missing source packets, less the equations that the decoder has for them.
+    /// Source packets that the decoder lacks among those that later repair packets cover, less the
+    /// equations that it has for them.
     pub(super) deficit: u64,
 }
 

@@ -14,9 +14,10 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Number of independent equations that solve nothing so far.
-    pub(super) fn rank(&self) -> u64 {
-        self.rows.len() as u64
+    /// Number of independent equations between packets from `first` on that solve nothing so far.
+    pub(super) fn rank_from(&self, first: u64) -> u64 {
+        // A pivot is the lowest packet of its row.
+        self.rows.range(first..).count() as u64
     }
 
     /// Adds an equation between missing packets. Returns whether it is independent of the others;
