@@ -40,8 +40,8 @@ pub struct Options {
     pub interleaving: Option<Duration>,
     /// Number of instants over which the interleaver spreads a code word, up to 1000; 0 for evenly.
     pub branches: Option<u32>,
-    /// The states along the road. An environment replaces the calibration of the preset (no offset,
-    /// even spreading).
+    /// The states along the road. They replace the calibration of the preset (no offset, even
+    /// spreading), as `loo` and `trees` do.
     pub environment: Option<Environment>,
     /// The model of the environment. Default: the one that has it, P.681 if both do.
     pub propagation: Option<Tables>,
@@ -134,15 +134,13 @@ impl Options {
         let speed_kmh = self.speed.map_or(speed_kmh, |KilometresPerHour(kmh)| kmh);
         if let Some(propagation) = self.road(carrier_ghz)? {
             channel.propagation = propagation;
+            // The calibration of a preset applies to its own propagation only.
+            channel.receiver.offset_db = 0.0;
+            channel.receiver.interleaver.branches = None;
         }
         channel.motion = Motion::new(speed_kmh, carrier_ghz)?;
         channel.reference = self.reference.unwrap_or(channel.reference);
         let receiver = &mut channel.receiver;
-        if self.environment.is_some() {
-            // The calibration of a preset applies to its own propagation only.
-            receiver.offset_db = 0.0;
-            receiver.interleaver.branches = None;
-        }
         receiver.offset_db = self.offset.map_or(receiver.offset_db, |Decibels(db)| db);
         receiver.interleaver.depth = self.interleaving.unwrap_or(receiver.interleaver.depth);
         if let Some(branches) = self.branches {
