@@ -34,9 +34,10 @@ impl Outcome {
         }
     }
 
-    /// Jain's index over the flows' goodputs.
+    /// Jain's index over the goodputs of the flows that began.
     pub fn fairness(&self) -> f64 {
-        fairness(&self.flows.iter().map(FlowMetrics::goodput).collect::<Vec<_>>())
+        let began = self.flows.iter().filter(|flow| flow.start < self.ended);
+        fairness(&began.map(FlowMetrics::goodput).collect::<Vec<_>>())
     }
 
     /// Time from the first segment sent to the last byte received, of the flow that took longest;
@@ -49,6 +50,14 @@ impl Outcome {
     /// longest; `None` unless every flow had a file and all of it was acknowledged.
     pub fn completion_acknowledged(&self) -> Option<Duration> {
         self.longest(FlowMetrics::completion_acknowledged)
+    }
+
+    /// Mean time in s from the first segment sent to the last byte received, over the flows that
+    /// completed a file; `None` unless several flows have one.
+    pub(super) fn mean_completion(&self) -> Option<Value> {
+        let times = self.flows.iter().filter_map(FlowMetrics::completion);
+        let times: Vec<f64> = times.map(Duration::as_secs_f64).collect();
+        (times.len() > 1).then(|| (times.iter().sum::<f64>() / times.len() as f64).into())
     }
 
     /// Mean page load time in s over the pages of the run; `None` without pages, missing if a page
