@@ -119,6 +119,20 @@ def test_goodput_after_the_end_counts_with_its_time() -> None:
     assert flow["goodput_kbps"] == pytest.approx(10_000 * 1000 / 1028, rel=0.005)
 
 
+def test_an_error_without_a_file_begins_with_its_place() -> None:
+    with pytest.raises(clift.ScenarioError, match=r"^line 1: duration: "):
+        clift.Scenario.parse('duration = "5"')
+    with pytest.raises(clift.ScenarioError, match=r"^set link.queue = "):
+        clift.Scenario.parse(TEXT, changes={"link.queue": "5 packets"})
+
+
+def test_a_run_into_which_no_flow_comes_has_no_causes() -> None:
+    flow = "application = { type = 'file', size = '1 MB' }\nstart = '40 s'"
+    scenario = clift.Scenario.parse(_ENDING.format(end="", flow=flow))
+    with pytest.raises(clift.ScenarioError, match="no flow begins before the run ends"):
+        clift.simulate(scenario).why()
+
+
 _ENDING = """
 duration = '30 s'
 [network.links.l]

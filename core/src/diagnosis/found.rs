@@ -19,6 +19,9 @@ pub enum NoDiagnosis {
     /// It has no outcome.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// No flow begins in it.
+    #[error("no flow begins before the run ends; give a longer duration or an earlier start")]
+    NoFlow,
     /// Nothing limits its rate.
     #[error(
         "no hop of the path has a rate, so there is no capacity to account for; give a link, or a leg with a rate"
@@ -84,6 +87,9 @@ pub fn diagnose(
     }
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;
+    if outcome.flows.iter().all(|flow| flow.start >= outcome.ended) {
+        return Err(NoDiagnosis::NoFlow);
+    }
     let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;
     Ok((outcome, diagnosis))
 }

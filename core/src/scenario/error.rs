@@ -51,11 +51,16 @@ impl fmt::Display for Origin {
 
 impl ScenarioError {
     fn one_line(&self) -> String {
+        // A scenario from a text may have no file.
+        let of_file = |separator: &str, place: String| match self.file.as_str() {
+            "" => place,
+            file => format!("{file}{separator}{place}"),
+        };
         let place = match &self.place {
             Origin::File => self.file.clone(),
-            Origin::Line(line) => format!("{} line {line}", self.file),
-            Origin::Set(change) => format!("{}, set {change}", self.file),
-            Origin::Preset(name) => format!("{}, preset {name}", self.file),
+            Origin::Line(line) => of_file(" ", format!("line {line}")),
+            Origin::Set(change) => of_file(", ", format!("set {change}")),
+            Origin::Preset(name) => of_file(", ", format!("preset {name}")),
         };
         let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
         let colon = if place.is_empty() { "" } else { ": " };
