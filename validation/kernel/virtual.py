@@ -9,9 +9,10 @@ also be a kernel that the machine does not run, with controls and queues which t
     python -m validation.kernel.virtual run NAME COMMAND ...
 
 The first leaves `target/uml/NAME`; it changes the tree's `CONFIG_HZ` to 250, which Debian's
-kernels have and our profile `linux` counts by. The second runs a command as root of such a kernel,
-in the same folder of the same files, and ends with its exit code. A tree comes with Debian's
-packages `linux-source-*`; building needs bison, flex and bc, and some eight minutes on two cores.
+kernels have and `timer_ticks` counts by, or to `--hz`. The second runs a command as root of such a
+kernel, in the same folder of the same files, and ends with its exit code. A tree comes with
+Debian's packages `linux-source-*`; building needs bison, flex and bc, and some eight minutes on two
+cores.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 KERNELS = HERE.parents[1] / "target/uml"
 MEMORY = "2G"
+# Ticks per second of a kernel's clock.
+HZ = 250
 # Until somebody looks after a kernel that does not end: real time, s.
 PATIENCE = 3600
 
@@ -50,15 +53,15 @@ poweroff -f
 """
 
 
-def build(name: str, tree: Path) -> Path:
-    """Builds a source tree of Linux, which it configures for that; returns the program.
+def build(name: str, tree: Path, hz: int = HZ) -> Path:
+    """Builds a source tree of Linux with that `CONFIG_HZ`; returns the program.
 
     Raises:
         subprocess.CalledProcessError: If the tree cannot be built; `make` has said why.
     """
     machine = tree / "arch/um/Kconfig"
     text = machine.read_text()
-    machine.write_text(re.sub(r"(config HZ\n\tint\n\tdefault) \d+", r"\1 250", text))
+    machine.write_text(re.sub(r"(config HZ\n\tint\n\tdefault) \d+", rf"\g<1> {hz}", text))
     make = ["make", "-s", "-j2", "ARCH=um"]
     subprocess.run([*make, "defconfig"], cwd=tree, check=True)
     with (tree / ".config").open("a") as file:
@@ -128,12 +131,13 @@ def main() -> int:
     building = verbs.add_parser("build", help="build a source tree of Linux")
     building.add_argument("name")
     building.add_argument("tree", type=Path)
+    building.add_argument("--hz", type=int, default=HZ, help="ticks per second of its clock")
     running = verbs.add_parser("run", help="run a command in virtual time")
     running.add_argument("name")
     running.add_argument("command", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     if given.verb == "build":
-        print(build(given.name, given.tree))
+        print(build(given.name, given.tree, given.hz))
         return 0
     if reason := hindrance(given.name):
         print(reason, file=sys.stderr)
