@@ -45,7 +45,7 @@ FIELDS = (
 # Flows at a time in real time, and the sum of their rates.
 PARALLEL, RATE_BPS = 10, 45_000_000
 # Of the kernel 7.2 in virtual time, with 2 GB of memory: `tcp_rmem` is 16,402,912 bytes.
-LARGEST_WINDOWS = {"7.2": 10_251_820}
+LARGEST_WINDOWS = {"7.2": 10_251_820, "7.2-hz1000": 10_251_820}
 # The controls that draw when they probe, and the runs of ours that are compared then.
 DRAWING, RUNS = ("bbr", "bbr3"), 9
 
@@ -72,6 +72,7 @@ class Kept:
         return Path(__file__).parent / self.name
 
 
+# `7.2-hz1000` is built with `--hz 1000`: its clock is four times as fine.
 KEPT = {
     "drawn": Kept("drawn.csv", "drawn", None),
     "virtual": Kept("drawn-virtual.csv", "drawn", "7.2"),
@@ -80,6 +81,9 @@ KEPT = {
     "unseen": Kept("unseen.csv", "unseen", "7.2"),
     "third": Kept("unseen.csv", "third", "7.2"),
     "fourth": Kept("unseen.csv", "fourth", "7.2"),
+    "fourth-fine": Kept("unseen-hz1000.csv", "fourth", "7.2-hz1000"),
+    "fifth": Kept("unseen.csv", "fifth", "7.2"),
+    "fifth-fine": Kept("unseen-hz1000.csv", "fifth", "7.2-hz1000"),
     "bbr-files": Kept("bbr_files.csv", "bbr-files", "7.2"),
 }
 """Measurements by name."""

@@ -37,6 +37,7 @@ DRAWS = {
     "second": (("newreno", "cubic"), range(31, 61)),
     "third": (("newreno", "cubic", "bbr"), range(61, 81)),
     "fourth": (("newreno", "cubic", "bbr"), range(81, 101)),
+    "fifth": (("newreno", "cubic", "bbr"), range(101, 121)),
 }
 # A host's first packet, after the link's time zero.
 START = '[[flow]]\nstart = "512 ns"\n'

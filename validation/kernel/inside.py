@@ -17,7 +17,7 @@ from validation.kernel.controls import controls
 from validation.kernel.drawn import DrawnCell, drawn
 from validation.kernel.flow import Measured, measure
 from validation.kernel.named import named
-from validation.kernel.unseen import FOURTH, SECOND, THIRD, bbr_files, unseen
+from validation.kernel.unseen import FIFTH, FOURTH, SECOND, THIRD, bbr_files, unseen
 
 SETS = {
     "drawn": drawn,
@@ -26,6 +26,7 @@ SETS = {
     "unseen": partial(unseen, SECOND),
     "third": partial(unseen, THIRD),
     "fourth": partial(unseen, FOURTH),
+    "fifth": partial(unseen, FIFTH),
     "bbr-files": bbr_files,
 }
 """Cells by the name of their set."""
