@@ -84,6 +84,9 @@ pub(crate) struct LinuxSender {
     recovery: Recovery,
     timer: Timer,
     pacer: Pacer,
+    /// True while a burst waits: only an ACK, data or the pacer has a kernel look at it again
+    /// (`tcp_write_xmit`).
+    deferred: bool,
     /// True if segments were sent since the last check of the window's usage.
     sent_some: bool,
     /// End of the last segment that was not full.
@@ -119,6 +122,7 @@ impl LinuxSender {
             recovery: Recovery::new(&options, config.sack),
             timer: Timer::new(Ticks::new(options.timer_ticks)),
             pacer: Pacer::new(),
+            deferred: false,
             sent_some: false,
             part_end: 0,
             last_sent: Instant::ZERO,
@@ -131,6 +135,7 @@ impl LinuxSender {
         if bytes == 0 || !self.supply.add(bytes) {
             return;
         }
+        self.deferred = false;
         if short {
             self.note_shortage();
         }
@@ -468,7 +473,8 @@ impl LinuxSender {
             return false;
         }
         let quantum = self.next_quantum(now);
-        if quantum.is_some_and(|quantum| self.is_deferred(now, quantum)) {
+        self.deferred |= quantum.is_some_and(|quantum| self.is_deferred(now, quantum));
+        if self.deferred {
             self.stop(now, self.room() < self.supply.permitted_beyond(self.board.flight().nxt()));
             return false;
         }
@@ -703,6 +709,7 @@ impl Half for LinuxSender {
     #[inline(always)] // called for every packet: a call costs as much as what it does
     fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         self.heard = self.heard.max(segment.ts_val);
+        self.deferred = false;
         if segment.syn {
             self.ecn.on_established(segment);
             return self.establish(now, segment);
@@ -779,6 +786,7 @@ impl Half for LinuxSender {
     fn handle_timeout(&mut self, now: Instant) {
         if self.pacer.on_time(now) {
             self.recovery.on_released();
+            self.deferred = false;
         }
         let Some(purpose) = self.timer.expire(now) else { return };
         if self.connection != Handshake::Established {

@@ -173,6 +173,40 @@ fn a_part_of_a_segment_leaves_at_the_edge_of_the_window() {
     assert!(lengths(500, 48 * MSS + 760, 49 * MSS).is_empty());
 }
 
+/// With room for one segment a burst waits for the next ACK, however late: no timer sends it.
+#[test]
+fn a_deferred_burst_waits_for_an_ack() {
+    let mut sender = with(10, |config| config.linux.get_or_insert_default().burst_deferral = true);
+    ack(&mut sender, 200, 1, &[], 100);
+    assert_eq!(sent(&mut sender, 200), [10, 11]);
+    ack(&mut sender, 200, 1, &[(2, 3)], 100);
+    assert!(sent(&mut sender, 200).is_empty());
+    sender.handle_timeout(ms(210));
+    assert!(sent(&mut sender, 210).is_empty());
+    ack(&mut sender, 210, 1, &[(2, 4)], 100);
+    assert_eq!(sent(&mut sender, 210), [12, 13]);
+}
+
+/// A tail loss probe and a retransmission leave while a burst waits, so that nothing waits forever.
+#[test]
+fn a_deferred_burst_holds_no_repair_back() {
+    let mut sender = with(10, |config| {
+        config.linux.get_or_insert_default().burst_deferral = true;
+        config.cwnd_max = Packets::new(10);
+    });
+    ack(&mut sender, 200, 1, &[], 100);
+    assert_eq!(sent(&mut sender, 200), [10]);
+    ack(&mut sender, 200, 2, &[], 100);
+    assert!(sent(&mut sender, 200).is_empty());
+    let mut on_timer = || {
+        let at = sender.poll_timeout().unwrap();
+        sender.handle_timeout(at);
+        sent(&mut sender, at.as_nanos() / 1_000_000)
+    };
+    assert_eq!(on_timer(), [11], "the probe");
+    assert_eq!(on_timer(), [2], "after the timeout");
+}
+
 /// Slow start by segments acknowledged: an ACK of two releases four.
 #[test]
 fn slow_start_counts_segments() {
