@@ -484,6 +484,55 @@ mod tests {
         assert_eq!(get("a", &kept.runs, half), 5);
     }
 
+    /// Refuses each request for memory of a scenario's setup, and then makes it after all.
+    #[test]
+    fn every_refused_allocation_of_a_scenario_gives_one_line() {
+        let mut files = crate::trace::InMemory::default();
+        files.insert("x.csv", "t_ns,d_ns\n0,5\n1000000,0\n2000000,5\n");
+        files.insert("d.csv", "time_s,delay_ms\n0,5\n1,6\n");
+        files.insert("p.csv", "name,bytes\na,100\nb,200\n");
+        files.insert("s.txt", "0.1\n0.2\n");
+        let trace = "[trace]\nfile = \"x.csv\"\n[link]\nwrap = true\n";
+        let drawn = "[channel]\nmodel = \"gilbert-elliott\"\nerasures = 0.1\nburst = 3\nrate = \"1 Mbit/s\"\n";
+        let node = "[network.links.w]\nfrom = \"a\"\nto = \"b\"\nduplex = true\n\
+                    leg = { rate = \"1 Mbit/s\", delay = \"5 ms\" }\n\
+                    [[flow]]\nfrom = \"a\"\nto = \"b\"\napplication = { type = \"file\", size = \"1 kB\" }\n\
+                    arrivals = { type = \"times\", file = \"s.txt\" }\n";
+        for text in [
+            format!("scheme = \"HARQ(10/12)\"\n{trace}"),
+            format!("scheme = \"ARQ\"\n{drawn}"),
+            format!("scheme = \"ARQ\"\nlink.live = true\n{drawn}"),
+            format!("{trace}delays = \"d.csv\"\n"),
+            format!("application = {{ type = \"page\", page = \"p.csv\" }}\n{trace}"),
+            node.to_owned(),
+        ] {
+            let text = format!("duration = \"200 ms\"\n{text}");
+            let registry = crate::Registry::new();
+            let scenario =
+                crate::scenario::Scenario::parse("x.toml", &text, &[], &registry).unwrap();
+            let cells = scenario.cells();
+            let whole = cells[0].setup(0, &Store::new(files.clone())).unwrap();
+            for request in 1.. {
+                let (store, budget) = (Store::new(files.clone()), Budget::refusing(request));
+                match cells[0].setup(0, &store.within(&budget)) {
+                    Ok(_) if budget.is_short() => panic!("{text}: made without memory"),
+                    Ok(_) => {
+                        assert!(request > 1, "{text}: asks for no memory");
+                        break;
+                    }
+                    Err(error) => {
+                        let line = error.to_string();
+                        assert!(line.contains("of memory in total, but the limit is"), "{line}");
+                        assert!(!line.contains('\n') && !budget.is_stopped(), "{line}");
+                    }
+                }
+                // The store kept nothing half-made.
+                let again = cells[0].setup(0, &store).unwrap();
+                assert_eq!(format!("{again:?}"), format!("{whole:?}"), "{text}");
+            }
+        }
+    }
+
     #[test]
     fn short_entries_count_at_least_their_description() {
         let cache = Cache::new(ROOM_OF_RUNS);
