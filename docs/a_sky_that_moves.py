@@ -7,16 +7,22 @@ The folder is that of `clift run examples/leo_sky.toml -o results/sky --no-plots
 from __future__ import annotations
 
 import csv
+import tomllib
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import study
 from pages import ROOT, put
 from study import plt
 
+import clift
+
 PAGE = ROOT / "docs/a-sky-that-moves.md"
 IMAGE = ROOT / "docs/images/a_sky_that_moves.svg"
 SKY = ROOT / "examples/leo_sky.csv"
+SCENARIO = ROOT / "examples/leo_sky.toml"
 SKIES = ("still", "delay", "overtaking", "rate", "all", "all_lossy")
 # Names in the figure, and colours (Okabe and Ito).
 CONTROLS = {
@@ -85,11 +91,57 @@ def table(cells: dict[tuple[str, str], dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def changes(sky: str, control: str) -> list[tuple[bool, float, float]]:
+    """Of the changes of the delay within ten runs of 60 s, which together pass the table once.
+
+    Whether the delay falls, and the goodput of the second and of the worst 100 ms of the second
+    after it, as shares of the goodput of the second before.
+    """
+    scenario = tomllib.loads(SCENARIO.read_text())
+    scenario["transport"] = {"congestion": control}
+    scenario["trace"] |= {"file": str(SKY)} | scenario.pop("vary")["sky"][sky]["trace"]
+    del scenario["runs"]
+    with SKY.open() as file:
+        delays = {
+            round(float(row["time_s"])): float(row["delay_ms"]) for row in csv.DictReader(file)
+        }
+    found = []
+    for run in range(10):
+        scenario["seed"] = run + 1
+        scenario["link"]["start"] = f"{60 * run} s"
+        series = clift.simulate(scenario).series().to_pydict()
+        sizes = [after - before for before, after in pairwise(series["bytes_in_order"])]
+        for at in (15, 30, 45):
+            before, after = sizes[10 * at - 10 : 10 * at], sizes[10 * at : 10 * at + 10]
+            falls = delays[60 * run + at] < delays[60 * run + at - 15]
+            found.append((falls, sum(after) / sum(before), 10 * min(after) / sum(before)))
+    return found
+
+
+def transients() -> str:
+    """A row for each sky without rates, direction and control."""
+    lines = [
+        "| sky | delay | control | second after | worst 100 ms | least of them |",
+        "|---" * 6 + "|",
+    ]
+    for sky in ("delay", "overtaking"):
+        for control, (label, _) in CONTROLS.items():
+            all_changes = changes(sky, control)
+            for falls, name in ((True, "falls"), (False, "rises")):
+                own = [(second, worst) for fell, second, worst in all_changes if fell == falls]
+                means = fmean(second for second, _ in own), fmean(worst for _, worst in own)
+                least = min(worst for _, worst in own)
+                row = f"| `{sky}` | {name} ({len(own)}) | {label} "
+                lines.append(row + f"| {means[0]:.2f} | {means[1]:.2f} | {least:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Draws and fills."""
     cells = goodputs(study.folder())
     draw(cells)
     put(PAGE, "results", table(cells))
+    put(PAGE, "transients", transients())
 
 
 if __name__ == "__main__":
