@@ -47,6 +47,8 @@ pub enum Stream {
     Reverse,
     /// Start times of the flows of the n-th source.
     Arrivals(u32),
+    /// Seed of a further terminal of the n-th link, counted from 0.
+    Terminal(u32, u32),
     /// Coefficients of the repair packets of the code around the n-th hop.
     Coding(u32),
     /// Draws of a user-defined scheme on the n-th link.
@@ -88,6 +90,7 @@ impl Seed {
             Stream::Proxy(flow, _) => (12, flow),
             Stream::Reverse => (13, 0),
             Stream::Arrivals(n) => (15, n),
+            Stream::Terminal(link, _) => (16, link),
             Stream::Coding(n) => (14, n),
             Stream::OwnScheme(n) => (20, n),
             Stream::OwnApplication(n) => (21, n),
@@ -97,8 +100,8 @@ impl Seed {
         key[..8].copy_from_slice(&self.0.to_le_bytes());
         key[8..12].copy_from_slice(&kind.to_le_bytes());
         key[12..16].copy_from_slice(&number.to_le_bytes());
-        if let Stream::Proxy(_, proxy) = stream {
-            key[16..20].copy_from_slice(&proxy.to_le_bytes());
+        if let Stream::Proxy(_, part) | Stream::Terminal(_, part) = stream {
+            key[16..20].copy_from_slice(&part.to_le_bytes());
         }
         ChaCha8Rng::from_seed(key)
     }

@@ -25,6 +25,7 @@ mod modem;
 mod multipath;
 mod networks;
 mod ntn;
+mod ntn_cell;
 mod ntn_control;
 mod ntn_laws;
 mod own_congestion_control;

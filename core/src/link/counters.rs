@@ -42,6 +42,24 @@ impl LinkCounters {
     pub fn pending(&self) -> u64 {
         self.offered - self.dropped - self.delivered - self.lost
     }
+
+    /// Those of two queues of a link together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            offered: self.offered + other.offered,
+            dropped: self.dropped + other.dropped,
+            delivered: self.delivered + other.delivered,
+            lost: self.lost + other.lost,
+            bytes_carried: self.bytes_carried + other.bytes_carried,
+            bytes_delivered: self.bytes_delivered + other.bytes_delivered,
+            lldus_taken: self.lldus_taken + other.lldus_taken,
+            lldus_delivered: self.lldus_delivered + other.lldus_delivered,
+            longest_queue: self.longest_queue.max(other.longest_queue),
+            overtaken: self.overtaken + other.overtaken,
+            held: self.held + other.held,
+            flushes: self.flushes + other.flushes,
+        }
+    }
 }
 
 /// Utilisation of a link (DESIGN section 8).

@@ -15,7 +15,7 @@ use crate::channel::lms;
 use crate::config::{Fault, first_changed_key, join};
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierConfig, CarrierOptions};
-use crate::scheme::ntn::{Decoder, NtnOptions, SoftCombining};
+use crate::scheme::ntn::{CellConfig, Decoder, NtnOptions, SoftCombining};
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration};
@@ -55,8 +55,8 @@ pub(super) struct OwnKind {
     header: bool,
     /// Reason why the link excludes a trace or channel; `None` if it allows one.
     channel: Option<&'static str>,
-    /// Reason why the link excludes another queue than drop-tail; `None` if it allows one.
-    queues: Option<&'static str>,
+    /// Whether the link has a queue for each terminal, which excludes another than drop-tail.
+    queues: fn(&Sections) -> bool,
     /// Returns the section, if it is given.
     given: fn(&Sections) -> Option<Arc<dyn LinkKind>>,
 }
@@ -68,7 +68,7 @@ static KINDS: [OwnKind; 4] = [
         units: "its own units and delay",
         header: false,
         channel: None,
-        queues: None,
+        queues: |_| false,
         given: |sections| boxed(&sections.hybrid),
     },
     OwnKind {
@@ -77,7 +77,7 @@ static KINDS: [OwnKind; 4] = [
         units: "its own blocks and delay",
         header: true,
         channel: None,
-        queues: None,
+        queues: |sections| sections.ntn.as_ref().is_some_and(NtnOptions::has_several),
         given: |sections| boxed(&sections.ntn),
     },
     OwnKind {
@@ -86,7 +86,7 @@ static KINDS: [OwnKind; 4] = [
         units: "no LLDUs and its own delay",
         header: false,
         channel: Some("makes its own channel from `preset` and `snr`"),
-        queues: None,
+        queues: |_| false,
         given: |sections| boxed(&sections.adaptive_harq),
     },
     OwnKind {
@@ -95,7 +95,7 @@ static KINDS: [OwnKind; 4] = [
         units: "its own slots and delay",
         header: false,
         channel: Some("makes the channels of its terminals from `loss` and `fades`"),
-        queues: Some("has a queue for each terminal"),
+        queues: |_| true,
         given: |sections| boxed(&sections.carrier),
     },
 ];
@@ -135,10 +135,13 @@ pub(super) fn own_kind(
         let cure = format!("does not apply to [{own}], which has {}; leave it out", row.units);
         return Err(Fault::of(&join(key, "link"), &name, cure));
     }
-    if let (Some(why), Some(usage)) = (row.queues, sections.link.as_ref().map(|link| &link.usage)) {
+    if let (true, Some(link)) = ((row.queues)(sections), &sections.link) {
+        let usage = &link.usage;
         let given = [("aqm", usage.aqm != Aqm::None), ("reorder", usage.reorder.is_some())];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-            let cure = format!("does not apply to [{own}], which {why}; leave it out");
+            let cure = format!(
+                "does not apply to [{own}], which has a queue for each terminal; leave it out"
+            );
             return Err(Fault::of(&join(key, "link"), name, cure));
         }
     }
@@ -328,6 +331,10 @@ impl LinkKind for NtnOptions {
             config.combining = Some(SoftCombining { rule, information, decoder });
         }
         config.check()?;
+        if self.has_several() {
+            let (options, flows) = (self.cell.clone(), Arc::clone(making.terminals));
+            return Ok(Arc::new(CellConfig { link: config, options, flows }));
+        }
         Ok(Arc::new(config))
     }
 }

@@ -236,6 +236,23 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 6: carrier.scheduler.spread: 1000 frames for each of 20000 terminals are over",
         ),
         (
+            "link.aqm = \"codel\"\n[ntn]\nterminals = 2",
+            "geo.toml line 1: link.aqm: does not apply to [ntn], which has a queue for each terminal; leave it out",
+        ),
+        ("ntn.terminals = 1001", "geo.toml line 1: ntn.terminals: 1001; give 1 to 1000"),
+        (
+            "[ntn]\nterminals = 2\n[channel]\nmodel = \"lms\"",
+            "geo.toml line 2: ntn.terminals: each terminal has its own random block errors; give 1, or",
+        ),
+        (
+            "[ntn]\nterminals = 2\nscheduler = { type = \"demand\" }",
+            "geo.toml line 3: ntn.scheduler: \"demand\" is of a [carrier]; leave it out: here `grants`",
+        ),
+        (
+            "[ntn]\nterminals = 2\nscheduler = { type = \"proportional fair\", memory = \"1 us\" }",
+            "geo.toml line 3: ntn.scheduler.memory: is shorter than a slot; give a longer time",
+        ),
+        (
             "ntn.delay = \"9000000000 s\"",
             "geo.toml line 1: ntn.delay: the propagation delay is over 2^59 ns (18 years); check the",
         ),

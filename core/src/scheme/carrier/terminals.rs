@@ -81,6 +81,12 @@ impl Terminals {
         }
     }
 
+    /// Sets how many bytes wait at a terminal.
+    pub(crate) fn set_waiting(&mut self, terminal: usize, bytes: u64) {
+        self.take(terminal, self.waiting[terminal]);
+        self.add(terminal, bytes);
+    }
+
     pub(super) fn set_room(&mut self, terminal: usize, bytes: u32) {
         self.room[terminal] = bytes;
     }

@@ -323,6 +323,13 @@ impl Default for NtnHeaders {
 type CheckedTime = (&'static str, &'static str, Duration, bool);
 
 impl NtnConfig {
+    /// The same over delays on the clock of a trace ([`Medium::on_clock`]).
+    pub(super) fn at_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
+        let propagation = self.propagation.on_clock(start, cycle);
+        let way_back = self.way_back.on_clock(start, cycle);
+        Self { propagation, way_back, ..self.clone() }
+    }
+
     /// Bytes of a transport block.
     pub fn tb(&self) -> Bytes {
         match &self.phy {
@@ -538,9 +545,7 @@ impl Medium for NtnConfig {
         start: Duration,
         cycle: Option<(Instant, Duration)>,
     ) -> Option<Arc<dyn Medium>> {
-        let propagation = self.propagation.on_clock(start, cycle);
-        let way_back = self.way_back.on_clock(start, cycle);
-        Some(Arc::new(Self { propagation, way_back, ..self.clone() }))
+        Some(Arc::new(self.at_clock(start, cycle)))
     }
 
     fn way_back(&self) -> Propagation {

@@ -123,6 +123,16 @@ impl Harq {
         self.repeating.is_some() || !self.again.is_empty()
     }
 
+    /// Blocks that the feedback asks for again.
+    pub(super) fn again(&self) -> u64 {
+        self.again.len() as u64
+    }
+
+    /// Whether a block is in the middle of its repetitions.
+    pub(super) fn is_repeating(&self) -> bool {
+        self.repeating.is_some()
+    }
+
     #[inline]
     pub(super) fn has_free(&self) -> bool {
         match self.mode {

@@ -178,9 +178,7 @@ impl Link for NtnLink {
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         let at = nanos(now);
         while self.out.is_empty() && self.step(at) {}
-        let event = self.out.pop_front()?;
-        self.tally.record(&event);
-        Some(event)
+        self.next_event()
     }
 
     fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
@@ -204,7 +202,7 @@ impl Instrument for NtnLink {
     }
 
     fn usage(&self, until: Instant) -> Usage {
-        let used = (self.harq.sent + self.harq.sent_again) as f64;
+        let used = self.used() as f64;
         let taken = self.backlog.blocks() as f64;
         let per_lldu = if taken > 0.0 { used / taken } else { 0.0 };
         let sent = self.harq.sent.max(1) as f64;
@@ -337,7 +335,7 @@ impl NtnLink {
 
     /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits,
     /// since it may still take a packet that is enqueued at `now`.
-    fn step(&mut self, now: i64) -> bool {
+    pub(super) fn step(&mut self, now: i64) -> bool {
         let Some((at, task)) = self.next().filter(|&(at, task)| match task {
             Task::Slot => at < now,
             _ => at <= now,
@@ -360,12 +358,73 @@ impl NtnLink {
             Task::SlotsEnd => self.slots_end = None,
             Task::Slot => self.use_slot(),
         }
+        self.settle(at);
+        true
+    }
+
+    /// What follows every task.
+    fn settle(&mut self, at: i64) {
         self.carry_poll(at);
         self.release(at);
         self.report(at);
         self.backlog.retire();
         self.schedule(at);
-        true
+    }
+
+    /// The next event of those that the tasks so far brought.
+    #[inline]
+    pub(super) fn next_event(&mut self) -> Option<LinkEvent> {
+        let event = self.out.pop_front()?;
+        self.tally.record(&event);
+        Some(event)
+    }
+}
+
+/// The link as one terminal of a cell, which decides who uses a slot.
+impl NtnLink {
+    /// When something is due next, and whether it is a slot.
+    pub(super) fn due(&self) -> Option<(i64, bool)> {
+        self.next().map(|(at, task)| (at, task == Task::Slot))
+    }
+
+    /// Bytes that wait for the slot at this instant, at least one; `None`: the link cannot use it.
+    pub(super) fn claim(&mut self, at: i64) -> Option<u64> {
+        self.scheduled.filter(|slot| slot.at == at)?;
+        if !self.wanted() || self.is_stalled() {
+            self.take_slot();
+            return None;
+        }
+        let again = self.harq.again() * u64::from(self.tb.0);
+        Some((again + self.rlc.volume(&self.backlog)).max(1))
+    }
+
+    /// Whether the slot belongs to a transmission that takes several in a row.
+    pub(super) fn is_repeating(&self) -> bool {
+        self.harq.is_repeating()
+    }
+
+    /// The link has the slot that it claimed.
+    pub(super) fn take_slot(&mut self) {
+        let Some(Slot { at, .. }) = self.scheduled else { return };
+        self.use_slot();
+        self.settle(at);
+    }
+
+    /// Another has it.
+    pub(super) fn pass_slot(&mut self) {
+        let Some(Slot { at, index }) = self.scheduled.take() else { return };
+        self.next_index = index + 1;
+        self.settle(at);
+    }
+
+    /// Slots used so far.
+    pub(super) fn used(&self) -> u64 {
+        self.harq.sent + self.harq.sent_again
+    }
+
+    /// Whether data waits only for a HARQ process.
+    pub(super) fn waits_for_process(&self) -> bool {
+        self.stalled_from.is_some()
     }
 }
 

@@ -13,6 +13,8 @@
 //! - **Uplink** (TS 38.321 sections 5.4.4, 5.4.5, 5.8.2): if asked for, new data needs grants,
 //!   which
 //!   requests, buffer status reports or a configuration bring.
+//! - **Cell** ([`CellConfig`]): terminals with a link each share the slots; a scheduler of
+//!   [carriers](crate::scheme::carrier) gives each slot to one that could use it.
 //! - **Handover** (TS 38.300 section 9.2.3.2): an interruption; MAC is reset, RLC and PDCP are
 //!   re-established, packets are forwarded.
 //! - **Control** ([`ControlErrors`]): grants may be missed, feedback may be missed or misread; off
@@ -59,6 +61,7 @@
 //! ```
 
 mod backlog;
+mod cell;
 mod combining;
 mod config;
 mod grants;
@@ -74,6 +77,7 @@ mod rlc_am;
 mod rlc_um;
 mod slots;
 
+pub use cell::{CellConfig, CellOptions};
 pub use combining::{Combining, Decoder, SoftCombining};
 pub use config::{
     AmConfig, Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,

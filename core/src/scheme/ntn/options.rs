@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Fault, first_changed_key, flatten_variants, parts};
 use crate::link::{Delays, Propagation, check_delays};
+use crate::scheme::ntn::cell::CellOptions;
 use crate::scheme::ntn::combining::Combining;
 use crate::scheme::ntn::config::{
     Asking, ControlErrors, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders, NtnPhy,
@@ -40,6 +41,9 @@ pub struct NtnOptions {
     /// Which slots an uplink may use.
     #[serde(flatten)]
     pub uplink: UplinkOptions,
+    /// Which terminals share the slots.
+    #[serde(flatten)]
+    pub cell: CellOptions,
     /// When the terminal changes its cell.
     #[serde(flatten)]
     pub mobility: MobilityOptions,
@@ -54,7 +58,7 @@ pub struct NtnOptions {
     pub headers: NtnHeaders,
 }
 
-parts!(NtnOptions { path, rlc, blocks, harq, uplink, mobility, control, pdcp, headers });
+parts!(NtnOptions { path, rlc, blocks, harq, uplink, cell, mobility, control, pdcp, headers });
 
 /// The preset of a 3GPP link, and its delays where they are not the preset's.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -229,7 +233,14 @@ impl NtnOptions {
             let cure = "`return_delay` and `return_delays` are alternatives; give one of them";
             return Err(Fault::new("return_delays", cure));
         }
-        self.over(None, delay.map(Into::into), return_delay.map(Into::into))?.check()?;
+        let link = self.over(None, delay.map(Into::into), return_delay.map(Into::into))?;
+        link.check()?;
+        if self.has_several() {
+            self.cell.carrier(&link)?;
+            if traced {
+                return Err(CellOptions::traced());
+            }
+        }
         let harq = &self.harq;
         let of_feedback = [
             ("processes", harq.processes.is_some()),
@@ -252,6 +263,11 @@ impl NtnOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether several terminals share its slots.
+    pub(crate) fn has_several(&self) -> bool {
+        self.cell.terminals > NonZeroU32::MIN
     }
 
     /// The fault of `combining` without mutual information of slots.
