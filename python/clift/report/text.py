@@ -427,7 +427,8 @@ def _explained(
     ):
         parts.append("no interval: too few runs to tell how far they spread")
     if any(len(cell.column(cell.primary)) < len(cell.values) for cell in cells):
-        parts.append("n of m runs: the other runs did not finish in time; the mean excludes them")
+        why = "what it measures did not end, or no flow came"
+        parts.append(f"n of m runs: the other runs have none ({why}); the mean excludes them")
     new = [part for part in parts if part not in said]
     said.update(new)
     return [fill(f"({'; '.join(new)})", WIDTH)] if new else []
