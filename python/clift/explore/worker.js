@@ -46,7 +46,7 @@ function unpacked(text, type) {
   return new Response(stream, { headers: { "Content-Type": type } });
 }
 
-/** The functions of a module, with files to name; a first thread is given both packed, passes them on, and makes a first run. */
+/** The functions of a module, with files to name; a first thread is given both packed, passes them on, and makes a first run, unless it is asked already. */
 async function begun({ module, packed, files, first }) {
   if (packed) {
     const compiled = WebAssembly.compileStreaming(unpacked(packed, "application/wasm"));
@@ -57,20 +57,23 @@ async function begun({ module, packed, files, first }) {
   const engine = new WebAssembly.Instance(module, {}).exports;
   for (const [name, content] of files) addFile(engine, name, content);
   // What is wrong with it, a run that is asked for tells.
-  try { if (first) ask(engine, "clift_run", first); } catch { /* see above */ }
+  try { if (first && !isAsked) ask(engine, "clift_run", first); } catch { /* see above */ }
   return engine;
 }
 
-let beginning = null;
+let beginning = null, isAsked = false;
+function begin(needed) {
+  beginning = begun(needed);
+  beginning.catch(error => postMessage({ failed: error.message }));
+}
+
 if (typeof onmessage !== "undefined") onmessage = async ({ data }) => {
-  if (data.files) {
-    beginning = begun(data);
-    return beginning.catch(error => postMessage({ failed: error.message }));
-  }
-  const engine = await beginning, begin = performance.now();
+  if (data.files) return begin(data);
+  isAsked = true;
+  const engine = await beginning, start = performance.now();
   try {
     const answer = ask(engine, data.name, data.request);
-    postMessage({ answer, ms: performance.now() - begin });
+    postMessage({ answer, ms: performance.now() - start });
   } catch (error) {
     postMessage({ fault: fault(engine) || `the simulator stopped: ${error.message}` });
   }
