@@ -8,7 +8,7 @@ const SIDES = ["A", "B"];
 /** @type {(id: string) => any} */
 const by = id => document.getElementById(id);
 // A run shows its beginning first, if the whole takes longer than this (ms).
-const PROMPT = 40;
+const PROMPT = 25;
 // A slider rests that has not moved for so long (ms).
 const REST = 150;
 // What the first part of a run may take (ms), so that a drag of a slider redraws many times a second.
