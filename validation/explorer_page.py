@@ -2,12 +2,12 @@
 
     python validation/explorer_page.py [PAGE.html ...]
 
-Pages that are given (`clift explore --save`) are opened in turns, so that a busy machine slows all of
-them alike. Each is opened from disk in headless Chromium (Debian's, by Playwright): as it is, and with
-a link to a setting whose result it does not carry. Then a slider moves for three seconds, a step
-in each frame. Times are medians, in ms since the page has loaded (`loadEventEnd`); those that begin with
-`from_start` count from the start of the navigation. The processor time of a redraw stands beside: on a
-busy machine only that says something of the page.
+Pages that are given (`clift explore --save`) are opened in turns, so that a busy machine slows all
+of them alike. Each is opened from disk in headless Chromium (Debian's, by Playwright): as it is
+(`carried`), and with a link to a setting whose result it does not carry (`asked`). Then a slider
+moves for three seconds, a step in each frame. Times are medians, in ms since the page has loaded
+(`loadEventEnd`), or where the name says so from the start of the navigation. The processor time of
+the page's thread stands beside: on a busy machine only that says something of the page.
 """
 
 from __future__ import annotations
