@@ -20,6 +20,7 @@ from typing import Any
 import clift
 from clift.campaign.statistics import Estimate
 from clift.diagnosis.replay import Edits, behind, bursts, effect, replay
+from clift.report.text import limits
 
 # Relative difference that rounding to bits and to floating point may make.
 ROUNDING = 1e-9
@@ -109,6 +110,28 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
     return found_
 
 
+# Causes of a budget that tables name; what else is idle is congestion control there.
+NAMED = {"application": "application", "receive_window": "receive window"}
+# Causes of used slots.
+USED = {"erased", "repair", "given_up", "padding", "fade", "headers", "duplicate", "lost_later"}
+USED |= {"unfinished"}
+
+
+def beside_tables(run: clift.Run) -> tuple[float, bool]:
+    """How far `limited by` is from the budget, and whether both have the same largest share."""
+    summary, found = run.summary(), run.why()
+    waits = summary["share_application_limited"], summary["share_window_limited"]
+    short = limits(*waits, summary["links"][0]["share_used"])
+    whole = dict.fromkeys(short, 0.0)
+    whole["link"] = found["goodput_kbps"] / found["capacity_kbps"]
+    for part in found["budget"]:
+        cause = part["cause"]
+        name = "link" if cause in USED else NAMED.get(cause, "congestion control")
+        whole[name] += part["kbps"] / found["capacity_kbps"]
+    off = max(abs(short[name] - whole[name]) for name in short)
+    return off, max(short, key=short.__getitem__) == max(whole, key=whole.__getitem__)
+
+
 # How far an estimate may be from what a run gains over the draws.
 CLOSE = 0.2
 
@@ -150,6 +173,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--causes", type=int, default=200, help="0: only whether budgets add up")
     parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--tables", type=int, default=0, help="runs beside `limited by` of tables")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # notes of runs
@@ -162,9 +186,27 @@ def main() -> int:
             faults += 1
             print(f"run {number}: the budget does not add up: {run.scenario!r}")
     print(f"{given.runs - faults} of {given.runs} budgets add up to the capacity")
+    tables(draw, given.tables)
     if given.causes:
         compare(draw, given.causes, given.draws)
     return 1 if faults else 0
+
+
+def tables(draw: random.Random, wanted: int) -> None:
+    """Prints how far `limited by` of tables is from the budget, for files and for other data."""
+    found: dict[str, list[tuple[float, bool]]] = {"files": [], "other data": []}
+    for _ in range(wanted):
+        run = clift.simulate(drawn(draw, ("newreno", "cubic", "hybla", "bbr")))
+        is_file = run.scenario.tree.get("application", {}).get("type") == "file"
+        found["files" if is_file else "other data"].append(beside_tables(run))
+    for what, some in found.items():
+        if some:
+            offs = sorted(off for off, _ in some)
+            print(
+                f"{what}: `limited by` of {len(some)} runs is off the budget by "
+                f"{offs[len(offs) // 2]:.2%} of the capacity in the median, {offs[-1]:.1%} at "
+                f"most; {sum(same for _, same in some)} have the same largest share"
+            )
 
 
 def compare(draw: random.Random, wanted: int, draws: int) -> None:

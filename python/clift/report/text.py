@@ -371,22 +371,32 @@ def limited_by(cell: Cell) -> str:
     """
     if cell.scenario is not None and cell.scenario.config["network"] is not None:
         return ""
-    names = {"application": "share_application_limited", "receive window": "share_window_limited"}
-    found = {what: cell.estimate(name) for what, name in names.items()}
-    shares = {what: one.mean for what, one in found.items() if one is not None}
-    if len(shares) < len(names):
+    application, window = map(cell.estimate, ("share_application_limited", "share_window_limited"))
+    if application is None or window is None:
         return ""
-    shares["congestion control"] = max(0.0, 1 - sum(shares.values()))
     link = _tightest(cell)
-    if (used := cell.estimate(f"links.{link}.share_used")) is not None:
-        shares = {what: share * (1 - used.mean) for what, share in shares.items()}
-        shares["link"] = used.mean
+    used = cell.estimate(f"links.{link}.share_used")
+    shares = limits(application.mean, window.mean, used.mean if used is not None else None)
     ranked = sorted(shares.items(), key=lambda one: -one[1])
     text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
     padding = cell.estimate(f"links.{link}.share_padding")
     if padding is not None and padding.mean > _PADDED:
         text += f"; padding takes {100 * padding.mean:.0f} % of the link"
     return text
+
+
+def limits(application: float, window: float, used: float | None) -> dict[str, float]:
+    """What limited a flow, from its waits and the share of the link's slots that were used.
+
+    Example:
+        >>> limits(0.5, 0.25, used=0.5)
+        {'application': 0.25, 'receive window': 0.125, 'congestion control': 0.125, 'link': 0.5}
+    """
+    shares = {"application": application, "receive window": window}
+    shares["congestion control"] = max(0.0, 1 - sum(shares.values()))
+    if used is None:
+        return shares
+    return {what: share * (1 - used) for what, share in shares.items()} | {"link": used}
 
 
 def _figure(value: float | None, scale: float) -> str:
