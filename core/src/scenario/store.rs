@@ -507,7 +507,7 @@ mod tests {
             node.to_owned(),
         ] {
             let text = format!("duration = \"200 ms\"\n{text}");
-            let registry = crate::Registry::new();
+            let registry = crate::config::Registry::new();
             let scenario =
                 crate::scenario::Scenario::parse("x.toml", &text, &[], &registry).unwrap();
             let cells = scenario.cells();
