@@ -212,7 +212,8 @@ def test_a_study_and_a_trace_of_ones_own_are_used(
         trace
     )
     opened.page.locator("#file").set_input_files(trace)
-    opened.page.locator("#state-A", has_text="whole run").wait_for()
+    # Until the file is read, the page shows the runs before it.
+    opened.page.wait_for_url(lambda url: "mine.csv" in url)
     settled(opened)
     [text, _] = texts(opened)
     assert 'file = "mine.csv"' in text
