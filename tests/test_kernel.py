@@ -77,6 +77,7 @@ def test_a_kernel_in_virtual_time_and_the_engine_side_by_side(kept: str, number:
         ("controls", 0.5, 2_000_000),
         ("third", 0.9, 1_000_000),
         ("fourth", 0.9, 1_000_000),
+        ("fifth", 0.9, 1_000_000),
         ("named", 1, 5_000_000),
         pytest.param("virtual", 0.9, 5_000_000, marks=pytest.mark.long),
         pytest.param("controls", 0.75, 5_000_000, marks=pytest.mark.long),
@@ -87,6 +88,14 @@ def test_the_slow_cells_in_virtual_time_hold(kept: str, share: float, fastest: i
     off = [it.cell.label for it in compared if it.faults]
     assert len(compared) >= 2
     assert len(off) <= (1 - share) * len(compared), off
+
+
+def test_the_defaults_agree_with_a_kernel_of_a_fine_clock():
+    """Three of these cells are off beside a kernel with 250 ticks per second."""
+    kept = beside.KEPT["fifth-fine"]
+    compared = beside.compare(kept, lambda cell: cell.rate_bps <= 1_000_000, linux={})
+    assert len(compared) == 18
+    assert [it.cell.label for it in compared if it.faults] == []
 
 
 def test_westwoods_cells_hold():
