@@ -470,7 +470,7 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
     try:
         # A device may have no end, and a FIFO no writer.
         if file.exists() and not file.is_file():
-            raise ScenarioError(f"path {file}: not a regular file; {cure}")
+            raise ValueError("not a regular file")
         content = file.read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
