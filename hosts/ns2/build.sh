@@ -16,10 +16,13 @@ source=$made/ns-2.35
 if ! test -e "$source/link/delay.h"; then
 	fetch=$PWD/$made/fetch
 	mkdir -p "$fetch/lists/partial"
-	site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 2>/dev/null | head -n 1)
-	test -n "$site" || skip "apt names no Debian site to fetch the source of ns-2 from"
 	suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	echo "deb-src $site $suite main" > "$fetch/sources.list"
+	# The first site and its components: ns-2 is in another one in Ubuntu than in Debian.
+	site=$(apt-get indextargets --format '$(SITE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
+		awk -v suite="$suite" 'NR == 1 { site = $1 } $1 == site && !seen[$2]++ { parts = parts " " $2 }
+			END { if (NR) print site, suite parts }')
+	test -n "$site" || skip "apt knows no site to fetch the source of ns-2 from (apt-get update)"
+	echo "deb-src $site" > "$fetch/sources.list"
 	apt() {
 		apt-get -qq -o Dir::Etc::sourcelist="$fetch/sources.list" -o Dir::Etc::sourceparts=/dev/null \
 			-o Dir::State::lists="$fetch/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
