@@ -31,6 +31,7 @@ from typing import Literal, NotRequired, TypedDict
 # Whole numbers have no unit or count something; values with a name are another kind.
 WHOLE = ("", "bytes", "packets")
 KINDS = {
+    "mean_completion_s": "float",
     "fairness": "float",
     "segments_by_retransmissions": "list[int]",
     "completion_s": "float | None",
@@ -63,7 +64,7 @@ KINDS = {
 }
 # Keys that exist only with certain applications.
 SOMETIMES = ("page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled")
-SOMETIMES += ("conference_rate_kbps", "share_frozen")
+SOMETIMES += ("conference_rate_kbps", "share_frozen", "mean_completion_s")
 # Place in the catalogue, name of the type, what it is, and keys beside those of the catalogue.
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),

@@ -77,7 +77,11 @@ def test_a_picture_has_every_node_once_even_in_a_circle() -> None:
 @pytest.mark.parametrize(
     ("application", "part", "count"),
     [
-        ('{ type = "request", request = "200 B", response = "10 kB", pause = "1 s" }', "requests", 7),
+        (
+            '{ type = "request", request = "200 B", response = "10 kB", pause = "1 s" }',
+            "requests",
+            7,
+        ),
         ('{ type = "conference" }', "conference", None),
         ('{ type = "video", ladder = ["1 Mbit/s"] }', "video", None),
     ],
@@ -147,3 +151,15 @@ to = 'b'
 {end}
 {flow}
 """
+
+
+def test_a_run_of_several_files_has_the_mean_of_their_times() -> None:
+    """At a gap of 500 ms some 20 files complete, and the last may not."""
+    flow = """application = { type = 'file', size = '100 kB' }
+arrivals = { type = 'poisson', gap = '500 ms' }"""
+    text = _ENDING.format(end="end = '10 s'", flow=flow)
+    summary = clift.simulate(clift.Scenario.parse(text)).summary()
+    times = [flow["completion_s"] for flow in summary["flows"] if flow["completion_s"] is not None]
+    assert len(times) > 5
+    assert summary["mean_completion_s"] == pytest.approx(sum(times) / len(times))
+    assert summary["completion_s"] in (None, max(times))

@@ -46,9 +46,10 @@ class LandMobile(Described):
             unless given (36 ms; its 1 ms).
         branches: Number of instants over which the interleaver spreads a code word, up to 1000; 0
             for evenly.
-        environment: The states along the road. An environment replaces the calibration of the
-            preset (no offset, even spreading). One of `urban`, `suburban`, `rural-wooded`,
-            `village`, `residential`, `open`, `intermediate-tree-shadowed`, `heavy-tree-shadowed`.
+        environment: The states along the road. They replace the calibration of the preset (no
+            offset, even spreading), as `loo` and `trees` do. One of `urban`, `suburban`, `rural-
+            wooded`, `village`, `residential`, `open`, `intermediate-tree-shadowed`, `heavy-tree-
+            shadowed`.
         model: The model of the environment. Default: the one that has it, P.681 if both do. One of
             `p681`, `perez-fontan`.
         elevation_deg: Elevation of the satellite in the environment; default 40 deg.

@@ -416,6 +416,8 @@ class Summary(TypedDict):
     completion_acked_s: float | None
     """Time from the first segment sent to the last acknowledgement at the sender, for the
     slowest flow."""
+    mean_completion_s: NotRequired[float]
+    """Mean of these times over the flows that completed; only if several did."""
     page_load_s: NotRequired[float | None]
     """Time from the start of a page to the arrival of its last object, mean over the pages
     of the run; missing if a page is incomplete."""
@@ -438,7 +440,7 @@ class Summary(TypedDict):
     """Time in freezes as a share of the time from the first picture on, mean over the
     conferences of the run."""
     fairness: float
-    """Jain's index over the flows' goodputs."""
+    """Jain's index over the goodputs of the flows that began."""
     bytes_in_order: int
     """In-order payload at the receiver, bytes."""
     ip_bytes_sent: int

@@ -149,7 +149,7 @@ fn quantiles<const N: usize>(
 ) -> Option<[Duration; N]> {
     let found = match totals.count {
         0 => return None,
-        // So many are never folded.
+        // This many are never folded.
         count if count < EXACT as u64 => {
             let rank = |q: f64| (libm::ceil(q * count as f64) as usize).clamp(1, count as usize);
             of_ranks(parts, totals, qs.map(|q| rank(q) - 1))
