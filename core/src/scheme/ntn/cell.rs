@@ -1,7 +1,7 @@
 //! Terminals that share the slots of a 3GPP link: each has its own HARQ, RLC and PDCP, its own queue
 //! and its own block errors; a scheduler gives each slot to one of them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -138,7 +138,7 @@ struct Cell {
     plan: Vec<Option<u32>>,
     planned: Option<u64>,
     /// Numbers of the packets in the cell among all that it admitted.
-    orders: HashMap<PacketId, u64>,
+    orders: BTreeMap<PacketId, u64>,
     admitted: u64,
     out: VecDeque<LinkEvent>,
     /// Length of a slot.
@@ -173,7 +173,7 @@ impl Cell {
             plan: vec![None; scheduler.slots()],
             scheduler,
             planned: None,
-            orders: HashMap::new(),
+            orders: BTreeMap::new(),
             admitted: 0,
             out: VecDeque::new(),
             slot,
