@@ -388,3 +388,10 @@ def test_link_traces_from_arrays_are_checked_and_taken_by_value() -> None:
     for keys, expected in bad:
         with pytest.raises(clift.TraceError, match=expected):
             clift.LinkTrace([0, 10, 20], [5, 0, 5], **({"rtt_ms": 1} | keys))
+
+
+def test_a_panic_of_the_parquet_crate_is_an_error_in_one_line(capfd) -> None:
+    with pytest.raises(clift.CliftError, match="its content contradicts itself") as refused:
+        clift.read_trace(DATA / "no_dictionary.parquet")
+    assert "\n" not in str(refused.value)
+    assert capfd.readouterr().err == ""

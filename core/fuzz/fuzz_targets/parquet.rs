@@ -1,3 +1,7 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| clift_fuzz::parquet(data));
+// Without `enable` a panic that the reader catches ends the process.
+libfuzzer_sys::fuzz_target!(
+    init: clift::trace::parquet::enable(),
+    |data: &[u8]| clift_fuzz::parquet(data)
+);

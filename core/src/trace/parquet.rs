@@ -5,6 +5,7 @@
 //! copy, so that a trace occupies memory once. Files may be compressed with snappy, zstd or LZ4;
 //! gzip and brotli are refused, because the unpacked size of their pages is not bounded.
 
+use std::cell::Cell;
 use std::io::SeekFrom;
 use std::io::{self, Cursor, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -73,8 +74,17 @@ static ENABLED: OnceLock<(Reads, Writes)> = OnceLock::new();
 /// parquet::enable();
 /// assert!(missing().contains("cannot be opened"));
 /// ```
+///
+/// Panics of that crate, which damaged files cause, are errors of the file from then on, and no longer
+/// printed.
 pub fn enable() {
     ENABLED.get_or_init(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |about| {
+            if !READING.get() {
+                usual(about);
+            }
+        }));
         (
             |how, input| {
                 input.parsed_anywhere(&how.file, |file| read_within(file, how.lldu, input.budget))
@@ -83,6 +93,12 @@ pub fn enable() {
         )
     });
 }
+
+thread_local! {
+    /// Whether this thread reads a file, so that a panic is caught.
+    static READING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Rows per row group when writing.
 const ROW_GROUP: usize = 1 << 20;
 /// Rows read at a time.
@@ -118,7 +134,9 @@ fn read_within(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     // The parquet crate trusts the content of some pages, so that damaged files may make it panic.
+    READING.set(true);
     let read = panic::catch_unwind(AssertUnwindSafe(|| read_whole(source, lldu, budget)));
+    READING.set(false);
     read.unwrap_or_else(|_| Err(damage("its content contradicts itself")))
 }
 
