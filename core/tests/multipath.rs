@@ -314,6 +314,21 @@ fn a_path_without_data_costs_the_path_scheduler() {
     assert_eq!(first.bits(Cause::Scheduler), 0, "{first:?}");
 }
 
+/// The edge of a subflow's window cuts a segment here, whose rest leaves in a packet with data that do
+/// not follow it.
+#[test]
+fn a_packet_with_parts_of_two_segments_loses_no_data() {
+    let loss = Loss::Random(Probability::new(0.012842065620803447).unwrap());
+    let hops = vec![leg(536, 45, 33, loss), plain(839, 58, 5)];
+    let window = Some(Size(140_456));
+    let size = Size(230_233);
+    let mut flow = flow("newreno", File { size });
+    let tcp = TcpConfig { receive_window: window, ..tcp("newreno") };
+    let scheduler = "round robin".parse().unwrap();
+    flow.transport = Arc::new(Multipath { tcp, paths: 2, scheduler });
+    assert_eq!(outcome(&over(hops, flow, 400)).flows[0].bytes_in_order, size.0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

@@ -50,7 +50,12 @@ impl Outbox {
 
     /// Attaches contents to the packet last returned by [`Outbox::draft`].
     pub fn attach(&mut self, contents: Contents) {
-        let number = self.draft as usize;
+        self.attach_to(self.draft, contents);
+    }
+
+    /// Attaches contents to the packet with this number.
+    pub(crate) fn attach_to(&mut self, number: u32, contents: Contents) {
+        let number = number as usize;
         if self.contents.len() <= number {
             self.contents.resize_with(number + 1, || None);
         }

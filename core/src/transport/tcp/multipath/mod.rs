@@ -29,6 +29,13 @@ pub use scheduler::{
     BuildScheduler, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState, Waiting,
 };
 
+/// Which data bytes of a subflow are (RFC 8684 section 3.3.1): the first byte of the subflow, the first
+/// of the data, and the byte after the last.
+type Mapping = (u64, u64, u64);
+
+/// Those of a packet that ends one segment of the data and begins another, as its contents.
+type Mappings = Vec<Mapping>;
+
 /// TCP over several paths.
 ///
 /// ```

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::{Mapping, Mappings};
 use crate::transport::tcp::shared::reassembly::Reassembly;
 use crate::transport::{
     Chunk, Contents, Endpoint, Limit, Outbox, Packet, PathReport, Received, Report, Window,
@@ -25,7 +26,7 @@ struct Path {
     end: Box<dyn Endpoint>,
     /// Segments that arrived and that the subflow has not delivered yet: first byte of the subflow,
     /// first and last byte of the data; by first byte.
-    segments: VecDeque<(u64, u64, u64)>,
+    segments: VecDeque<Mapping>,
 }
 
 impl MultipathReceiver {
@@ -44,15 +45,16 @@ impl MultipathReceiver {
 impl Path {
     /// A segment arrives at the subflow; the data sequence signal says which data it carries (RFC
     /// 8684 section 3.3.1).
-    fn note(&mut self, packet: &Packet) {
-        let seq = packet.segment.seq;
-        if seq < self.end.delivered() {
+    fn note(&mut self, (seq, start, end): Mapping) {
+        // A part of it may have been delivered with other bounds.
+        let known = self.end.delivered().saturating_sub(seq);
+        let mapping = (seq + known, start + known, end);
+        if mapping.1 >= end {
             return;
         }
-        let place = self.segments.partition_point(|segment| segment.0 < seq);
-        if self.segments.get(place).is_none_or(|segment| segment.0 != seq) {
-            let end = packet.start + u64::from(packet.len);
-            self.segments.insert(place, (seq, packet.start, end));
+        let place = self.segments.partition_point(|segment| segment.0 < mapping.0);
+        if self.segments.get(place) != Some(&mapping) {
+            self.segments.insert(place, mapping);
         }
     }
 }
@@ -74,15 +76,22 @@ impl Endpoint for MultipathReceiver {
 
     fn handle(&mut self, now: Instant, packet: &Packet, contents: Option<Contents>) -> Received {
         let path = &mut self.paths[usize::from(packet.path)];
-        if packet.len > 0 {
-            path.note(packet);
-        }
-        let refused = match path.end.handle(now, packet, contents) {
+        let whole = (packet.segment.seq, packet.start, packet.start + u64::from(packet.len));
+        let several = contents.and_then(|contents| contents.downcast::<Mappings>().ok());
+        let parts = match &several {
+            Some(several) => several.as_slice(),
+            None if packet.len > 0 => std::slice::from_ref(&whole),
+            None => &[],
+        };
+        parts.iter().for_each(|&part| path.note(part));
+        let refused = match path.end.handle(now, packet, None) {
             Received::Data { in_vain, .. } => in_vain,
             Received::Ack(_) => true,
         };
-        let end = packet.start + u64::from(packet.len);
-        let is_new = packet.len == 0 || add(&mut self.seen, self.next, packet.start, end);
+        let mut is_new = packet.len == 0;
+        for &(_, start, end) in parts {
+            is_new |= add(&mut self.seen, self.next, start, end);
+        }
         let in_vain = refused || !is_new;
         let delivered = path.end.delivered();
         while let Some(&(_, start, end)) =

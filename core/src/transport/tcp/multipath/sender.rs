@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::Multipath;
 use super::scheduler::{PathScheduler, PathState, Waiting};
+use super::{Mappings, Multipath};
 use crate::transport::{
     Chunk, Contents, Endpoint, EndpointChange, Limit, Outbox, Packet, PathReport, Received, Report,
     Window,
@@ -178,11 +178,15 @@ impl MultipathSender {
             let packet = &mut outbox[id];
             packet.path = number as u8;
             if packet.len > 0 {
-                let seq = packet.segment.seq;
+                let (seq, end) = (packet.segment.seq, packet.segment.seq + u64::from(packet.len));
                 let at = path.segments.partition_point(|segment| segment.seq <= seq);
-                let segment = &mut path.segments[at.saturating_sub(1)];
+                let at = at.saturating_sub(1);
+                let segment = &mut path.segments[at];
                 packet.start = segment.start + (seq - segment.seq);
                 packet.first_sent = *segment.first_sent.get_or_insert(packet.first_sent);
+                if end > segment.seq + segment.len {
+                    outbox.attach_to(id, Box::new(path.mappings(at, seq, end)));
+                }
             }
         }
         timeout
@@ -309,6 +313,18 @@ impl MultipathSender {
 }
 
 impl Path {
+    /// Which data the bytes `seq..end` of the subflow are, from the segment at `at` on. A segment that
+    /// the edge of a window cuts leaves in two parts, the second together with the segment after it.
+    fn mappings(&self, at: usize, seq: u64, end: u64) -> Mappings {
+        let those = self.segments.range(at..).take_while(|segment| segment.seq < end);
+        let each = those.map(|segment| {
+            let from = seq.max(segment.seq);
+            let start = segment.start + (from - segment.seq);
+            (from, start, start + (end.min(segment.seq + segment.len) - from))
+        });
+        each.collect()
+    }
+
     /// The segments that the subflow has acknowledged are at the receiver.
     fn forget_acknowledged(&mut self) {
         let acked = self.end.acknowledged().unwrap_or(0);
