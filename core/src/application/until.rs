@@ -97,7 +97,8 @@ impl Traffic for Stopping {
         self.traffic.arrived(now, what);
     }
 
-    /// The rates of a flow that has not completed refer to the time in which it sent.
+    /// The rates of a flow that has not completed refer to the time until then, or until its last data
+    /// arrive.
     fn end(&self) -> Option<Instant> {
         Some(self.end)
     }

@@ -17,7 +17,8 @@ pub struct FlowMetrics {
     pub name: Option<Arc<str>>,
     /// Start time.
     pub start: Instant,
-    /// End time: that of its completion, else that of the run.
+    /// End time: that of its completion; else, of an application that stops, the time of the last data
+    /// that arrived; else that of the run.
     pub end: Instant,
     /// In-order payload bytes at the receiver.
     pub bytes_in_order: u64,

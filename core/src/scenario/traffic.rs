@@ -73,7 +73,8 @@ pub struct Flow {
     pub count: u32,
     /// Start time; with `arrivals`, that of the arrival process.
     pub start: Duration,
-    /// Time at which the application stops sending: unlimited data, messages and voice. With
+    /// Time at which the application stops: unlimited data, messages, voice and sessions without an end
+    /// (requests, a conference, a video). What arrives later counts with its time. With
     /// `arrivals`, the time at which the arrival process ends; flows that have begun go on.
     pub end: Option<Duration>,
     /// Arrival process: each source starts a flow at each arrival, from `start` to `end`, or to the
