@@ -392,6 +392,6 @@ def test_link_traces_from_arrays_are_checked_and_taken_by_value() -> None:
 
 def test_a_panic_of_the_parquet_crate_is_an_error_in_one_line(capfd) -> None:
     with pytest.raises(clift.CliftError, match="its content contradicts itself") as refused:
-        clift.read_trace(DATA / "no_dictionary.parquet")
+        clift.read_trace(DATA / "damaged/no_dictionary.parquet")
     assert "\n" not in str(refused.value)
     assert capfd.readouterr().err == ""
