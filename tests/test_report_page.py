@@ -458,8 +458,9 @@ def test_the_numbers_of_a_plot_stand_beside_it(opened: Opened, folder: Path) -> 
         page.locator("#inside-choice").get_by_label(name, exact=True).select_option(index=1)
     assert f"{float(f'{most:.4g}'):g}" in str(figure.locator("figcaption p").text_content())
     figure.locator("summary").click()
-    shown = figure.locator("tbody td:nth-child(3)").all_text_contents()
-    assert len(shown) > 10
+    cells = figure.locator("tbody td:nth-child(3)")
+    cells.nth(10).wait_for()
+    shown = cells.all_text_contents()
     known = {float(f"{row['cwnd_packets']:.7g}") for row in series if row["cell"] == 0}
     assert {float(text) for text in shown} <= known
 
