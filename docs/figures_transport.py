@@ -91,7 +91,7 @@ def engine() -> Figure:
         box(axes, x, 12.5, 12, 4.6, f"{name}\nnext: {time}", RED if first else GREY)
         arrow(axes, (x + 6, 12.5), (36 + (x - 29) * 0.16, 7.6), RED if first else GREY)
     axes.text(0.8, 18.4, "each part shows only its next event:", color=GREY)
-    box(axes, 24, 2.4, 24, 5.2, "agenda (tournament tree):\nthe earliest event wins", GREY)
+    box(axes, 24, 2.4, 24, 5.2, "agenda (sorted groups):\nthe earliest event wins", GREY)
     arrow(axes, (48, 5), (56, 5), RED)
     axes.text(56.7, 5, "11.3 ms: the link\nhandles its event", color=RED, va="center")
     return figure

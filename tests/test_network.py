@@ -29,6 +29,21 @@ name = "cross"
 from = "b"
 to = "c"
 """
+# A flow that may end.
+ENDING = """
+duration = '30 s'
+[network.links.l]
+from = 'a'
+to = 'b'
+leg = {{ rate = '10 Mbit/s', delay = '20 ms', queue = '50 packets' }}
+duplex = true
+[[flow]]
+name = 'f'
+from = 'a'
+to = 'b'
+{end}
+{flow}
+"""
 
 
 def test_a_summary_and_its_numbers_name_flows_and_links() -> None:
@@ -90,7 +105,7 @@ def test_a_session_stops_at_its_end(application: str, part: str, count: int | No
     protocol = "udp" if part == "conference" else "tcp"
     flow = f"transport.protocol = '{protocol}'\napplication = {application}"
     stopped, whole = (
-        clift.simulate(clift.Scenario.parse(_ENDING.format(end=end, flow=flow))).summary()
+        clift.simulate(clift.Scenario.parse(ENDING.format(end=end, flow=flow))).summary()
         for end in ("end = '7 s'", "")
     )
     [stopped], [whole] = stopped["flows"], whole["flows"]
@@ -106,7 +121,7 @@ def test_a_session_stops_at_its_end(application: str, part: str, count: int | No
 @pytest.mark.parametrize("protocol", ["tcp", "quic"])
 def test_unlimited_data_stop_at_the_end_of_the_flow(protocol: str) -> None:
     flow = f"transport.protocol = '{protocol}'\napplication.type = 'bulk'"
-    text = _ENDING.format(end="end = '3 s'", flow=flow)
+    text = ENDING.format(end="end = '3 s'", flow=flow)
     [flow] = clift.simulate(clift.Scenario.parse(text)).summary()["flows"]
     # What was sent by then drains through a queue of 50 packets in 60 ms; QUIC holds 16 KiB more.
     assert 2.5 * 10e6 / 8 < flow["bytes_in_order"] < 3.1 * 10e6 / 8 + 2**14
@@ -117,7 +132,7 @@ def test_goodput_after_the_end_counts_with_its_time() -> None:
     """At ten times the rate of the link, data arrive until the queue is empty."""
     rate = "{ type = 'constant rate', rate = '100 Mbit/s', message = '1000 B' }"
     flow = f"transport.protocol = 'udp'\napplication = {rate}"
-    text = _ENDING.format(end="end = '1 s'", flow=flow).replace("'50 packets'", "'unlimited'")
+    text = ENDING.format(end="end = '1 s'", flow=flow).replace("'50 packets'", "'unlimited'")
     [flow] = clift.simulate(clift.Scenario.parse(text)).summary()["flows"]
     # 1000 of 1028 bytes of each packet are the application's, and the first takes 20 ms.
     assert flow["goodput_kbps"] == pytest.approx(10_000 * 1000 / 1028, rel=0.005)
@@ -132,32 +147,16 @@ def test_an_error_without_a_file_begins_with_its_place() -> None:
 
 def test_a_run_into_which_no_flow_comes_has_no_causes() -> None:
     flow = "application = { type = 'file', size = '1 MB' }\nstart = '40 s'"
-    scenario = clift.Scenario.parse(_ENDING.format(end="", flow=flow))
+    scenario = clift.Scenario.parse(ENDING.format(end="", flow=flow))
     with pytest.raises(clift.ScenarioError, match="no flow begins before the run ends"):
         clift.simulate(scenario).why()
-
-
-_ENDING = """
-duration = '30 s'
-[network.links.l]
-from = 'a'
-to = 'b'
-leg = {{ rate = '10 Mbit/s', delay = '20 ms', queue = '50 packets' }}
-duplex = true
-[[flow]]
-name = 'f'
-from = 'a'
-to = 'b'
-{end}
-{flow}
-"""
 
 
 def test_a_run_of_several_files_has_the_mean_of_their_times() -> None:
     """At a gap of 500 ms some 20 files complete, and the last may not."""
     flow = """application = { type = 'file', size = '100 kB' }
 arrivals = { type = 'poisson', gap = '500 ms' }"""
-    text = _ENDING.format(end="end = '10 s'", flow=flow)
+    text = ENDING.format(end="end = '10 s'", flow=flow)
     summary = clift.simulate(clift.Scenario.parse(text)).summary()
     times = [flow["completion_s"] for flow in summary["flows"] if flow["completion_s"] is not None]
     assert len(times) > 5
