@@ -168,12 +168,12 @@ impl ManagedLeg {
         self.queue.has_room(size)
     }
 
-    /// Packets that wait at `now`, without the one being sent.
     /// Bytes that it could send until `now`, and those that it sent; `None` without a rate.
     pub(super) fn usage(&self, now: Instant) -> Option<Usage> {
         self.transmitter.usage(now, self.counters.bytes_sent)
     }
 
+    /// Packets that wait at `now`, without the one being sent.
     pub(super) fn queue_len(&self, now: Instant) -> usize {
         self.queue.len() + usize::from(self.ahead.is_some_and(|(at, _)| at > now))
     }
