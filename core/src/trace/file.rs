@@ -34,102 +34,78 @@ use crate::units::{BitRate, Bytes, Duration, Probability};
 /// assert_eq!(file.read(&files)?.t()[..], [0, 2_000_000]);
 /// # Ok::<(), clift::trace::FileError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Trace")]
 pub struct TraceFile {
     /// The file, relative to the folder of the scenario file.
     pub file: PathBuf,
     /// Format of the file; unless given, the suffix determines it.
-    #[serde(default)]
     pub format: Option<Format>,
     /// Unit of the times in a bare two-column file.
-    #[serde(default)]
     pub unit: Option<TimeUnit>,
     /// Payload of an LLDU, if the file does not give it.
-    #[serde(default)]
     #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
     /// Direction of a two-way measurement ("probes", "irtt"): "up" or "down".
-    #[serde(default)]
     pub direction: Option<Direction>,
     /// File of loss flags for "delay-loss", relative to the same folder.
-    #[serde(default)]
     pub losses: Option<PathBuf>,
     /// Time between the packets of "delay-loss", and of "ping" if its lines have no times.
-    #[serde(default)]
     pub interval: Option<Duration>,
     /// Rate of the slots generated from "probes", "delay-loss", "ping", "capture" or a "series"; if
     /// omitted, one slot per packet or row. For a series, also a column with its unit: "2:Mbit/s".
-    #[serde(default)]
     pub rate: Option<Given<BitRate>>,
     /// Data that the rate of a "series" counts: data "sent" (the default) or data "received",
     /// to which the lost part is added.
-    #[serde(default)]
     pub rate_is: Option<RateIs>,
     /// Column of times of a "series", by number from 1 or by name, with its unit: "7:ms",
     /// "when:date" (ISO 8601), or "1:%Y-%m-%d %H:%M:%S". If given, the format is "series".
-    #[serde(default)]
     pub time: Option<TimeColumn>,
     /// Delay of a "series": a column with its unit ("4:ms"), or a value ("20 ms").
-    #[serde(default)]
     pub delay: Option<Given<Duration>>,
     /// Kind of delay in a "series": "one-way", or "rtt", of which half is used.
     #[serde(default)]
     pub delay_is: DelayIs,
     /// Losses of a "series": a column of shares ("6"), per cent ("6:%") or counts ("6:packets"),
     /// or a constant ("2 %"). CLIFT draws which slots are lost.
-    #[serde(default)]
     pub loss: Option<Given<Probability>>,
     /// Longest time for which a row of a "series" holds, after which an outage follows until the
     /// next row; default: no limit.
-    #[serde(default)]
     pub max_hold: Option<Duration>,
     /// Seed of the losses of a "series"; default 1.
-    #[serde(default)]
     pub seed: Option<u64>,
     /// Added to the delays of a "series" or "capture": the time by which the receiver's clock is
     /// behind.
-    #[serde(default)]
     pub clock_offset: Option<Shift>,
     /// Es/N0 of a modem log ("series"): a column ("4:dB") or a constant ("7.5 dB"). The slots are
     /// then the modem's frames, whose size follows from their MODCOD.
-    #[serde(default)]
     pub esn0: Option<Given<Decibels>>,
     /// C/N0 instead of Es/N0: a column ("4:dBHz") or a constant ("72 dBHz").
-    #[serde(default)]
     pub cn0: Option<Given<DecibelHertz>>,
     /// Symbol rate of a modem log: "5 MBd".
-    #[serde(default)]
     pub symbol_rate: Option<SymbolRate>,
     /// MODCODs of a modem log: a column by number or name (variable coding; names such as "QPSK
     /// 3/4", or DVB-S2's numbers), or one MODCOD for all frames (constant coding). If omitted,
     /// coding is adaptive: the most efficient MODCOD whose threshold plus margin does not exceed
     /// the Es/N0.
-    #[serde(default)]
     pub modcod: Option<String>,
     /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (the default), "dvb-s2-short" (five with
     /// the frame error rates of a decoder), or a TOML or CSV file with name, efficiency (bit/symbol),
     /// threshold_db and optionally symbols (per frame) and, in TOML, curve (pairs of Es/N0 in dB and
     /// frame error rate), relative to the same folder.
-    #[serde(default)]
     pub modcod_table: Option<String>,
     /// Symbols per frame, if they differ from those of the table.
-    #[serde(default)]
     pub frame_symbols: Option<u32>,
     /// Margin of adaptive coding: "1 dB"; default none.
-    #[serde(default)]
     pub margin: Option<Decibels>,
     /// Age of the Es/N0 value that adaptive coding uses; default 0.
-    #[serde(default)]
     pub acm_delay: Option<Duration>,
     /// Marker of a missing value in a "series", in addition to an empty field, "-", "NaN", "NA" and
     /// "null".
-    #[serde(default)]
     pub missing: Option<String>,
     /// The receiver's capture that belongs to the sender's "capture", relative to the same folder.
     /// If given, the format is "capture".
-    #[serde(default)]
     pub receiver: Option<PathBuf>,
     /// True if addresses and ports change between the two ends of a "capture", as behind NAT; they
     /// are then not compared.
@@ -137,18 +113,14 @@ pub struct TraceFile {
     pub nat: bool,
     /// Use only packets with this source address in the sender's "capture", e.g. "10.0.0.1", if it
     /// also contains other traffic.
-    #[serde(default)]
     pub from: Option<String>,
     /// Time between the slots of "loss" and "runs".
-    #[serde(default)]
     pub slot: Option<Duration>,
     /// Decoding time of the received slots of "loss" and "runs".
-    #[serde(default)]
     pub decoding: Option<Duration>,
     /// Keep packets in order: `d` is raised where a slot would otherwise arrive before an earlier
     /// one. Default true for "probes", "delay-loss", "ping" and "series", false for other formats;
     /// a "capture" keeps the order that was measured.
-    #[serde(default)]
     pub keep_order: Option<bool>,
     /// Keep every n-th slot: the share of one of n users of a fairly shared link.
     #[serde(default = "one")]
@@ -189,41 +161,7 @@ impl FromStr for Direction {
 impl TraceFile {
     /// A file of this name with default settings.
     pub fn new(file: impl Into<PathBuf>) -> Self {
-        Self {
-            file: file.into(),
-            format: None,
-            unit: None,
-            lldu: None,
-            direction: None,
-            losses: None,
-            interval: None,
-            rate: None,
-            rate_is: None,
-            max_hold: None,
-            time: None,
-            delay: None,
-            delay_is: DelayIs::OneWay,
-            loss: None,
-            seed: None,
-            clock_offset: None,
-            esn0: None,
-            cn0: None,
-            symbol_rate: None,
-            modcod: None,
-            modcod_table: None,
-            frame_symbols: None,
-            margin: None,
-            acm_delay: None,
-            missing: None,
-            receiver: None,
-            nat: false,
-            from: None,
-            slot: None,
-            decoding: None,
-            keep_order: None,
-            share: 1,
-            offset: Duration::ZERO,
-        }
+        Self { file: file.into(), share: one(), ..Self::default() }
     }
 
     /// Checks the settings that do not need the file.
