@@ -12,6 +12,12 @@ pub(crate) use keyed::KeyedRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+/// A draw from [0, 1), of the 53 bits that a double holds.
+#[inline]
+pub(crate) fn uniform(rng: &mut impl Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// The seed of a run. It has no default: the caller must choose one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Seed(pub u64);

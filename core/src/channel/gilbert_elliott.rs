@@ -1,11 +1,10 @@
 //! Erasures in bursts: a two-state Markov chain.
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{ErasureChannel, bernoulli, probability};
 use crate::config::Fault;
-use crate::seed::Geometric;
+use crate::seed::{Geometric, uniform};
 
 /// The Gilbert-Elliott channel: a chain that is in a good or a bad state in each slot, stays in it
 /// with probability alpha or beta from one slot to the next, and erases the slot with a probability
@@ -151,8 +150,7 @@ impl ErasureChannel for GilbertElliott {
         let staying =
             [Geometric::with_continuation(self.alpha), Geometric::with_continuation(self.beta)];
         let erasing = [self.p_good, self.p_bad];
-        let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let mut state = usize::from(uniform < self.bad_share());
+        let mut state = usize::from(uniform(rng) < self.bad_share());
         let mut rest = d;
         while !rest.is_empty() {
             let sojourn = staying[state].draw_length(rng).saturating_add(1).min(rest.len());

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, WaitingPacket, uniform};
+use super::{Discipline, WaitingPacket};
 use crate::link::QueueLimit;
+use crate::seed::uniform;
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// Dual-Queue Coupled AQM, the variant DualPI2 (RFC 9332, appendix A).

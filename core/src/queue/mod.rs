@@ -30,9 +30,6 @@ pub use pie::Pie;
 
 use std::fmt;
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-
 use crate::link::{Packet, QueueLimit};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Ecn, Instant};
@@ -173,11 +170,6 @@ impl WaitingPacket {
         }
         allowed
     }
-}
-
-/// A uniform random number in [0, 1).
-fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Decides which packet is sent next and which are dropped. A packet is marked by

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, WaitingPacket, uniform};
+use super::{Discipline, WaitingPacket};
 use crate::link::QueueLimit;
+use crate::seed::uniform;
 use crate::units::{Bytes, Duration, Instant};
 
 /// Proportional Integral controller Enhanced (RFC 8033).

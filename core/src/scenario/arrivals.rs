@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::traces::{SetupFault, Traces};
 use crate::config::Fault;
-use crate::seed::{Seed, Stream};
+use crate::seed::{Seed, Stream, uniform};
 use crate::tagged;
 use crate::units::Duration;
 
@@ -83,8 +83,9 @@ impl Arrivals {
 /// A draw from the exponential distribution with this mean, by inversion; `libm` gives the same bits
 /// on every platform. At most 37 times the mean.
 fn exponential(mean: Duration, rng: &mut impl Rng) -> Duration {
-    let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    Duration::from_nanos((mean.as_nanos() as f64 * -libm::log1p(-uniform)).round_ties_even() as u64)
+    Duration::from_nanos(
+        (mean.as_nanos() as f64 * -libm::log1p(-uniform(rng))).round_ties_even() as u64
+    )
 }
 
 /// Reads the lines of a file of times.

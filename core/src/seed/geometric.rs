@@ -2,6 +2,8 @@
 
 use rand::Rng;
 
+use crate::seed::uniform;
+
 /// Number of consecutive successes when each trial succeeds with probability q:
 /// P(at least k) = q^k.
 ///
@@ -31,7 +33,7 @@ impl Geometric {
 
     /// Draws one value; `u64::MAX` means at least that many.
     pub(crate) fn draw(&self, rng: &mut impl Rng) -> u64 {
-        let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let uniform = uniform(rng);
         if self.log == 0.0 {
             return u64::MAX;
         }

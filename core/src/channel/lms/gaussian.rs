@@ -1,7 +1,8 @@
 //! Standard normal draws with the same bits on every platform.
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+
+use crate::seed::uniform;
 
 /// Standard normal draws by Marsaglia's polar method, with the logarithm and root of `libm`.
 #[derive(Clone, Debug)]
@@ -31,12 +32,6 @@ impl Normals {
             }
         }
     }
-}
-
-/// Uniform on [0, 1), from 53 random bits.
-#[inline]
-pub(super) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// The standard normal distribution function.

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::gaussian::{Normals, uniform};
+use super::gaussian::Normals;
 use super::loo::Loo;
 use super::three_state::ThreeState;
 use super::trees::IsolatedTrees;
 use super::two_state::TwoState;
+use crate::seed::uniform;
 
 /// A model of the states along a road.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use rand_chacha::ChaCha8Rng;
 
 use super::code::PerTable;
-use super::gaussian::uniform;
 use super::information::InformationTable;
 use super::receiver::{Interleaver, Receiver};
 use super::samples::{Samples, Source};
 use crate::budget::{Budget, Refusal};
+use crate::seed::uniform;
 #[cfg(feature = "parquet")]
 use crate::trace::parquet::{Kind, Values, Writer};
 #[cfg(feature = "parquet")]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use crate::link::{
 use crate::scheme::adaptive_harq::beside::BesideLink;
 use crate::scheme::adaptive_harq::compete::CompetingLink;
 use crate::scheme::{LinkConfig, Medium};
-use crate::seed::Seed;
+use crate::seed::{Seed, uniform};
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration, Instant, Probability};
 
@@ -396,8 +395,7 @@ impl Thresholds {
 
     #[inline]
     fn uniforms(&mut self) -> (f64, f64) {
-        let mut uniform = || (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        (uniform(), uniform())
+        (uniform(&mut self.rng), uniform(&mut self.rng))
     }
 }
 

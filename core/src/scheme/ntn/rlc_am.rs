@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::span;
@@ -12,6 +11,7 @@ use crate::scheme::ntn::config::{AmConfig, most};
 use crate::scheme::ntn::pdu::{Pdu, Ranges, Status};
 use crate::scheme::ntn::preset::Timers;
 use crate::scheme::ntn::rlc_um::Cut;
+use crate::seed::uniform;
 use crate::units::{Limit, Probability};
 
 /// Cuts packets into PDUs, polls, and sends again what the receiver misses.
@@ -600,12 +600,9 @@ impl Reports {
         self.held = false;
         self.prohibited = Some(now + self.prohibit);
         self.sent += 1;
-        if self.loss > Probability::ZERO {
-            let uniform = (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            if uniform < self.loss.get() {
-                self.lost += 1;
-                return None;
-            }
+        if self.loss > Probability::ZERO && uniform(&mut self.rng) < self.loss.get() {
+            self.lost += 1;
+            return None;
         }
         Some(now + self.delay)
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::link::clock::{SlotClock, SlotPosition};
 use crate::link::{HORIZON, LinkError, span};
 use crate::scheme::ntn::combining::SoftCombining;
 use crate::scheme::ntn::config::NtnPhy;
+use crate::seed::uniform;
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
 
@@ -195,7 +195,7 @@ impl Draws {
             self.rng.set_word_pos(2 * u128::from(place));
         }
         self.next = place + 1;
-        (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+        uniform(&mut self.rng)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::slots::{AT_ONCE, Loss, share};
 use super::{Decibels, SymbolRate};
 use crate::budget::Budget;
+use crate::seed::uniform;
 use crate::trace::error::Fault;
 use crate::trace::{Modcods, Sizes};
 use crate::units::Duration;
@@ -223,9 +223,4 @@ impl<'a> Frames<'a> {
     pub(super) fn columns(self) -> Result<(Vec<i64>, Vec<i64>, Sizes), crate::trace::TraceError> {
         Ok((self.t, self.d, Sizes::each(self.bytes.into())?))
     }
-}
-
-/// A number from 0 on and below 1.
-fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

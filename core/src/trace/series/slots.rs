@@ -1,9 +1,9 @@
 //! Slots at a varying rate: consecutive slots are one LLDU transmission time apart.
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::budget::{Budget, Refusal};
+use crate::seed::uniform;
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::{Header, PhyTrace, ReadError, TraceError};
 use crate::units::{Bytes, counted};
@@ -286,10 +286,7 @@ impl<'a> SlotGenerator<'a> {
         self.drawn |= share > 0.0 && share < 1.0;
         // Every slot takes a draw, so that changing the loss of one interval does not affect
         // others.
-        let lost = self.losses.as_mut().is_some_and(|rng| {
-            let uniform = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            uniform < share
-        });
+        let lost = self.losses.as_mut().is_some_and(|rng| uniform(rng) < share);
         let d = match delay.max(1) {
             _ if lost => 0,
             delay => {
