@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use slab::Slab;
+
 use super::{Aqm, Discipline, MARKED, Queue, WaitingPacket};
 use crate::link::counters::Tally;
 use crate::link::{
@@ -257,39 +259,25 @@ impl Instrument for Managed {
 
 /// The packets before and on the link, by their number in the link.
 #[derive(Debug, Default)]
-struct Packets {
-    all: Vec<(Packet, Instant)>,
-    unused: Vec<u64>,
-}
+struct Packets(Slab<(Packet, Instant)>);
 
 impl Packets {
     fn put(&mut self, packet: Packet, entered: Instant) -> u64 {
-        let place = (packet, entered);
-        match self.unused.pop() {
-            Some(number) => {
-                self.all[number as usize] = place;
-                number
-            }
-            None => {
-                self.all.push(place);
-                self.all.len() as u64 - 1
-            }
-        }
+        self.0.insert((packet, entered)) as u64
     }
 
     fn of(&self, id: PacketId) -> Packet {
-        self.all[id.0 as usize].0
+        self.0[id.0 as usize].0
     }
 
     /// Ends the passage of a packet and restores the host's identifier. The order stays that of the
     /// link: the order in which the packets were passed to it.
     fn take(&mut self, transit: Transit) -> Transit {
-        let (packet, entered) = self.all[transit.packet.0 as usize];
-        self.free(transit.packet.0);
+        let (packet, entered) = self.0.remove(transit.packet.0 as usize);
         Transit { packet: packet.id, size: packet.size, entered, ..transit }
     }
 
     fn free(&mut self, place: u64) {
-        self.unused.push(place);
+        self.0.remove(place as usize);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use slab::Slab;
+
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
@@ -347,8 +349,7 @@ pub(super) fn at_once(now: Instant, packet: Packet, order: u64) -> Transit {
 /// The packets on a way, by the number that its hops know them by.
 #[derive(Debug, Default)]
 struct Carried {
-    packets: Vec<OnWay>,
-    unused: Vec<u64>,
+    packets: Slab<OnWay>,
 }
 
 /// A packet on a way, with what its hops reported so far.
@@ -367,17 +368,8 @@ struct OnWay {
 impl Carried {
     fn put(&mut self, entered: Instant, packet: Packet, order: u64) -> PacketId {
         let (units, waited) = (Units::default(), Duration::ZERO);
-        let place = OnWay { packet, entered, order, units, lldus: 0, waited };
-        match self.unused.pop() {
-            Some(id) => {
-                self.packets[id as usize] = place;
-                PacketId(id)
-            }
-            None => {
-                self.packets.push(place);
-                PacketId(self.packets.len() as u64 - 1)
-            }
-        }
+        let packet = OnWay { packet, entered, order, units, lldus: 0, waited };
+        PacketId(self.packets.insert(packet) as u64)
     }
 
     /// An event by the host's name for the packet. A delivery and a loss end its way, with its units.
@@ -430,14 +422,13 @@ impl Carried {
     /// The end of a packet's way, by the host's name for it.
     fn take(&mut self, transit: Transit) -> (Transit, Units) {
         let OnWay { packet: Packet { id, size, .. }, entered, order, units, lldus, waited } =
-            self.packets[transit.packet.0 as usize];
-        self.free(transit.packet);
+            self.packets.remove(transit.packet.0 as usize);
         let departed = entered + waited;
         let at = transit.at;
         (Transit { packet: id, size, lldus, order, entered, departed, at }, units)
     }
 
     fn free(&mut self, id: PacketId) {
-        self.unused.push(id.0);
+        self.packets.remove(id.0 as usize);
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use clift::link::{Admission, Link, LinkCounters, LinkEvent, Packet, PacketId, StreamRange};
 use clift::simulation::{Passed, Way};
 use clift::units::{Bytes, Instant};
+use slab::Slab;
 
 use crate::LiveError;
 use crate::capture::{Capture, Captured};
@@ -338,8 +339,7 @@ impl Log {
 /// The bytes of the packets on the wire, by number; memory is used again.
 #[derive(Default)]
 struct Store {
-    packets: Vec<Vec<u8>>,
-    unused: Vec<u64>,
+    packets: Slab<Vec<u8>>,
     spare: Vec<Vec<u8>>,
 }
 
@@ -348,21 +348,11 @@ impl Store {
         let mut place = self.spare.pop().unwrap_or_default();
         place.clear();
         place.extend_from_slice(bytes);
-        match self.unused.pop() {
-            Some(id) => {
-                self.packets[id as usize] = place;
-                PacketId(id)
-            }
-            None => {
-                self.packets.push(place);
-                PacketId(self.packets.len() as u64 - 1)
-            }
-        }
+        PacketId(self.packets.insert(place) as u64)
     }
 
     fn take(&mut self, id: PacketId) -> Vec<u8> {
-        self.unused.push(id.0);
-        std::mem::take(&mut self.packets[id.0 as usize])
+        self.packets.remove(id.0 as usize)
     }
 
     fn give_back(&mut self, bytes: Vec<u8>) {

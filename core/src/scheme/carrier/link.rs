@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use slab::Slab;
+
 use super::channel::Channels;
 use super::config::{CarrierConfig, CarrierOptions};
 use super::scheduler::Scheduler;
@@ -38,9 +40,8 @@ pub struct CarrierLink {
     planned: Option<u64>,
     /// All slots before this one have passed.
     next: u64,
-    /// Packets in the carrier; places of those that left are in `free`.
-    packets: Vec<Held>,
-    free: Vec<u32>,
+    /// Packets in the carrier.
+    packets: Slab<Held>,
     /// Parts of lost slots, with the time from which they are sent again; in order.
     returning: VecDeque<(i64, u32, Part)>,
     /// Ends of packets, in order.
@@ -164,8 +165,7 @@ impl CarrierLink {
             scheduler,
             planned: None,
             next: 0,
-            packets: Vec::new(),
-            free: Vec::new(),
+            packets: Slab::new(),
             returning: VecDeque::new(),
             ends: VecDeque::new(),
             departures: None,
@@ -272,7 +272,7 @@ impl CarrierLink {
                 if !is_lost {
                     self.details.padding += u64::from(held.bytes.saturating_sub(transit.size.0));
                 }
-                self.free.push(part.packet);
+                self.packets.remove(part.packet as usize);
                 self.counters.lldus_taken += u64::from(transit.lldus);
                 self.ends.push_back(match is_lost {
                     true => LinkEvent::Lost(transit),
@@ -360,16 +360,7 @@ impl Link for CarrierLink {
             at: now,
         };
         let held = Held { transit, bytes, missing: bytes, is_lost: false };
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.packets[place as usize] = held;
-                place
-            }
-            None => {
-                self.packets.push(held);
-                self.packets.len() as u32 - 1
-            }
-        };
+        let place = self.packets.insert(held) as u32;
         let queue = &mut self.queues[terminal];
         queue.packets.push_back(place);
         queue.bytes += u64::from(bytes);

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use slab::Slab;
+
 use crate::link::{StreamRange, Transit};
 
 /// Packets under repair. A packet whose frames are all decoded at the first attempt is not entered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repairs {
-    packets: Vec<Repair>,
-    free: Vec<u32>,
+    packets: Slab<Repair>,
     /// Frames to send again, in order of their NACKs: all NACKs take equally long, so this is the
     /// order in which the frames were sent.
     again: VecDeque<Again>,
@@ -56,16 +57,7 @@ impl Repairs {
 
     /// Takes a packet in; the number names it until [`Repairs::close`].
     pub(super) fn open(&mut self, repair: Repair) -> u32 {
-        match self.free.pop() {
-            Some(number) => {
-                self.packets[number as usize] = repair;
-                number
-            }
-            None => {
-                self.packets.push(repair);
-                self.packets.len() as u32 - 1
-            }
-        }
+        self.packets.insert(repair) as u32
     }
 
     pub(super) fn packet(&mut self, number: u32) -> &mut Repair {
@@ -73,6 +65,6 @@ impl Repairs {
     }
 
     pub(super) fn close(&mut self, number: u32) {
-        self.free.push(number);
+        self.packets.remove(number as usize);
     }
 }
