@@ -1,6 +1,7 @@
 """Networks: names in results, lines of `--explain`, the picture in the report."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import clift as clift_command
@@ -54,6 +55,38 @@ def test_a_summary_and_its_numbers_name_flows_and_links() -> None:
     assert [link["name"] for link in summary["return_links"]] == ["down", "up"]
     offered = run.numbers()["links.down.packets_offered"]
     assert offered == summary["links"][0]["packets_offered"] > 0
+
+
+CHANNEL = 'channel = { model = "bernoulli", erasures = "1 %", rate = "4 Mbit/s" }\n'
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        'leg = { rate = "4 Mbit/s", delay = "20 ms", queue = "9 packets", loss = "1 %" }',
+        'hybrid = { k = 10, n = 12, rate = "4 Mbit/s", delay = "20 ms", loss = "5 %" }',
+        f'{CHANNEL}link = {{ rtt = "40 ms", start = "random", wrap = true }}',
+        f'{CHANNEL}scheme = "ARQ"\nlink = {{ live = true, rtt = "40 ms", feedback_channel = '
+        '{ model = "bernoulli", erasures = "20 %", slot = "1 ms" } }',
+    ],
+)
+def test_a_further_link_does_not_move_the_draws_of_another(link: str) -> None:
+    def run(*names: str) -> dict[str, Any]:
+        ends = 'from = "a{0}"\nto = "b{0}"\nduplex = true'
+        links = (f"[network.links.{name}]\n{ends.format(name[1:])}\n{link}\n" for name in names)
+        flow = "[[flow]]\nfrom = 'a'\nto = 'b'\n"
+        scenario = clift.Scenario.parse("\n".join(["duration = '3 s'", *links, flow]))
+        return dict(clift.simulate(scenario).summary())
+
+    def of(run: dict[str, Any], name: str) -> list[Any]:
+        return [
+            one for part in ("links", "return_links") for one in run[part] if one["name"] == name
+        ]
+
+    alone, beside = run("m"), run("a1", "m", "z2")
+    assert alone["flows"] == beside["flows"]
+    assert of(alone, "m") == of(beside, "m")
+    assert run("n")["flows"] != alone["flows"]
 
 
 def test_a_study_has_a_table_of_links_and_a_picture(

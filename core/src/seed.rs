@@ -63,12 +63,25 @@ pub enum Stream {
     OwnApplication(u32),
     /// Draws of a user-defined scheduler of the n-th link, a carrier.
     OwnScheduler(u32),
+    /// Seed of a named part, one step for each number that spells its name.
+    Name(u32),
 }
 
 impl Seed {
     /// Draws a seed from a stream, for a generator outside the core.
     pub fn drawn(mut rng: ChaCha8Rng) -> Self {
         Self(rng.next_u64())
+    }
+
+    /// The seed of one direction of a link that has a name. It does not depend on the other links.
+    pub(crate) fn of_link(self, name: &str, direction: u32) -> Self {
+        let letters = name.as_bytes().chunks(4).map(|part| {
+            let mut four = [0; 4];
+            four[..part.len()].copy_from_slice(part);
+            u32::from_le_bytes(four)
+        });
+        let step = |seed: Self, part| Self::drawn(seed.rng(Stream::Name(part)));
+        [direction].into_iter().chain(letters).fold(self, step)
     }
 
     /// The generator of one stream. The same seed and stream always give the same draws.
@@ -101,6 +114,7 @@ impl Seed {
             Stream::OwnScheme(n) => (20, n),
             Stream::OwnApplication(n) => (21, n),
             Stream::OwnScheduler(n) => (22, n),
+            Stream::Name(n) => (23, n),
         };
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

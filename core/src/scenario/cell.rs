@@ -232,8 +232,14 @@ impl Cell {
     /// The PHY trace that loses the reports of the link `index`; it has its own channel.
     pub(super) fn feedback(&self, index: usize, back: &PlannedPhy, replication: u32) -> PhySpec {
         back.spec(|own| {
-            let stream = Stream::FeedbackChannel(index as u32);
-            let drawn = || Seed(self.shared_seed(own.redraw, replication)).rng(stream).next_u64();
+            let drawn = || {
+                let shared = Seed(self.shared_seed(own.redraw, replication));
+                let (seed, number) = match self.of_name(index, shared) {
+                    Some(seed) => (seed, 0),
+                    None => (shared, index as u32),
+                };
+                seed.rng(Stream::FeedbackChannel(number)).next_u64()
+            };
             own.seed.unwrap_or_else(drawn)
         })
     }
@@ -247,10 +253,17 @@ impl Cell {
         replication: u32,
     ) -> u64 {
         let base = given.unwrap_or_else(|| self.shared_seed(redraw, replication));
-        match index {
-            0 => base,
-            1.. => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
+        match (self.of_name(index, Seed(base)), index) {
+            (Some(seed), _) => seed.0,
+            (None, 0) => base,
+            (None, 1..) => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
         }
+    }
+
+    /// The seed that the link `index` has by its name, if it is a link of a network.
+    fn of_name(&self, index: usize, seed: Seed) -> Option<Seed> {
+        let (name, direction) = self.plan.links().nth(index)?.named.as_ref()?;
+        Some(seed.of_link(name, *direction))
     }
 
     /// The seed from which the seeds of channels are derived: that of the run, or that of the
@@ -269,12 +282,19 @@ impl Cell {
         replication: u32,
         spans: &[Option<(u64, u64)>],
     ) -> Result<Vec<Duration>, Fault> {
-        let mut rng = Seed(self.config.run.seed).rng(Stream::Replication(replication));
+        let own = Seed(self.config.run.seed);
+        let mut rng = own.rng(Stream::Replication(replication));
         let _of_the_seed = rng.next_u64();
         let mut starts = Vec::new();
         for (link, &span) in self.plan.links().zip(spans) {
             // Every link takes a draw, so that fixing one start does not change another.
-            let draw = rng.next_u64();
+            let draw = match &link.named {
+                None => rng.next_u64(),
+                Some((name, direction)) => {
+                    let seed = own.of_link(name, *direction);
+                    seed.rng(Stream::Replication(replication)).next_u64()
+                }
+            };
             starts.push(match (link.link.usage.start, span) {
                 (Start::At(time), _) => time,
                 (Start::Random, Some(span)) => self.random_start(link, draw, span)?,

@@ -124,11 +124,18 @@ enum Role {
 impl<'a> Engine<'a> {
     fn new(setup: &'a Setup, observer: &'a mut dyn Observer) -> Result<Self, SetupError> {
         let shared = setup.forward.iter().chain(&setup.backward);
-        let mut nodes: Vec<Node> = Hop::numbered(shared, 0)
-            .map(|(hop, number)| Node::shared(hop, setup.seed, number, setup.duration))
-            .collect::<Result<_, _>>()?;
         let forward = setup.forward.len();
         let backward = setup.backward.len();
+        let mut nodes: Vec<Node> = Hop::numbered(shared, 0)
+            .enumerate()
+            .map(|(place, (hop, number))| {
+                let (seed, number) = match setup.routing.hop_names.get(place) {
+                    Some(name) => (setup.seed.of_link(name, u32::from(place >= forward)), 0),
+                    None => (setup.seed, number),
+                };
+                Node::shared(hop, seed, number, setup.duration)
+            })
+            .collect::<Result<_, _>>()?;
         let (mut sockets, mut table) = (Vec::new(), WayTable::default());
         let mut flows = Vec::with_capacity(setup.flows.len());
         let (mut conversations, mut starts) = (Vec::new(), Vec::new());

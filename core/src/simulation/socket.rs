@@ -43,7 +43,8 @@ pub struct Routing {
     pub further: BTreeMap<usize, Vec<Ways>>,
     /// Name of each flow; empty: none has one.
     pub flow_names: Vec<Arc<str>>,
-    /// Name of each hop, forward ones first; empty: none has one.
+    /// Name of each hop, forward ones first; empty: none has one. A hop with a name draws from streams of
+    /// its name, any other from those of its number.
     pub hop_names: Vec<Arc<str>>,
 }
 

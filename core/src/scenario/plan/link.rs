@@ -26,6 +26,8 @@ pub struct PlannedLink {
     pub phy: Option<PlannedPhy>,
     /// The `[link]` section.
     pub link: Link,
+    /// Name and direction, in a network: its random draws do not depend on the other links.
+    pub named: Option<(String, u32)>,
 }
 
 /// The link in the section `key`, and the leg behind it if it has `delays`.
@@ -48,7 +50,7 @@ pub(super) fn link(
     };
     let phy = phy(key, ("trace", &sections.trace), ("channel", &sections.channel), duration)?;
     let proxy = link.usage.pep.as_ref().and_then(Pep::proxy);
-    let planned = PlannedLink { key: key.to_owned(), section, kind, phy, link };
+    let planned = PlannedLink { key: key.to_owned(), section, kind, phy, link, named: None };
     let mut hops = vec![PlannedHop::Link(Box::new(planned))];
     hops.extend(behind.map(PlannedHop::Leg));
     if let Some(config) = proxy {

@@ -89,12 +89,17 @@ pub(super) fn network(
                 let cure = "a code is around hops of a path; leave it out in a network";
                 return Err(Fault::of(key, "coding", cure));
             }
-            let planned = hop(key.to_owned(), own, duration)?;
+            let mut planned = hop(key.to_owned(), own, duration)?;
             if let Some(PlannedHop::Proxy(proxy)) =
                 planned.iter().find(|hop| matches!(hop, PlannedHop::Proxy(_)))
             {
                 let cure = "proxies stand on a path, not in a network; leave it out";
                 return Err(Fault::new(&proxy.key, cure));
+            }
+            for hop in &mut planned {
+                if let PlannedHop::Link(link) = hop {
+                    link.named = Some((name.clone(), direction as u32));
+                }
             }
             hops[direction].extend(planned);
             Ok(NetworkEdge {

@@ -59,12 +59,12 @@ fn routes_have_the_fewest_links_or_the_smallest_delay_or_are_given() {
 }
 
 /// The hops of a chain, written as a network whose nodes stand in a row, give the same results bit
-/// for bit: a link keeps its number, and so its random draws.
+/// for bit, if they draw nothing: a link of a network draws by its name.
 #[test]
 fn a_network_in_a_row_is_the_chain() {
     let flow = "transport.packet = \"1000 B\"\napplication = { type = \"file\", size = \"2 MB\" }\ncount = 2";
-    let first = "leg = { rate = \"8 Mbit/s\", delay = \"10 ms\", loss = 0.001 }";
-    let last = "hybrid = { k = 9, n = 12, frames = 6, persistency = 5, unit = \"25 B\", rate = \"4 Mbit/s\", delay = \"20 ms\", loss = 0.03 }";
+    let first = "leg = { rate = \"8 Mbit/s\", delay = \"10 ms\", queue = \"9 packets\" }";
+    let last = "hybrid = { k = 9, n = 12, frames = 6, persistency = 5, unit = \"25 B\", rate = \"4 Mbit/s\", delay = \"20 ms\", loss = 0.0 }";
     let back = "leg.delay = \"30 ms\"";
     let chain =
         format!("[[path]]\n{first}\n[[path]]\n{last}\n[[return.path]]\n{back}\n[[flow]]\n{flow}");
