@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use clift::application::{
-    Adaptation, Application, Codec, Conference, EModel, Http, Page, PageContent, PageLoad,
-    Requests, Video, Voice,
+    Adaptation, Application, Codec, Conference, ConstantRate, EModel, Http, Page, PageContent,
+    PageLoad, Requests, Video, Voice,
 };
 use clift::link::QueueLimit;
 use clift::metrics::{FlowMetrics, PageMetrics, VideoMetrics};
@@ -210,6 +210,42 @@ fn a_response_takes_a_round_trip() {
     let hasty = Requests { deadline: Some(Duration::from_millis(600)), ..own };
     let found = run(&setup(linux(), hasty, path(0.0))).flows[0].requests.unwrap();
     assert_eq!((found.in_time, found.share_in_time()), (0, Some(0.0)));
+}
+
+/// Over 300 ms, what was sent in the last 300 ms is under way when the run ends at 2 s. It is late only if
+/// its deadline has passed by then.
+#[test]
+fn what_is_under_way_at_the_end_is_not_late() {
+    let datagrams = || DatagramConfig { packet: Bytes(1500) };
+    let ended = |mut setup: Setup| {
+        setup.duration = Duration::from_secs(2);
+        run(&setup).flows[0].clone()
+    };
+    for (ms, judged, share) in [(400, 170, 1.0), (200, 181, 0.0)] {
+        let deadline = Some(Duration::from_millis(ms));
+        let rate = BitRate::from_bits_per_second(80_000).unwrap();
+        let own = ConstantRate { rate, message: Some(Bytes(100)), deadline };
+        let found = ended(setup(datagrams(), own, path(0.0))).messages.unwrap();
+        assert_eq!((found.sent, found.received, found.judged), (201, 170, judged));
+        assert_eq!(found.share_in_time(), Some(share));
+        let own = Voice { deadline, ..Voice::default() };
+        let found = ended(setup(datagrams(), own, path(0.0))).voice.unwrap();
+        assert!(found.received < found.sent && found.share_in_time == Some(share));
+        let own = Conference { deadline, ..Conference::default() };
+        let found = ended(setup(datagrams(), own, path(0.0))).conference.unwrap();
+        assert!(found.received < found.judged.max(found.sent - 9) && found.judged < found.sent);
+        assert_eq!(found.share_in_time(), Some(share));
+    }
+    let deadline = Some(Duration::from_secs(1));
+    let (request, response) = (Bytes(200), Size(500));
+    let own =
+        Requests { request, response, think: None, pause: None, count: None, tls: None, deadline };
+    let found = ended(setup(linux(), own, path(0.0))).requests.unwrap();
+    assert_eq!((found.sent, found.answered, found.share_in_time()), (2, 1, Some(1.0)));
+    // Without a deadline, what has not arrived is not in time.
+    let own = Requests { deadline: None, ..own };
+    let found = ended(setup(linux(), own, path(0.0))).requests.unwrap();
+    assert_eq!(found.share_in_time(), Some(0.5));
 }
 
 /// A video of these rates in kbit/s: ten segments of a second.

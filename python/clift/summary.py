@@ -45,8 +45,8 @@ class Messages(TypedDict):
     """Messages, objects, answers, voice packets or frames within the deadline; without a
     deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """Share of those sent that were in time (voice without a deadline: share of those due
-    for playout)."""
+    """Share in time of those that arrived, or whose deadline passed, before the run ended;
+    without a deadline, of those sent (voice: of those due for playout)."""
     delay_ms: Delay | None
     """Delay of messages, voice packets and frames from application to application, ms."""
 
@@ -67,8 +67,8 @@ class Page(TypedDict):
     """Messages, objects, answers, voice packets or frames within the deadline; without a
     deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """Share of those sent that were in time (voice without a deadline: share of those due
-    for playout)."""
+    """Share in time of those that arrived, or whose deadline passed, before the run ended;
+    without a deadline, of those sent (voice: of those due for playout)."""
     object_delay_ms: Delay | None
     """Time from the request of an object to its arrival, ms."""
 
@@ -84,8 +84,8 @@ class Requests(TypedDict):
     """Messages, objects, answers, voice packets or frames within the deadline; without a
     deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """Share of those sent that were in time (voice without a deadline: share of those due
-    for playout)."""
+    """Share in time of those that arrived, or whose deadline passed, before the run ended;
+    without a deadline, of those sent (voice: of those due for playout)."""
     response_time_ms: Delay | None
     """Time from a request to the last byte of its answer, ms."""
 
@@ -138,8 +138,8 @@ class Voice(TypedDict):
     """Messages, objects, answers, voice packets or frames within the deadline; without a
     deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """Share of those sent that were in time (voice without a deadline: share of those due
-    for playout)."""
+    """Share in time of those that arrived, or whose deadline passed, before the run ended;
+    without a deadline, of those sent (voice: of those due for playout)."""
     delay_ms: Delay | None
     """Delay of messages, voice packets and frames from application to application, ms."""
     mouth_to_ear_ms: float | None
@@ -182,8 +182,8 @@ class Conference(TypedDict):
     """Messages, objects, answers, voice packets or frames within the deadline; without a
     deadline, all that arrived (voice: that were played)."""
     share_in_time: float | None
-    """Share of those sent that were in time (voice without a deadline: share of those due
-    for playout)."""
+    """Share in time of those that arrived, or whose deadline passed, before the run ended;
+    without a deadline, of those sent (voice: of those due for playout)."""
     delay_ms: Delay | None
     """Delay of messages, voice packets and frames from application to application, ms."""
 

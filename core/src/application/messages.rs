@@ -1,6 +1,6 @@
 //! Messages of one size at a constant rate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,7 @@ impl Application for ConstantRate {
             received: 0,
             in_time: 0,
             delay: Distribution::default(),
+            early: VecDeque::new(),
             missing: BTreeMap::new(),
         })
     }
@@ -74,6 +75,8 @@ struct Messages {
     received: u64,
     in_time: u64,
     delay: Distribution,
+    /// Messages that arrived before their deadline, which may not have passed.
+    early: VecDeque<u64>,
     /// Missing bytes of messages that arrive in several datagrams, by message.
     missing: BTreeMap<u64, u32>,
 }
@@ -97,8 +100,12 @@ impl Traffic for Messages {
     }
 
     fn report(&self, metrics: &mut FlowMetrics) {
+        let is_open = |message: &u64| !self.has_expired(*message, metrics.end);
+        let open = (0..self.sent).rev().take_while(is_open).count();
+        let arrived = self.early.iter().copied().filter(is_open).count();
         metrics.messages = Some(MessageMetrics {
             sent: self.sent,
+            judged: self.sent - (open - arrived) as u64,
             received: self.received,
             in_time: self.in_time,
             delay: self.delay.summary(),
@@ -118,6 +125,12 @@ impl Messages {
         let bits = u128::from(n) * u128::from(self.bytes()) * 8 * 1_000_000_000;
         let nanos = bits / u128::from(self.config.rate.bits_per_second());
         self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX / 2))
+    }
+
+    /// Whether the deadline of a message has passed.
+    fn has_expired(&self, message: u64, now: Instant) -> bool {
+        let age = now.saturating_since(self.due(message));
+        self.config.deadline.is_none_or(|deadline| age >= deadline)
     }
 
     /// A packet with bytes `seq..seq + len` arrived. Packets may arrive in any order; each arrives
@@ -141,5 +154,11 @@ impl Messages {
         self.received += 1;
         self.in_time += u64::from(self.config.deadline.is_none_or(|deadline| took <= deadline));
         self.delay.record(took);
+        if !self.has_expired(message, now) {
+            self.early.push_back(message);
+        }
+        while self.early.front().is_some_and(|&first| self.has_expired(first, now)) {
+            self.early.pop_front();
+        }
     }
 }

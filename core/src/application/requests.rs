@@ -137,9 +137,13 @@ impl Session for Conversation {
         if self.is_done() {
             metrics.completed = Some(self.last);
         }
+        let sent = self.dialogue.sent;
+        let age = metrics.end.saturating_since(self.dialogue.asked);
+        let is_open = self.config.deadline.is_some_and(|deadline| age < deadline);
         metrics.requests = Some(RequestMetrics {
-            sent: self.dialogue.sent,
+            sent,
             answered: self.received,
+            judged: if is_open { self.received } else { sent },
             in_time: self.in_time,
             response_time: self.time.summary(),
         });

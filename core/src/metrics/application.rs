@@ -15,6 +15,8 @@ pub struct PageMetrics {
     pub objects: u64,
     /// Objects that arrived.
     pub arrived: u64,
+    /// Those that arrived, or all if the deadline passed before the run ended; without a deadline, all.
+    pub judged: u64,
     /// Objects that arrived within the deadline, counted from the start; without a deadline, all
     /// that arrived.
     pub in_time: u64,
@@ -30,6 +32,8 @@ pub struct RequestMetrics {
     pub sent: u64,
     /// Requests answered.
     pub answered: u64,
+    /// Those answered, or whose deadline passed, before the run ended; without a deadline, all sent.
+    pub judged: u64,
     /// Requests answered within the deadline; without a deadline, all that were answered.
     pub in_time: u64,
     /// Time from the request to the last byte of the answer.
@@ -84,7 +88,8 @@ pub struct VoiceMetrics {
     pub played: u64,
     /// Packets within the deadline; without a deadline, the packets played.
     pub in_time: u64,
-    /// `in_time` as a share of the packets sent; without a deadline, of `judged`.
+    /// `in_time` as a share of the packets that arrived, or whose deadline passed, before the run ended;
+    /// without a deadline, of `judged`.
     pub share_in_time: Option<f64>,
     /// Delay from the sending to the receiving application.
     pub delay: Option<DelaySummary>,
@@ -110,6 +115,9 @@ pub struct ConferenceMetrics {
     pub sent: u64,
     /// Frames that arrived completely.
     pub received: u64,
+    /// Those that arrived completely, or whose deadline passed, before the run ended; without a
+    /// deadline, all encoded.
+    pub judged: u64,
     /// Frames within the deadline; without a deadline, all that arrived completely.
     pub in_time: u64,
     /// Time from the capture of a frame to the arrival of its last packet.
@@ -131,16 +139,16 @@ pub struct ConferenceMetrics {
 }
 
 impl PageMetrics {
-    /// Objects in time divided by all objects.
+    /// Objects in time divided by those judged; `None` if none was.
     pub fn share_in_time(&self) -> Option<f64> {
-        share(self.in_time, self.objects)
+        share(self.in_time, self.judged)
     }
 }
 
 impl RequestMetrics {
-    /// Answers in time divided by requests sent; `None` if no request was sent.
+    /// Answers in time divided by the requests judged; `None` if none was.
     pub fn share_in_time(&self) -> Option<f64> {
-        share(self.in_time, self.sent)
+        share(self.in_time, self.judged)
     }
 }
 
@@ -152,9 +160,9 @@ impl VoiceMetrics {
 }
 
 impl ConferenceMetrics {
-    /// Frames in time divided by frames encoded.
+    /// Frames in time divided by those judged; `None` if none was.
     pub fn share_in_time(&self) -> Option<f64> {
-        share(self.in_time, self.sent)
+        share(self.in_time, self.judged)
     }
 
     /// Share of the packets lost, among those up to the last one that arrived.

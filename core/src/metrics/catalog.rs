@@ -280,7 +280,7 @@ pub static CATALOG: &[Metric] = &[
         &[Voice(|v| v.share_lost().into())]),
     row("in_time", "messages in time", "", MORE, "messages, objects, answers, voice packets or frames within the deadline; without a deadline, all that arrived (voice: that were played)",
         &[Messages(|m| m.in_time.into()), Page(|p| p.in_time.into()), Requests(|r| r.in_time.into()), Voice(|v| v.in_time.into()), Conference(|c| c.in_time.into())]),
-    row("share_in_time", "messages in time", "%", MORE, "share of those sent that were in time (voice without a deadline: share of those due for playout)",
+    row("share_in_time", "messages in time", "%", MORE, "share in time of those that arrived, or whose deadline passed, before the run ended; without a deadline, of those sent (voice: of those due for playout)",
         &[Messages(|m| m.share_in_time().into()), Page(|p| p.share_in_time().into()), Requests(|r| r.share_in_time().into()), Voice(|v| v.share_in_time.into()), Conference(|c| c.share_in_time().into())]),
     row("delay_ms", "message delay", "ms", LESS, "delay of messages, voice packets and frames from application to application",
         &[Messages(|m| m.delay.into()), Voice(|v| v.delay.into()), Conference(|c| c.delay.into())]),
@@ -668,7 +668,12 @@ mod tests {
                     p99: Duration::from_millis(8),
                     max: Duration::from_millis(9),
                 }),
-                messages: Some(MessageMetrics { sent: 3, in_time: 1, ..Default::default() }),
+                messages: Some(MessageMetrics {
+                    sent: 3,
+                    judged: 3,
+                    in_time: 1,
+                    ..Default::default()
+                }),
                 ..FlowMetrics::default()
             }],
             forward: vec![HopMetrics::Leg(LegMetrics {

@@ -103,6 +103,8 @@ pub struct ProxyMetrics {
 pub struct MessageMetrics {
     /// Messages handed to the transport.
     pub sent: u64,
+    /// Those that arrived, or whose deadline passed, before the run ended; without a deadline, all.
+    pub judged: u64,
     /// Messages that arrived completely (TCP: in order).
     pub received: u64,
     /// Messages received within the deadline; without a deadline, all received.
@@ -112,9 +114,9 @@ pub struct MessageMetrics {
 }
 
 impl MessageMetrics {
-    /// Messages in time divided by messages sent; `None` if none was sent.
+    /// Messages in time divided by those judged; `None` if none was.
     pub fn share_in_time(&self) -> Option<f64> {
-        (self.sent > 0).then(|| self.in_time as f64 / self.sent as f64)
+        (self.judged > 0).then(|| self.in_time as f64 / self.judged as f64)
     }
 }
 

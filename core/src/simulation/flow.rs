@@ -350,9 +350,10 @@ impl FlowState {
             reordering: self.reordering.as_ref().map(|own| own.metrics(self.start, ended)),
             ..FlowMetrics::default()
         };
+        // Its deadlines go on after it has stopped, as long as the run.
+        self.traffic.report(&mut metrics);
         // What arrived after the application stopped is in its rates, and so is that time.
         metrics.end = metrics.end.min(self.end.max(self.drained));
-        self.traffic.report(&mut metrics);
         if let Some((session, number)) = session {
             session.report(number, &mut metrics);
         }

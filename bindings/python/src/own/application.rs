@@ -186,7 +186,7 @@ impl Traffic for OwnTraffic {
             let mut delay = Distribution::default();
             delays.into_iter().for_each(|nanos| delay.record(Duration::from_nanos(nanos)));
             let mut messages = MessageMetrics::default();
-            (messages.sent, messages.received) = (sent, received);
+            (messages.sent, messages.judged, messages.received) = (sent, sent, received);
             (messages.in_time, messages.delay) = (in_time, delay.summary());
             metrics.messages = Some(messages);
         }

@@ -280,9 +280,16 @@ impl Session for Call {
             screen.pause(metrics.end.saturating_since(last));
         }
         let frames = self.frames.len() as u64;
+        let is_open = |frame: &&Frame| {
+            let age = metrics.end.saturating_since(frame.captured);
+            self.config.deadline.is_some_and(|deadline| age < deadline)
+        };
+        let open = self.frames.iter().rev().take_while(is_open);
+        let open = open.filter(|frame| frame.missing > 0).count() as u64;
         metrics.conference = Some(ConferenceMetrics {
             sent: frames,
             received: screen.delay.count(),
+            judged: frames - open,
             in_time: screen.in_time,
             delay: screen.delay.summary(),
             packets_sent: self.packets.len() as u64,

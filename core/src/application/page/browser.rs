@@ -313,11 +313,15 @@ impl Session for Browser {
             let took = progress.arrived.map(|at| at.saturating_since(self.start));
             took.is_some_and(|took| self.options.deadline.is_none_or(|deadline| took <= deadline))
         };
+        let age = metrics.end.saturating_since(self.start);
+        let is_open = self.options.deadline.is_some_and(|deadline| age < deadline);
+        let (objects, arrived) = (self.objects.len(), self.objects.len() - self.missing);
         metrics.page = Some(PageMetrics {
             load: self.is_done().then(|| self.last.saturating_since(self.start)),
             connections: self.places.iter().filter(|place| place.opened.is_some()).count() as u64,
-            objects: self.objects.len() as u64,
-            arrived: (self.objects.len() - self.missing) as u64,
+            objects: objects as u64,
+            arrived: arrived as u64,
+            judged: if is_open { arrived } else { objects } as u64,
             in_time: self.objects.iter().filter(within).count() as u64,
             object_delay: self.delay.summary(),
         });

@@ -190,7 +190,13 @@ impl Traffic for Call {
         if judged > 0 && count == 0 {
             (voice.rating, voice.opinion) = (voice.rating.or(Some(0.0)), Some(1.0));
         }
-        let of = if self.config.deadline.is_some() { self.sent } else { judged };
+        let of = self.config.deadline.map_or(judged, |deadline| {
+            let is_open = |n: &u64| metrics.end.saturating_since(self.due(*n)) < deadline;
+            let arrived =
+                |n: u64| self.arrivals.get(n as usize).is_some_and(|at| *at < Instant::MAX);
+            let open = (0..self.sent).rev().take_while(is_open).filter(|&n| !arrived(n)).count();
+            self.sent - open as u64
+        });
         voice.share_in_time = (of > 0).then(|| voice.in_time as f64 / of as f64);
         metrics.voice = Some(voice);
     }
