@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clift::application::{
     Adaptation, Application, Codec, Conference, ConstantRate, EModel, Http, Page, PageContent,
-    PageLoad, Requests, Video, Voice,
+    PageLoad, Requests, Until, Video, Voice,
 };
 use clift::link::QueueLimit;
 use clift::metrics::{FlowMetrics, PageMetrics, VideoMetrics};
@@ -246,6 +246,17 @@ fn what_is_under_way_at_the_end_is_not_late() {
     let own = Requests { deadline: None, ..own };
     let found = ended(setup(linux(), own, path(0.0))).requests.unwrap();
     assert_eq!(found.share_in_time(), Some(0.5));
+}
+
+/// A conference that ends waits for no picture while what is under way drains.
+#[test]
+fn a_conference_that_ends_does_not_freeze() {
+    let application = Arc::new(Conference::default());
+    let own = Until { application, end: Instant::from_nanos(1_000_000_000) };
+    let mut setup = setup(DatagramConfig { packet: Bytes(1500) }, own, path(0.0));
+    setup.duration = Duration::from_secs(2);
+    let found = run(&setup).flows[0].conference.unwrap();
+    assert_eq!((found.freezes, found.frozen), (0, Duration::ZERO));
 }
 
 /// A video of these rates in kbit/s: ten segments of a second.

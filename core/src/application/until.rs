@@ -164,7 +164,11 @@ impl Session for Leaving {
         }
     }
 
+    /// What is still on its way arrives later, and is not waited for.
     fn report(&self, number: usize, metrics: &mut FlowMetrics) {
+        let end = metrics.end;
+        metrics.end = if self.has_left { end.min(self.end) } else { end };
         self.session.report(number, metrics);
+        metrics.end = end;
     }
 }
