@@ -334,7 +334,8 @@ fn coding_around_a_link_and_a_leg_counts_like_coding_around_the_link() {
     let carried = budget.goodput_bits as f64;
     let of = |cause| budget.bits(cause) as f64 / carried;
     assert!((0.06..0.09).contains(&of(Cause::Padding)), "{budget:?}");
-    assert!((0.1..0.2).contains(&of(Cause::Repair)), "{budget:?}");
+    assert!((0.1..0.2).contains(&of(Cause::Coding)), "{budget:?}");
+    assert_eq!(budget.bits(Cause::Repair), 0, "the link repairs nothing: {budget:?}");
     assert!(of(Cause::Unfinished) < 0.05, "{budget:?}");
 }
 
@@ -349,8 +350,33 @@ fn coding_around_two_links_counts_the_slower_one() {
     for (link, budget) in [slow_first, slow_last] {
         assert!((0.99e6..1.01e6).contains(&link.capacity), "{link:?}");
         assert!(link.share_padding.is_some_and(|it| (0.06..0.08).contains(&it)), "{link:?}");
-        assert!(budget.bits(Cause::Repair) > budget.goodput_bits / 12, "{budget:?}");
+        assert!(budget.bits(Cause::Coding) > budget.goodput_bits / 12, "{budget:?}");
         assert!(budget.bits(Cause::Unfinished) < budget.goodput_bits / 10, "{budget:?}");
+    }
+}
+
+/// The repairs of the link are apart from those of the code above it, over links of each kind.
+#[test]
+fn coding_and_the_repairs_of_the_link_are_different_causes() {
+    let links = [
+        CHANNEL.replace("0.001", "0.05") + "scheme = \"FEC(8/10)\"\nlink.rtt = \"20 ms\"\n",
+        "hybrid = { rate = \"2 Mbit/s\", delay = \"20 ms\", k = 10, n = 12 }\n".to_owned(),
+        "[[path]]\nleg = { rate = \"2 Mbit/s\", delay = \"20 ms\" }\n".to_owned(),
+    ];
+    for (link, repairs) in links.iter().zip([0.1..0.3, 0.0..0.3, 0.0..0.001]) {
+        let text = |coding: &str| format!("duration = \"20 s\"\n{coding}{link}");
+        let coding = "coding = { rate = 0.8, header = \"0 B\" }\n";
+        let [alone, coded] = ["", coding].map(|coding| {
+            let (_, found) = diagnose(&setup(&text(coding)), &|| true).unwrap();
+            found.budget
+        });
+        assert_eq!(alone.bits(Cause::Coding), 0);
+        let carried: u64 = coded.parts.iter().map(|part| part.bits).sum();
+        assert_eq!(carried + coded.goodput_bits, coded.capacity_bits);
+        let of = |cause| coded.bits(cause) as f64 / coded.capacity_bits as f64;
+        // A fifth of the packets.
+        assert!((0.1..0.21).contains(&of(Cause::Coding)), "{link}{coded:?}");
+        assert!(repairs.contains(&of(Cause::Repair)), "{link}{coded:?}");
     }
 }
 

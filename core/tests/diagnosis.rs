@@ -159,9 +159,9 @@ fn slots_that_packets_share_are_charged_to_what_they_hold() {
         (messages.to_owned(), Cause::Padding, 0.3),
         (messages.replace("live = true", "live = false"), Cause::Padding, 0.3),
         (carrier(fades), Cause::Fade, 0.25),
-        (format!("coding.rate = 0.5\n{}", carrier("")), Cause::Repair, 0.35),
+        (format!("coding.rate = 0.5\n{}", carrier("")), Cause::Coding, 0.35),
         (nr.to_owned(), Cause::Padding, 0.005),
-        (format!("coding.rate = 0.8\n{nr}"), Cause::Repair, 0.15),
+        (format!("coding.rate = 0.8\n{nr}"), Cause::Coding, 0.15),
     ] {
         let found = diagnosed(&format!("duration = \"20 s\"\n{text}")).1;
         assert!(share(&found, cause) > least, "{text}: {:?}", found.budget);
@@ -201,7 +201,7 @@ fn a_coded_leg_limits_as_a_plain_one_does() {
     for text in [coded.to_owned(), format!("{coded}{wide}")] {
         let found = diagnosed(&text).1;
         assert_eq!((&found.budget.hops[..], found.budget.capacity_bits), (&[0][..], 40_000_000));
-        assert!(share(&found, Cause::Repair) > 0.05, "{:?}", found.budget);
+        assert!(share(&found, Cause::Coding) > 0.05, "{:?}", found.budget);
         assert_eq!(found.budget.bits(Cause::Erased), 0);
     }
 }

@@ -12,6 +12,8 @@ pub enum Cause {
     Erased,
     /// What the link sent beyond the packets: repair units, repeated units, unit headers.
     Repair,
+    /// What a code above the link added: repair packets, headers.
+    Coding,
     /// Received units of packets that the link gave up or lost.
     GivenUp,
     /// Padding of LLDUs, and headers of the link.
@@ -56,9 +58,10 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Erased,
         Self::Repair,
+        Self::Coding,
         Self::GivenUp,
         Self::Padding,
         Self::Fade,
@@ -85,6 +88,7 @@ impl Cause {
         match self {
             Self::Erased => "erased",
             Self::Repair => "repair",
+            Self::Coding => "coding",
             Self::GivenUp => "given_up",
             Self::Padding => "padding",
             Self::Fade => "fade",
@@ -112,6 +116,7 @@ impl Cause {
         match self {
             Self::Erased => "erased LLDUs",
             Self::Repair => "repairs of the link",
+            Self::Coding => "coding above the link",
             Self::GivenUp => "packets that the link lost",
             Self::Padding => "padding of LLDUs",
             Self::Fade => "smaller slots in a fade",

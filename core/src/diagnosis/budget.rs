@@ -142,6 +142,7 @@ pub(super) fn budget(
         HopMetrics::Link(link) => {
             let counters = &link.counters;
             let missing = detail(link, "units_given_up").unwrap_or(carried.lost_packets);
+            let coding = shares.charge(Cause::Coding, usage.coding) as f64 / 8.0;
             let received = carried.lost_units.saturating_sub(missing) as f64 * slot;
             if usage.pads {
                 shares.charge(Cause::GivenUp, received);
@@ -153,9 +154,12 @@ pub(super) fn budget(
             } else if usage.repairs {
                 shares.charge(Cause::GivenUp, received.min(carried.lost));
             } else {
-                let ended = counters.bytes_delivered as f64 + carried.lost;
-                shares.charge(Cause::Unfinished, counters.bytes_carried as f64 - ended);
-                shares.charge(Cause::GivenUp, carried.lost);
+                // A packet that the queue of a coded link drops is lost once the code gives it up.
+                let part = counters.lost as f64 / carried.lost_packets.max(1) as f64;
+                let lost = carried.lost * part.min(1.0);
+                let ended = counters.bytes_delivered as f64 + lost;
+                shares.charge(Cause::Unfinished, counters.bytes_carried as f64 - ended - coding);
+                shares.charge(Cause::GivenUp, lost);
             }
             // How many erased units a window of a link trace holds is known on average only.
             shares.charge_rest(match usage.repairs {

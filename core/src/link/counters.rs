@@ -91,6 +91,8 @@ pub struct Usage {
     pub faded: f64,
     /// Whether it sent more than the packets: repairs, or data again.
     pub repairs: bool,
+    /// Bytes that a code above the link added: repair packets, and with packets that share LLDUs its headers.
+    pub coding: f64,
 }
 
 impl Usage {
@@ -106,6 +108,7 @@ impl Usage {
         padding: 0.0,
         faded: 0.0,
         repairs: false,
+        coding: 0.0,
     };
 
     /// Bytes of the slots that passed in the time `elapsed`, bit/s.

@@ -56,6 +56,8 @@ pub struct Coded<L> {
     offered: u64,
     dropped: u64,
     repairs_dropped: u64,
+    /// Bytes and LLDUs of repair packets that crossed the link.
+    repaired: (u64, u64),
     tally: Tally,
 }
 
@@ -117,6 +119,7 @@ impl<L: Link + Instrument> Coded<L> {
             offered: 0,
             dropped: 0,
             repairs_dropped: 0,
+            repaired: (0, 0),
             tally: Tally::default(),
         }
     }
@@ -183,18 +186,25 @@ impl<L: Link + Instrument> Coded<L> {
                         self.decoder.arrived(source, &transit, first, number);
                     }
                     Some(OnLink::Repair(repair)) => {
+                        self.repaired.0 += u64::from(transit.size.0);
+                        self.repaired.1 += u64::from(transit.lldus);
                         self.decoder.repaired(&repair, transit.lldus, transit.at, number);
                     }
                     None => {}
                 }
                 self.reports.want(transit.at);
             }
-            LinkEvent::Lost(transit) => {
-                if let Some(OnLink::Source { number, .. }) = self.take(transit.packet.0) {
+            LinkEvent::Lost(transit) => match self.take(transit.packet.0) {
+                Some(OnLink::Source { number, .. }) => {
                     self.decoder.departed(number, transit.departed);
                     self.decoder.lost(number, transit.lldus, transit.at);
                 }
-            }
+                Some(OnLink::Repair(_)) => {
+                    self.repaired.0 += u64::from(transit.size.0);
+                    self.repaired.1 += u64::from(transit.lldus);
+                }
+                None => {}
+            },
             LinkEvent::Departed { packet, at } => {
                 if let Some(number) = self.source(packet) {
                     self.decoder.departed(number, at);
@@ -349,8 +359,12 @@ impl<L: Link + Instrument> Instrument for Coded<L> {
         let usage = self.inner.usage(until);
         let (all, own) = (self.inner.counters().lldus_delivered, self.counters().lldus_delivered);
         let each = if own > 0 { all.max(own) as f64 / own as f64 } else { 1.0 };
-        let repairs = usage.repairs || self.encoder.made() > 0;
-        Usage { per_lldu: usage.per_lldu * each, repairs, ..usage }
+        let (bytes, lldus) = self.repaired;
+        let coding = match usage.pads {
+            true => lldus * u64::from(usage.slot.0),
+            false => bytes + self.inner.counters().delivered * u64::from(self.header),
+        };
+        Usage { per_lldu: usage.per_lldu * each, coding: coding as f64, ..usage }
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {
