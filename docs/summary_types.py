@@ -58,6 +58,7 @@ KINDS = {
     "share_marked": "float | None",
     "share_used": "float | None",
     "share_beside": "float | None",
+    "share_waiting": "float | None",
     "mean_held_bytes": "float",
     "mean_coding_ratio": "float | None",
     "share_padding": "float | None",

@@ -75,6 +75,7 @@ def test_a_link_by_hand() -> None:
         "bytes_delivered": 9 * 150,
         "capacity_kbps": pytest.approx(40 * 100 * 8e-3 / summary["duration_s"]),
         "share_used": 20 / 40,  # slots from 4 to 199 ms
+        "share_waiting": None,
         "share_beside": 0.0,
         "share_padding": 50 / 200,
         "mean_coding_ratio": 150 / 200,

@@ -87,6 +87,11 @@ def test_the_column_limited_by_names_what_binds(
     assert limited_by(cell) == text
 
 
+def test_the_column_limited_by_names_a_link_that_waits() -> None:
+    results = clift.campaign.run(clift.Scenario({"ntn": {"preset": "nr-ntn-geo"}}, duration_s=20))
+    assert limited_by(results.cells[0]).startswith("link waits")
+
+
 def test_notes_name_their_trace_if_there_are_several(tmp_path: Path) -> None:
     for name in ("one", "two"):
         phy = clift.channel.bernoulli(slots=20_000, slot_ns=1_000_000, p=0.02, seed=1)

@@ -111,23 +111,24 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
 
 
 # Causes of a budget that tables name; what else is idle is congestion control there.
-NAMED = {"application": "application", "receive_window": "receive window"}
+NAMED = {"application": "application", "receive_window": "receive window", "link": "link waits"}
 # Causes of used slots.
 USED = {"erased", "repair", "given_up", "padding", "fade", "headers", "duplicate", "lost_later"}
-USED |= {"unfinished"}
+USED |= {"unfinished", "coding"}
 
 
 def beside_tables(run: clift.Run) -> tuple[float, bool]:
     """How far `limited by` is from the budget, and whether both have the same largest share."""
     summary, found = run.summary(), run.why()
     waits = summary["share_application_limited"], summary["share_window_limited"]
-    short = limits(*waits, summary["links"][0]["share_used"])
+    link = summary["links"][0]
+    short = limits(*waits, link["share_used"], link["share_waiting"] or 0.0)
     whole = dict.fromkeys(short, 0.0)
     whole["link"] = found["goodput_kbps"] / found["capacity_kbps"]
     for part in found["budget"]:
         cause = part["cause"]
         name = "link" if cause in USED else NAMED.get(cause, "congestion control")
-        whole[name] += part["kbps"] / found["capacity_kbps"]
+        whole[name] = whole.get(name, 0.0) + part["kbps"] / found["capacity_kbps"]
     off = max(abs(short[name] - whole[name]) for name in short)
     return off, max(short, key=short.__getitem__) == max(whole, key=whole.__getitem__)
 

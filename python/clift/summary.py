@@ -356,6 +356,9 @@ class Link(TypedDict):
     kbit/s."""
     share_used: float | None
     """Share of the link's slots used for packets, including repairs."""
+    share_waiting: float | None
+    """Share of the link's slots that passed unused although packets waited: no HARQ process
+    was free, or no slot was assigned; only NR and carriers."""
     share_beside: float | None
     """Repairs sent outside the link's slots, as a share of the slots: the model takes no
     slots for them."""

@@ -121,13 +121,18 @@ impl Usage {
     /// Share of the slots used by packets, at most 1; 0 if no slot passed. Of slots still ahead,
     /// only those within the elapsed time count.
     pub fn share(&self) -> f64 {
-        if self.slots > 0.0 { (self.used / self.slots).min(1.0) } else { 0.0 }
+        self.part(self.used).min(1.0)
     }
 
     /// Transmissions beside the link divided by the slots that passed; 0 if no slot passed. May
     /// exceed 1.
     pub fn share_beside(&self) -> f64 {
-        if self.slots > 0.0 { self.beside / self.slots } else { 0.0 }
+        self.part(self.beside)
+    }
+
+    /// A number of slots divided by those that passed; 0 if no slot passed.
+    pub(crate) fn part(&self, of: f64) -> f64 {
+        if self.slots > 0.0 { of / self.slots } else { 0.0 }
     }
 
     /// Share of the bytes of the data LLDUs of delivered packets that carry padding and headers of

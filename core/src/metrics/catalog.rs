@@ -350,6 +350,8 @@ pub static CATALOG: &[Metric] = &[
         &[Link(|l| (l.capacity / 1e3).into())]),
     row("share_used", "link used", "%", LESS, "share of the link's slots used for packets, including repairs",
         &[Link(|l| l.share_used.into())]),
+    row("share_waiting", "link waits", "%", LESS, "share of the link's slots that passed unused although packets waited: no HARQ process was free, or no slot was assigned; only NR and carriers",
+        &[Link(|l| l.share_waiting.into())]),
     row("share_beside", "sent beside the link", "%", LESS, "repairs sent outside the link's slots, as a share of the slots: the model takes no slots for them",
         &[Link(|l| l.share_beside.into())]),
     row("share_padding", "padding", "%", LESS, "share of the bytes of the LLDUs of delivered packets that carry no bytes of these; missing where packets share LLDUs or LLDUs differ in size",

@@ -37,6 +37,9 @@ pub struct LinkMetrics {
     pub capacity: f64,
     /// Share of the link's slots used for packets, including repairs, 0 to 1.
     pub share_used: f64,
+    /// Slots that passed unused although packets waited, 0 to 1: no HARQ process was free, or no slot was
+    /// assigned. `None` if the link does not count them.
+    pub share_waiting: Option<f64>,
     /// Repairs sent outside the link's slots, as a share of the slots, for models that take no
     /// slots for repairs. It may exceed 1.
     pub share_beside: f64,

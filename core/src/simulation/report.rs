@@ -49,16 +49,19 @@ fn hop(node: &Node, ended: Instant) -> HopMetrics {
 fn link(node: &LinkNode, ended: Instant) -> LinkMetrics {
     let counters = node.link.counters();
     let usage = node.link.usage(ended);
+    let details = node.link.details();
+    let stalled = details.iter().find(|(name, _)| *name == "stalled_slots");
     LinkMetrics {
         counters,
         pending: counters.pending(),
         capacity: usage.capacity(ended.saturating_since(Instant::ZERO)),
         share_used: usage.share(),
+        share_waiting: stalled.map(|(_, slots)| usage.part(*slots as f64)),
         share_beside: usage.share_beside(),
         share_padding: usage.share_padding(&counters),
         mean_coding_ratio: usage.coding_ratio(&counters),
         delay: node.delay.summary(),
         queueing_delay: node.queueing.summary(),
-        details: node.link.details(),
+        details,
     }
 }

@@ -413,6 +413,8 @@ def _limit(contest: Contest, one: Ranked, taken: Ranked) -> str:
         ratio = mean("links.0.mean_coding_ratio")
         repairs = f", {1 - ratio:.0%} repairs and padding" if 0 < ratio < 0.95 else ""
         return f"link{repairs}{f', {again:.1%} sent again' if again > 0.002 else ''}"
+    if (waiting := mean("links.0.share_waiting")) > 0.3:
+        return f"link waits, {waiting:.0%} of its slots"
     what = "losses"
     if mean("links.0.packets_dropped") > mean("links.0.packets_lost"):
         what = "a full queue"

@@ -365,7 +365,8 @@ def limited_by(cell: Cell) -> str:
     """What limited the flows of a cell, in shares of the time; empty if it is not known.
 
     The link limits as far as its slots were used: a full receive window costs nothing while the
-    link is busy with what it let through. The rest of the time is divided by what senders waited
+    link is busy with what it let through. It also limits where packets wait and it uses no slot: an
+    NR terminal has no free HARQ process. The rest of the time is divided by what senders waited
     for; what is neither the application nor the receive window is congestion control, which had
     reduced its window or repaired losses. In a network each flow has its own limit: `clift why`.
     """
@@ -375,8 +376,9 @@ def limited_by(cell: Cell) -> str:
     if application is None or window is None:
         return ""
     link = _tightest(cell)
-    used = cell.estimate(f"links.{link}.share_used")
-    shares = limits(application.mean, window.mean, used.mean if used is not None else None)
+    used, waiting = (cell.estimate(f"links.{link}.share_{what}") for what in ("used", "waiting"))
+    waits = 0.0 if waiting is None else waiting.mean
+    shares = limits(application.mean, window.mean, used.mean if used is not None else None, waits)
     ranked = sorted(shares.items(), key=lambda one: -one[1])
     text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
     padding = cell.estimate(f"links.{link}.share_padding")
@@ -385,18 +387,24 @@ def limited_by(cell: Cell) -> str:
     return text
 
 
-def limits(application: float, window: float, used: float | None) -> dict[str, float]:
-    """What limited a flow, from its waits and the share of the link's slots that were used.
+def limits(
+    application: float, window: float, used: float | None, waiting: float = 0.0
+) -> dict[str, float]:
+    """What limited a flow: its waits, and the link's slots used, or unused while packets waited.
 
     Example:
         >>> limits(0.5, 0.25, used=0.5)
         {'application': 0.25, 'receive window': 0.125, 'congestion control': 0.125, 'link': 0.5}
+        >>> limits(0.0, 0.0, used=0.25, waiting=0.5)["link waits"]
+        0.5
     """
     shares = {"application": application, "receive window": window}
     shares["congestion control"] = max(0.0, 1 - sum(shares.values()))
     if used is None:
         return shares
-    return {what: share * (1 - used) for what, share in shares.items()} | {"link": used}
+    of_link = {"link": used} | ({"link waits": waiting} if waiting else {})
+    rest = max(0.0, 1 - sum(of_link.values()))
+    return {what: share * rest for what, share in shares.items()} | of_link
 
 
 def _figure(value: float | None, scale: float) -> str:
