@@ -467,6 +467,8 @@ def test_a_leg_by_hand() -> None:
         "packets_lost": 0,
         "packets_pending": 1,
         "bytes_sent": 6 * 150,
+        # Five packets of 12 ms from 34 ms on, and a third of the next, of 98 ms.
+        "share_used": pytest.approx((5 + 1 / 3) * 12 / 98),
         "longest_queue": 0,
     }
 

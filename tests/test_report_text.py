@@ -87,6 +87,13 @@ def test_the_column_limited_by_names_what_binds(
     assert limited_by(cell) == text
 
 
+def test_of_legs_alone_the_most_used_one_limits() -> None:
+    path = [{"leg": {"rate": f"{rate} Mbit/s", "delay": "10 ms"}} for rate in (8, 2, 4)]
+    results = clift.campaign.run(clift.Scenario({"path": path}, duration_s=20))
+    assert limited_by(results.cells[0]) == "link 100 %"
+    assert "link used, link 1 (%)" in str(results)
+
+
 def test_the_column_limited_by_names_a_link_that_waits() -> None:
     results = clift.campaign.run(clift.Scenario({"ntn": {"preset": "nr-ntn-geo"}}, duration_s=20))
     assert limited_by(results.cells[0]).startswith("link waits")

@@ -355,7 +355,8 @@ class Link(TypedDict):
     """Bytes of the link's slots that passed, received or erased, x 8 / duration of the run,
     kbit/s."""
     share_used: float | None
-    """Share of the link's slots used for packets, including repairs."""
+    """Share of the link's slots used for packets, including repairs (leg: of the bytes that
+    its rate allows; missing without a rate)."""
     share_waiting: float | None
     """Share of the link's slots that passed unused although packets waited: no HARQ process
     was free, or no slot was assigned; only NR and carriers."""
@@ -391,6 +392,9 @@ class Leg(TypedDict):
     """Packets waiting or in transit when the run ended."""
     bytes_sent: int
     """Bytes that the leg sent, including lost ones."""
+    share_used: float | None
+    """Share of the link's slots used for packets, including repairs (leg: of the bytes that
+    its rate allows; missing without a rate)."""
     longest_queue: int
     """Maximum queue length, packets."""
     kind: Literal["leg"]

@@ -348,8 +348,8 @@ pub static CATALOG: &[Metric] = &[
         &[Leg(|l| l.counters.bytes_sent.into())]),
     row("capacity_kbps", "capacity", "kbit/s", None, "bytes of the link's slots that passed, received or erased, x 8 / duration of the run",
         &[Link(|l| (l.capacity / 1e3).into())]),
-    row("share_used", "link used", "%", LESS, "share of the link's slots used for packets, including repairs",
-        &[Link(|l| l.share_used.into())]),
+    row("share_used", "link used", "%", LESS, "share of the link's slots used for packets, including repairs (leg: of the bytes that its rate allows; missing without a rate)",
+        &[Link(|l| l.share_used.into()), Leg(|l| l.share_used.into())]),
     row("share_waiting", "link waits", "%", LESS, "share of the link's slots that passed unused although packets waited: no HARQ process was free, or no slot was assigned; only NR and carriers",
         &[Link(|l| l.share_waiting.into())]),
     row("share_beside", "sent beside the link", "%", LESS, "repairs sent outside the link's slots, as a share of the slots: the model takes no slots for them",
@@ -688,6 +688,7 @@ mod tests {
                 },
                 pending: 3,
                 marked: None,
+                share_used: Some(0.5),
             })],
             backward: Vec::new(),
             hop_names: Vec::new(),
@@ -701,7 +702,7 @@ mod tests {
         let flow = format!(
             r#"{{"start_s":0.0,{rates},{counts},"segments_by_retransmissions":[0,0,0,0,0,0,0,0],"reordering_degree":0,"segment_delay_ms":{delay},"in_order_delay_ms":null,"messages":{messages}}}"#
         );
-        let leg = r#"{"kind":"leg","packets_offered":9,"packets_dropped":2,"packets_lost":1,"packets_pending":3,"bytes_sent":400,"longest_queue":5}"#;
+        let leg = r#"{"kind":"leg","packets_offered":9,"packets_dropped":2,"packets_lost":1,"packets_pending":3,"bytes_sent":400,"share_used":0.5,"longest_queue":5}"#;
         let expected = format!(
             r#"{{"duration_s":2.0,{rates},"fairness":1.0,{counts},"flows":[{flow}],"links":[{leg}],"return_links":[],"events":7}}"#
         );

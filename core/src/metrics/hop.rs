@@ -23,6 +23,8 @@ pub struct LegMetrics {
     pub pending: u64,
     /// Packets marked by the queue; `None` if no ECN-capable packet came.
     pub marked: Option<u64>,
+    /// Bytes sent as a share of those that the rate allows, 0 to 1; `None` without a rate.
+    pub share_used: Option<f64>,
 }
 
 /// Totals of a link.

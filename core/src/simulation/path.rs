@@ -168,12 +168,13 @@ impl ManagedNode {
         self.leg.run(until, &mut self.under_way);
     }
 
-    /// What the leg counted.
-    pub(super) fn metrics(&self) -> LegMetrics {
+    /// What the leg counted until `ended`.
+    pub(super) fn metrics(&self, ended: Instant) -> LegMetrics {
         let UnderWay { lost, arrived, .. } = self.under_way;
         let counters = LegCounters { lost, ..self.leg.counters };
         let pending = counters.offered - counters.dropped - lost - arrived;
-        LegMetrics { counters, pending, marked: self.leg.marked() }
+        let share_used = self.leg.usage(ended).map(|usage| usage.share());
+        LegMetrics { counters, pending, marked: self.leg.marked(), share_used }
     }
 }
 

@@ -40,8 +40,9 @@ fn hop(node: &Node, ended: Instant) -> HopMetrics {
             counters: node.leg.counters,
             pending: node.on_the_way() as u64,
             marked: None,
+            share_used: node.leg.usage(ended).map(|usage| usage.share()),
         }),
-        Node::Managed(node) => HopMetrics::Leg(node.metrics()),
+        Node::Managed(node) => HopMetrics::Leg(node.metrics(ended)),
         Node::Link(node) => HopMetrics::Link(Box::new(link(node, ended))),
     }
 }

@@ -351,14 +351,21 @@ def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
 
 
 def _tightest(cell: Cell) -> int:
-    """The link of a path with the least capacity, by its number."""
-    found = {}
-    for name in cell.values.names:
-        first, link, *rest = f"{name}..".split(".")
-        one = cell.estimate(name) if (first, rest[0]) == ("links", "capacity_kbps") else None
-        if one is not None and link.isdecimal():
-            found[int(link)] = one.mean
-    return min(found, key=lambda link: found[link], default=0)
+    """The link of a path with the least capacity, by number; of legs alone the most used one."""
+
+    def of_links(metric: str) -> dict[int, float]:
+        found = {}
+        for name in cell.values.names:
+            first, link, *rest = f"{name}..".split(".")
+            one = cell.estimate(name) if (first, rest[0]) == ("links", metric) else None
+            if one is not None and link.isdecimal():
+                found[int(link)] = one.mean
+        return found
+
+    capacity, used = of_links("capacity_kbps"), of_links("share_used")
+    if capacity:
+        return min(capacity, key=capacity.__getitem__)
+    return max(used, key=used.__getitem__, default=0)
 
 
 def limited_by(cell: Cell) -> str:
