@@ -80,7 +80,7 @@ def python_examples(check: bool) -> int:
     guides = ROOT / "docs" / "guides"
     own, queue = guides / "extend-in-python.md", guides / "queue-in-python.md"
     pages = {"scheme": own, "congestion": own, "path_scheduler": own, "carrier_scheduler": own}
-    pages |= {"queue": queue, "application": queue}
+    pages |= {"handover_control": own, "queue": queue, "application": queue}
     faults = 0
     for name, page in pages.items():
         path = ROOT / "examples" / f"own_{name}.py"

@@ -814,6 +814,7 @@ def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
     [
         ("scheme", "extend-in-python"),
         ("congestion", "extend-in-python"),
+        ("handover_control", "extend-in-python"),
         ("path_scheduler", "extend-in-python"),
         ("carrier_scheduler", "extend-in-python"),
         ("queue", "queue-in-python"),

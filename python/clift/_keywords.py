@@ -84,6 +84,8 @@ class Keywords(TypedDict, total=False):
     feedback_repeat: Any
     feedback_trace: Any
     flush: Any
+    handover_every: Any
+    handover_times: Any
     keep_order: Any
     live: Any
     lldu_header: Any
@@ -177,6 +179,8 @@ BARE: dict[str, str] = {
     "feedback_repeat": "link.feedback_repeat",
     "feedback_trace": "link.feedback_trace",
     "flush": "link.flush",
+    "handover_every": "link.handover_every",
+    "handover_times": "link.handover_times",
     "keep_order": "link.keep_order",
     "live": "link.live",
     "lldu_header": "link.lldu_header",

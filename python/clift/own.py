@@ -144,6 +144,8 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
       and `window.increase(count, segments)` (one more segment per `count`). `ack.segments` newly
       acknowledged, `ack.fills_window` (a window may grow only then), `ack.rtt_ns`, `ack.srtt_ns`,
       `ack.now_ns`, `ack.in_flight` before the ACK, `ack.first` and `ack.next`: segment numbers;
+      `ack.handover` and `ack.last_handover`: the next and the last handover that the terminal
+      knows (`at_ns`, `gap_ns`, `delay_ns`, `rate_bps` of the link after it), or None;
     - `on_loss(window)`: called when a loss is detected; returns the new window in segments;
     - `on_timeout(window)`: called when the retransmission timer expires; returns the threshold.
       Default: `on_loss`.

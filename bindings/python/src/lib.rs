@@ -101,7 +101,7 @@ mod _clift {
     use super::own::carrier_scheduler::register_carrier_scheduler;
 
     #[pymodule_export]
-    use super::own::congestion::{PyAck, PyWindow, register_congestion};
+    use super::own::congestion::{PyAck, PyHandover, PyWindow, register_congestion};
 
     #[pymodule_export]
     use super::own::path_scheduler::{PyPath, register_path_scheduler};

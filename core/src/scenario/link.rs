@@ -90,6 +90,12 @@ pub struct LinkUsage {
     /// With `delays`: a packet that left the link earlier never arrives later. If false, packets
     /// overtake one another when the delay decreases.
     pub keep_order: bool,
+    /// The network hands the terminal over at every multiple of this time of the trace, or of the run
+    /// over a link without one. The terminal knows this beforehand, and so does a congestion control
+    /// that asks for it. The key changes nothing else: the trace has the effect.
+    pub handover_every: Option<Duration>,
+    /// Instead of `handover_every`, the times of the handovers, e.g. `["151 s", "505 s"]`.
+    pub handover_times: Vec<Duration>,
     /// A pair of proxies around the link that split TCP: true, or the settings of the proxy before
     /// the link, which sends over the link. The proxy behind the link has the same buffers and
     /// sends on with the flow's own `[transport]`. QUIC and datagrams pass both unchanged.
@@ -107,6 +113,8 @@ impl Default for LinkUsage {
             reorder: None,
             delays: None,
             keep_order: false,
+            handover_every: None,
+            handover_times: Vec::new(),
             pep: None,
         }
     }

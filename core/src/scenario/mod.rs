@@ -12,6 +12,7 @@ mod config;
 mod edited;
 mod error;
 mod flows;
+mod handovers;
 mod kinds;
 mod leg;
 mod limit;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::flows::MOST_FLOWS;
+use super::handovers::timetable;
 use super::kinds::Making;
+use super::leg::Leg;
 use super::link::{Link, Overlap};
 use super::plan::{PlannedCoding, PlannedDemand, PlannedHop, PlannedLink};
 use super::reorder::Reorder;
@@ -15,7 +17,8 @@ use crate::application::Until;
 use crate::config::Fault;
 use crate::link::{Coding, Fragmentation};
 use crate::scheme::{LinkConfig, Medium};
-use crate::simulation::{Flow, Hop, Proxy, Routing, Setup, Stretch, Ways};
+use crate::simulation::{Flow, Hop, LegConfig, Proxy, Routing, Setup, Stretch, Ways};
+use crate::transport::Timetable;
 use crate::units::{Duration, Instant};
 
 /// The medium that carries a link's packets, and the trace time at which it starts.
@@ -32,9 +35,13 @@ impl Cell {
         let maker = Maker { cell: self, replication, traces };
         let (flows, numbers) = maker.flows()?;
         let mut links = maker.started(&self.terminals(&flows, &numbers))?.into_iter();
-        let (forward, places) = maker.hops(&self.plan.forward, &mut links, (&[], &[]))?;
+        let Hops { hops: forward, proxies: places, timetables } =
+            maker.hops(&self.plan.forward, &mut links, (&[], &[]))?;
         let there = (&forward[..], &places[..]);
-        let (backward, mut back) = maker.hops(&self.plan.backward, &mut links, there)?;
+        let Hops { hops: backward, proxies: mut back, timetables: on_return } =
+            maker.hops(&self.plan.backward, &mut links, there)?;
+        let on_return = on_return.into_iter().map(|(hop, own)| (hop + forward.len(), own));
+        let known = timetables.into_iter().chain(on_return);
         back.reverse();
         let planned = self.plan.forward.iter().filter_map(|hop| match hop {
             PlannedHop::Proxy(proxy) => Some(proxy.config.clone()),
@@ -43,7 +50,11 @@ impl Cell {
         let proxies = planned.zip(places).zip(back);
         let proxies =
             proxies.map(|((config, forward), backward)| Proxy { config, forward, backward });
-        let routing = maker.routing(&forward, &backward, &numbers)?;
+        let mut routing = maker.routing(&forward, &backward, &numbers)?;
+        for (hop, own) in known {
+            let all = routing.timetables.entry(hop as u32).or_default();
+            *all = Timetable::new([all.handovers(), own.handovers()].concat());
+        }
         Ok(Setup {
             seed: self.seed(replication),
             duration: self.config.run.duration,
@@ -80,6 +91,15 @@ impl Cell {
     }
 }
 
+/// Hops in one direction.
+struct Hops {
+    hops: Vec<Hop>,
+    /// How many hops stand before each proxy.
+    proxies: Vec<usize>,
+    /// Handovers that a terminal knows beforehand, with the number of the hop.
+    timetables: Vec<(usize, Timetable)>,
+}
+
 /// Makes one replication of a cell.
 struct Maker<'a> {
     cell: &'a Cell,
@@ -90,30 +110,30 @@ struct Maker<'a> {
 impl Maker<'_> {
     /// Builds hops. `links` are the media and start times of the remaining links; `there` are the
     /// forward hops that a return path may mirror, with the number of hops before each proxy.
-    /// Returns the hops and the positions of their proxies.
     fn hops(
         &self,
         planned: &[PlannedHop],
         links: &mut impl Iterator<Item = Started>,
         (there, places): (&[Hop], &[usize]),
-    ) -> Result<(Vec<Hop>, Vec<usize>), SetupFault> {
+    ) -> Result<Hops, SetupFault> {
         let (mut hops, mut proxies) = (Vec::new(), Vec::new());
+        let mut timetables: Vec<(usize, Timetable)> = Vec::new();
         // Delays behind a link use the clock of its trace.
         let mut clock: Option<Clock> = None;
         // The code around the hops from a place on, up to another one.
         let mut coded: Option<(&Coding, usize, usize)> = None;
-        for planned in planned {
+        let mut rest = planned.iter().peekable();
+        while let Some(planned) = rest.next() {
             match planned {
                 PlannedHop::Coding(PlannedCoding { coding, hops: count }) => {
                     coded = Some((coding, hops.len(), hops.len() + count));
                     continue;
                 }
                 PlannedHop::Leg(leg) => {
-                    let mut leg = leg.config(self.traces)?;
-                    if let Some((start, cycle)) = clock.take() {
-                        leg.delay = leg.delay.on_clock(start, cycle);
-                    }
-                    hops.push(Hop::Leg(leg));
+                    hops.push(Hop::Leg(match clock.take() {
+                        Some(clock) => self.leg(leg, clock)?,
+                        None => leg.config(self.traces)?,
+                    }));
                 }
                 PlannedHop::Proxy(_) => proxies.push(hops.len()),
                 PlannedHop::WayBack(first) => {
@@ -129,7 +149,17 @@ impl Maker<'_> {
                     clock = planned.link.usage.delays.is_some().then_some((start, cycle));
                     let moved = span.and_then(|_| medium.on_clock(start, cycle));
                     let medium = moved.unwrap_or(medium);
-                    hops.push(Hop::Link(link(planned, medium, start)));
+                    let own = link(planned, medium, start);
+                    let behind = match rest.peek() {
+                        Some(PlannedHop::Leg(leg)) => clock.map(|clock| self.leg(leg, clock)),
+                        _ => None,
+                    };
+                    let behind = behind.transpose()?.map(|leg| leg.delay);
+                    let duration = self.cell.config.run.duration;
+                    let known = timetable(&planned.link, &own, behind.as_ref(), duration);
+                    let known = known.map_err(|fault| fault.within("link").within(&planned.key))?;
+                    timetables.extend(known.map(|known| (hops.len(), known)));
+                    hops.push(Hop::Link(own));
                 }
             }
             if let Some((coding, begin, end)) = coded
@@ -137,10 +167,17 @@ impl Maker<'_> {
             {
                 let between = hops.split_off(begin);
                 hops.push(Stretch::coded(between, coding.clone()));
+                timetables.iter_mut().for_each(|(hop, _)| *hop = begin.min(*hop));
                 coded = None;
             }
         }
-        Ok((hops, proxies))
+        Ok(Hops { hops, proxies, timetables })
+    }
+
+    /// A leg on the clock of a trace.
+    fn leg(&self, leg: &Leg, (start, cycle): Clock) -> Result<LegConfig, SetupFault> {
+        let leg = leg.config(self.traces)?;
+        Ok(LegConfig { delay: leg.delay.on_clock(start, cycle), ..leg })
     }
 
     /// The medium of each link, and the trace time at which it starts; `terminals`: that of each
@@ -260,6 +297,7 @@ impl Maker<'_> {
                 .collect(),
             flow_names,
             hop_names: names.collect(),
+            ..Routing::default()
         })
     }
 }

@@ -348,7 +348,7 @@ fn connect(
     (sockets, table): (&mut Vec<Socket>, &mut WayTable),
 ) -> Result<(), SetupError> {
     let last = ways.len() - 1;
-    for (place, Ways { to_receiver, to_sender }) in ways.into_iter().enumerate() {
+    for (place, ways) in ways.into_iter().enumerate() {
         let proxy = |number: usize| setup.proxies.get(number).map(|proxy| &proxy.config);
         let (before, behind) = (place.checked_sub(1), (place < last).then_some(place));
         let draws = match before {
@@ -357,7 +357,9 @@ fn connect(
         };
         let proxies = [before.and_then(proxy), behind.and_then(proxy)];
         let ends = flow.transport.connect(purpose, proxies, setup.seed.rng(draws));
-        let [sender, receiver] = ends.ok_or(SetupError::NoDialogue)?;
+        let mut ends = ends.ok_or(SetupError::NoDialogue)?;
+        setup.routing.foretell(&mut ends, std::iter::once(&ways).chain(further));
+        let ([sender, receiver], Ways { to_receiver, to_sender }) = (ends, ways);
         let first = sockets.len() as u32;
         let splits = last > 0;
         let mut add = |way: &[u32], others: &mut dyn Iterator<Item = &Vec<u32>>, to: u32| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
-use crate::transport::{End, Endpoint};
+use crate::transport::{End, Endpoint, EndpointChange, Timetable};
 use crate::units::{Duration, Instant};
 
 /// An endpoint at its host.
@@ -41,11 +41,38 @@ pub struct Routing {
     pub ways: Vec<Ways>,
     /// Hops of the further paths of flows over several, by the number of the flow.
     pub further: BTreeMap<usize, Vec<Ways>>,
+    /// Handovers of hops that terminals know beforehand, by the number of the hop.
+    pub timetables: BTreeMap<u32, Timetable>,
     /// Name of each flow; empty: none has one.
     pub flow_names: Vec<Arc<str>>,
     /// Name of each hop, forward ones first; empty: none has one. A hop with a name draws from streams of
     /// its name, any other from those of its number.
     pub hop_names: Vec<Arc<str>>,
+}
+
+impl Routing {
+    /// Tells the ends of a connection over these paths of the handovers on them.
+    pub(super) fn foretell<'a>(
+        &self,
+        ends: &mut [Box<dyn Endpoint>],
+        paths: impl Iterator<Item = &'a Ways>,
+    ) {
+        if self.timetables.is_empty() {
+            return;
+        }
+        for (path, ways) in (0..).zip(paths) {
+            let hops = ways.to_receiver.iter().chain(&ways.to_sender);
+            let known = hops.filter_map(|hop| self.timetables.get(hop));
+            let handovers: Vec<_> = known.flat_map(Timetable::handovers).copied().collect();
+            if handovers.is_empty() {
+                continue;
+            }
+            let change = EndpointChange::Foresee { path, timetable: Timetable::new(handovers) };
+            for end in &mut *ends {
+                end.change(Instant::ZERO, &change);
+            }
+        }
+    }
 }
 
 /// The hops that a flow crosses, by their numbers; backward hops follow the forward ones.

@@ -5,7 +5,7 @@ use std::any::Any;
 use rand_chacha::ChaCha8Rng;
 
 use crate::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig};
-use crate::transport::{Outbox, Segment};
+use crate::transport::{Outbox, Segment, Timetable};
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// One side of a transport connection, without I/O and clock. The two endpoints of a connection
@@ -145,8 +145,8 @@ pub trait Endpoint: Send {
     }
 }
 
-/// A change to an endpoint in the middle of a connection, for a run that is compared with the one
-/// without it.
+/// A change to an endpoint: what it may know beforehand, or a change in the middle of a connection, for
+/// a run that is compared with the one without it.
 #[derive(Clone, Debug)]
 pub enum EndpointChange {
     /// The next reduction of the congestion window leaves the window as it is. What was declared lost
@@ -160,6 +160,14 @@ pub enum EndpointChange {
     /// with the window and the threshold of the one before. A control with a model of the path does
     /// not replace one without, or the other way round.
     Control(Box<(TcpConfig, ChaCha8Rng)>),
+    /// The terminal knows these handovers: congestion control hears of them, before the connection
+    /// opens.
+    Foresee {
+        /// Number of the path; else 0.
+        path: u32,
+        /// The handovers on it.
+        timetable: Timetable,
+    },
 }
 
 /// What a packet holds that only its protocol reads.

@@ -6,6 +6,7 @@
 
 pub mod datagram;
 mod endpoint;
+mod handover;
 mod log;
 mod outbox;
 mod protocol;
@@ -18,6 +19,7 @@ pub use endpoint::{
     Answer, BrokenOff, Chunk, Contents, End, Endpoint, EndpointChange, Limit, Packet, PathReport,
     Received, Report, Window,
 };
+pub use handover::{Handover, Timetable};
 pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};

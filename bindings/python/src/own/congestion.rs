@@ -3,7 +3,8 @@
 use clift::transport::tcp::{
     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, Window,
 };
-use clift::units::Duration;
+use clift::transport::{Handover, Timetable};
+use clift::units::{BitRate, Duration};
 use pyo3::prelude::*;
 
 use super::raised::ask;
@@ -26,7 +27,8 @@ pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) ->
             let seed = seed(rng);
             let mss = config.mss().0;
             let made = ask(|py| Methods::of(py, kind, seed, mss, Window::new(config)));
-            Box::new(OwnControl { kind, methods: made }) as Box<dyn CongestionControl>
+            let timetable = Timetable::default();
+            Box::new(OwnControl { kind, methods: made, timetable }) as Box<dyn CongestionControl>
         })),
     })
 }
@@ -51,6 +53,35 @@ pub(crate) struct PyAck {
     rtt_ns: Option<u64>,
     /// Smoothed round-trip time, ns; None before the first sample.
     srtt_ns: Option<u64>,
+    /// The next handover on the way that the terminal knows; None: it knows none.
+    handover: Option<PyHandover>,
+    /// The last handover until now that the terminal knew; None: there was none.
+    last_handover: Option<PyHandover>,
+}
+
+/// A handover that the terminal knows beforehand.
+#[derive(Clone, Copy)]
+#[pyclass(frozen, get_all, name = "Handover", module = "clift._clift")]
+pub(crate) struct PyHandover {
+    /// When, on the clock of `now_ns`, ns.
+    at_ns: u64,
+    /// From then until data can be sent again, ns.
+    gap_ns: u64,
+    /// One-way delay of the link after it, ns; None if unknown.
+    delay_ns: Option<u64>,
+    /// Rate of the link after it, bit/s; None if unknown.
+    rate_bps: Option<u64>,
+}
+
+impl From<&Handover> for PyHandover {
+    fn from(own: &Handover) -> Self {
+        Self {
+            at_ns: own.at.as_nanos(),
+            gap_ns: own.gap.as_nanos(),
+            delay_ns: own.delay.map(Duration::as_nanos),
+            rate_bps: own.rate.map(BitRate::bits_per_second),
+        }
+    }
 }
 
 /// The congestion window, in segments.
@@ -145,6 +176,7 @@ struct OwnControl {
     kind: &'static Kind,
     /// `None` if making the instance raised an exception.
     methods: Option<Methods>,
+    timetable: Timetable,
 }
 
 impl CongestionControl for OwnControl {
@@ -159,6 +191,8 @@ impl CongestionControl for OwnControl {
             next: ack.next,
             rtt_ns: ack.rtt.map(Duration::as_nanos),
             srtt_ns: ack.srtt.map(Duration::as_nanos),
+            handover: self.timetable.next(ack.now).map(Into::into),
+            last_handover: self.timetable.last(ack.now).map(Into::into),
         };
         let grown = ask(|py| {
             methods.window.try_borrow_mut(py)?.0 = *window;
@@ -172,6 +206,10 @@ impl CongestionControl for OwnControl {
         if let Some(grown) = grown {
             *window = grown;
         }
+    }
+
+    fn foresee(&mut self, timetable: &Timetable) {
+        self.timetable = timetable.clone();
     }
 
     fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction {

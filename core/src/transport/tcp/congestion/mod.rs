@@ -19,6 +19,7 @@ pub use registry::{BuildControl, CongestionAlgorithm, CongestionControlKind};
 pub use window::Window;
 
 use super::endpoint::CongestionState;
+use crate::transport::Timetable;
 use crate::units::{Duration, Instant};
 
 /// An ACK as congestion control sees it.
@@ -233,6 +234,10 @@ pub trait CongestionControl: Debug + Send {
     /// The connection has several paths; this control is that of one subflow. Called once, before
     /// the connection opens (profile `linux` only). Uncoupled controls ignore it.
     fn couple(&mut self, _subflow: Subflow) {}
+
+    /// The terminal knows these handovers on the way of the connection. Called once, before the
+    /// connection opens, and not if none is known.
+    fn foresee(&mut self, _timetable: &Timetable) {}
 
     /// True if the sender must call [`CongestionControl::on_ack`].
     fn watches(&self) -> bool {

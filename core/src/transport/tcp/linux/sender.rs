@@ -311,6 +311,7 @@ impl LinuxSender {
     pub(crate) fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
         match change {
             EndpointChange::KeepWindow { .. } => self.congestion.keep_window(),
+            EndpointChange::Foresee { timetable, .. } => self.congestion.foresee(timetable),
             EndpointChange::Control(new) => {
                 let (config, rng) = &**new;
                 let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());

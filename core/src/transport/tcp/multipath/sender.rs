@@ -468,8 +468,11 @@ impl Endpoint for MultipathSender {
     }
 
     fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
-        let EndpointChange::KeepWindow { path } = *change else { return false };
-        let path = self.paths.get_mut(path as usize);
+        let (EndpointChange::KeepWindow { path } | EndpointChange::Foresee { path, .. }) = change
+        else {
+            return false;
+        };
+        let path = self.paths.get_mut(*path as usize);
         path.is_some_and(|path| path.end.change(now, change))
     }
 

@@ -301,6 +301,7 @@ impl PapersSender {
     pub(crate) fn change(&mut self, change: &EndpointChange) -> bool {
         match change {
             EndpointChange::KeepWindow { .. } => self.keeps_window = true,
+            EndpointChange::Foresee { timetable, .. } => self.control.foresee(timetable),
             EndpointChange::Control(new) => {
                 let (config, rng) = &**new;
                 self.control = config.congestion.build(config, rng.clone());

@@ -5,6 +5,7 @@
 //! Not modelled: storage of the parameters (their lifetime, who may use them); a configuration
 //! gives them. Comments mark each rule that goes beyond the RFC's text.
 
+use crate::transport::Timetable;
 use crate::transport::tcp::config::{SavedPath, TcpConfig};
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Reduction, Subflow, Totals, Window,
@@ -147,6 +148,10 @@ fn narrow(segments: u64) -> u32 {
 impl CongestionControl for CarefulResume {
     fn couple(&mut self, subflow: Subflow) {
         self.inner.couple(subflow);
+    }
+
+    fn foresee(&mut self, timetable: &Timetable) {
+        self.inner.foresee(timetable);
     }
 
     fn grow(&mut self, ack: &Ack, window: &mut Window) {

@@ -31,6 +31,7 @@ pub(crate) use westwood::Westwood;
 
 use self::prr::{Delivery, Prr};
 use self::usage::{SenderState, WindowUsage};
+use crate::transport::Timetable;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Subflow, Totals, Window,
@@ -116,6 +117,11 @@ impl Congestion {
     /// The connection has several paths.
     pub(super) fn couple(&mut self, subflow: Subflow) {
         self.control.couple(subflow);
+    }
+
+    /// The terminal knows these handovers.
+    pub(super) fn foresee(&mut self, timetable: &Timetable) {
+        self.control.foresee(timetable);
     }
 
     /// The pacing rate, if the control sets one.
