@@ -28,18 +28,20 @@ pub(super) fn timetable(
     let given = given.or((!usage.handover_times.is_empty()).then_some("handover_times"));
     let ntn = link.medium.get::<NtnConfig>();
     let own = ntn.as_ref().and_then(|ntn| ntn.handovers);
+    if given.is_none() && own.is_none() {
+        return Ok(None);
+    }
     let slots = Slots::of(link).map_err(|error| Fault::new("wrap", error.to_string()))?;
     let end = Instant::ZERO + duration;
     let times = match (given, own) {
-        (None, None) => return Ok(None),
-        (None, Some(Handovers { every, .. })) => {
-            (1..).map(|n| Instant::ZERO + every * n).take_while(|&at| at < end).collect()
-        }
         (Some(key), Some(_)) => {
             let cure = "`ntn.handover_every` already says when; leave it out";
             return Err(Fault::new(key, cure));
         }
-        (Some(_), None) => times(keys, &slots, duration)?,
+        (_, Some(Handovers { every, .. })) => {
+            (1..).map(|n| Instant::ZERO + every * n).take_while(|&at| at < end).collect()
+        }
+        (_, None) => times(keys, &slots, duration)?,
     };
     let until = |number: usize| times.get(number + 1).copied().unwrap_or(end);
     let handover = |(number, &at): (usize, &Instant)| {
