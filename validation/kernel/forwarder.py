@@ -118,24 +118,29 @@ class Handed(NamedTuple):
     due: int
     at: int
 
-    def sent(self, now: int) -> int:
+    def sent(self, now: int, read_ns: int = _READ_NS) -> int:
         """When something counts as sent that comes from the host now.
 
         >>> Handed(due=1_000_000, at=1_080_000).sent(1_250_000)
         1000000
         >>> Handed(due=1_000_000, at=1_080_000).sent(2_200_000)  # a timer of the kernel's
         2200000
+        >>> Handed(due=1_000_000, at=1_000_000).sent(1_250_000, read_ns=0)
+        1250000
         """
-        return self.due if now - self.at < _READ_NS else now
+        return self.due if now - self.at < read_ns else now
 
 
-def forward(tuns: list[int], pair: tuple[Wire, Wire], stop: int) -> Forwarded:
+def forward(
+    tuns: list[int], pair: tuple[Wire, Wire], stop: int, read_ns: int = _READ_NS
+) -> Forwarded:
     """Forwards between two hosts until `stop`, a file descriptor, can be read.
 
     A host answers while a packet is handed to it: what it sends then counts as sent when that
     packet was due. So a program that wakes up a little late does not decide whether a queue that
     empties in step with what comes has room. Some ACKs of the receiving host leave only when its
-    application has read, which has to wake up first (`tcp_cleanup_rbuf`): they count so too.
+    application has read, which has to wake up first (`tcp_cleanup_rbuf`): they count so too, for
+    `read_ns`. In virtual time reading takes none.
     """
     prefer_this_process()
     latest = 0
@@ -158,7 +163,7 @@ def forward(tuns: list[int], pair: tuple[Wire, Wire], stop: int) -> Forwarded:
             return Forwarded(latest, pair[0].waited_ns)
         now = time.monotonic_ns()
         for tun in ready:
-            sent = handed.sent(now) if tun == receiver else now
+            sent = handed.sent(now, read_ns) if tun == receiver else now
             _take_all(pair[tuns.index(tun)], tun, sent)
 
 

@@ -97,7 +97,7 @@ def _inside(cell: DrawnCell, out: Path) -> None:
         pair = wires(cell)
         for wire in pair:
             wire.log = []
-        found = forward(tuns, pair, stop)
+        found = forward(tuns, pair, stop, read_ns=0)
         ahead, back = ([(one.at, *_tcp(one.packet)) for one in wire.log or []] for wire in pair)
         first = next(seq for _, seq, _, _, syn in ahead if syn) + 1
         sent = [(at, (seq - first) % 2**32, size) for at, seq, _, size, _ in ahead if size]
