@@ -43,12 +43,15 @@ const DEFERRAL_SHARE: u64 = 3;
 const MOST_SYNS: u32 = 2;
 
 /// A group of segments that Linux builds as one packet and splits on output (`tcp_write_xmit`): one
-/// millisecond at the pacing rate, within half of the window and its free part. The last segment of
-/// a group carries PSH (`__tcp_transmit_skb`).
+/// millisecond at the pacing rate, within half of the window, its free part and two buffers. The last
+/// segment of a group may be short, and carries PSH (`__tcp_transmit_skb`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Burst {
     at: Instant,
+    /// Segments that have not left.
     left: u64,
+    /// End of its last segment.
+    end: u64,
 }
 
 /// A TCP sender. Segments are counted by number.
@@ -255,14 +258,17 @@ impl LinuxSender {
         self.supply.segment_at(self.board.flight().nxt())
     }
 
-    /// Bytes up to the edge of the receive window, where no full segment fits. They leave at the end of
-    /// a group, unless another part of a segment is unacknowledged (`tcp_mss_split_point`).
+    /// Size of the next segment of the group that is leaving.
+    #[inline]
     fn part_of_group(&self, now: Instant) -> Option<u32> {
-        let nxt = self.board.flight().nxt();
-        let part = self.supply.permitted_beyond(nxt).min(self.supply.beyond(nxt));
-        let in_group = self.burst.at == now && self.burst.left > 0;
-        let leaves = in_group && part > 0 && self.part_end <= self.board.flight().una();
-        leaves.then_some(part as u32)
+        let rest = || (self.burst.end - self.board.flight().nxt()).min(self.mss.into()) as u32;
+        self.is_in_group(now).then(rest)
+    }
+
+    /// True if the next new segment belongs to the group that began `now`.
+    #[inline]
+    fn is_in_group(&self, now: Instant) -> bool {
+        self.burst.at == now && self.burst.left > 0
     }
 
     /// The recovery and the parts that it changes.
@@ -465,7 +471,7 @@ impl LinuxSender {
             self.retransmit(now, number, segment);
             return true;
         }
-        let Some(len) = self.next_new().or_else(|| self.part_of_group(now)) else {
+        let Some(len) = self.part_of_group(now).or_else(|| self.next_new()) else {
             self.stop(now, false);
             return false;
         };
@@ -527,29 +533,30 @@ impl LinuxSender {
     /// Segments of the group that the next new segment begins; `None` if it belongs to the last group.
     #[inline]
     fn next_quantum(&self, now: Instant) -> Option<u64> {
-        let is_within = self.burst.at == now && self.burst.left > 0;
-        (!is_within).then(|| self.quantum())
+        (!self.is_in_group(now)).then(|| self.quantum())
     }
 
     /// True if the next burst, of `quantum` segments at most, waits for an ACK because it would be short
     /// and the ACK is near.
     #[inline]
     fn is_deferred(&mut self, now: Instant, quantum: u64) -> bool {
-        let Some(buffers) = &mut self.defers else { return false };
-        let left = buffers.left(self.board.flight().nxt());
+        if self.defers.is_none() {
+            return false;
+        }
+        let packet = self.packet(self.most_of_group(quantum));
         let (flight, mss) = (self.board.flight(), u64::from(self.mss));
         let recent = now <= self.pacer.departure(self.last_sent) + DEFERRAL;
         if flight.is_empty()
             || !recent
             || self.recovery.state() >= CongestionState::Recovery
-            || self.supply.beyond(flight.nxt()) <= mss
+            || packet <= mss
         {
             return false;
         }
         let room = self.room().min(self.supply.permitted_beyond(flight.nxt()));
         let window = (u64::from(self.cwnd()) * mss).min(self.window.into());
-        // All data of its buffer may leave, and the next buffer cannot be merged into it.
-        let whole = room >= left && self.supply.beyond(flight.nxt()) > left;
+        // The packet may leave as a whole and gets no more data.
+        let whole = room >= packet && self.supply.beyond(flight.nxt()) > packet;
         if whole || room >= quantum * mss || room >= window / DEFERRAL_SHARE {
             return false;
         }
@@ -565,11 +572,46 @@ impl LinuxSender {
             self.burst.left -= 1;
             return self.burst.left == 0;
         };
+        let size = self.group(self.most_of_group(quantum));
+        let end = self.board.flight().nxt() + size;
+        self.burst = Burst { at: now, left: size.div_ceil(self.mss.into()) - 1, end };
+        if let Some(buffers) = &mut self.defers {
+            buffers.on_group(now, end);
+        }
+        false
+    }
+
+    /// Bytes of a group at most (`tcp_cwnd_test`).
+    #[inline]
+    fn most_of_group(&self, quantum: u64) -> u64 {
         let cwnd = u64::from(self.cwnd());
         let room = cwnd.saturating_sub(self.in_flight());
-        let size = quantum.min(room).min(cwnd / 2).max(1);
-        self.burst = Burst { at: now, left: size - 1 };
-        false
+        quantum.min(room).min(cwnd / 2).max(1) * u64::from(self.mss)
+    }
+
+    /// Bytes of the packet that a kernel splits, if a group has `most` bytes at most.
+    #[inline]
+    fn packet(&mut self, most: u64) -> u64 {
+        let start = self.board.flight().nxt();
+        let packet = self.defers.as_mut().map_or(most, |buffers| buffers.packet(start, most));
+        packet.min(self.supply.beyond(start))
+    }
+
+    /// Bytes of the next group. If it reaches the edge of the receive window or the end of the data, it
+    /// ends with no part of a segment while another part is unacknowledged (`tcp_mss_split_point`,
+    /// `tcp_minshall_check`).
+    #[inline]
+    fn group(&mut self, most: u64) -> u64 {
+        let packet = self.packet(most);
+        let (start, mss) = (self.board.flight().nxt(), u64::from(self.mss));
+        let permitted = self.supply.permitted_beyond(start);
+        let is_last = packet == self.supply.beyond(start);
+        let needed = packet.min(permitted);
+        if packet <= mss || (most <= permitted && !is_last) || most <= needed {
+            return packet.min(most);
+        }
+        let waits = self.part_end > self.board.flight().una();
+        if waits { needed - needed % mss } else { needed }
     }
 
     /// Segments per group.

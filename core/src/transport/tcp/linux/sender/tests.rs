@@ -151,26 +151,59 @@ fn the_last_segment_of_a_group_carries_push() {
     assert_eq!(pushed(&mut sender, 100), [false, false, true, true]); // an ACK, and three with data
 }
 
+/// Sizes of the segments that an ACK releases if data below `edge` may leave.
+fn lengths(sender: &mut LinuxSender, now: u64, ack: u64, edge: u64) -> Vec<u32> {
+    let (syn, ts_ecr, window) = (now == 100, ms(now - 100), (edge - ack) as u32);
+    sender.handle_segment(ms(now), &Segment { syn, ack, ts_ecr, window, ..Segment::default() });
+    let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
+    segments.map(|segment| segment.len).filter(|&len| len > 0).collect()
+}
+
+/// A sender that has sent 46 segments and 560 bytes, up to the edge of the window.
+fn at_the_edge(change: impl FnOnce(&mut TcpConfig)) -> LinuxSender {
+    let mut config = by_segments();
+    config.initial_window = Packets::new(50); // more than the first window of 45 segments
+    change(&mut config);
+    let mut sender = new(&config);
+    sender.supply(u64::MAX);
+    sender.poll_transmit(ms(0)).unwrap();
+    assert_eq!(lengths(&mut sender, 100, 0, 45 * MSS).len(), 45);
+    assert_eq!(lengths(&mut sender, 200, MSS, 46 * MSS + 560), [1448, 560]);
+    sender
+}
+
 /// The window lets 560 bytes leave behind a full segment, as in Linux 7.2.13, but no
 /// part of a segment while another is unacknowledged, and none alone.
 #[test]
 fn a_part_of_a_segment_leaves_at_the_edge_of_the_window() {
-    let mut config = by_segments();
-    config.initial_window = Packets::new(50); // more than the first window of 45 segments
-    let mut sender = new(&config);
-    sender.supply(u64::MAX);
-    sender.poll_transmit(ms(0)).unwrap();
-    let mut lengths = |now: u64, ack: u64, edge: u64| {
-        let (syn, ts_ecr, window) = (now == 100, ms(now - 100), (edge - ack) as u32);
-        sender.handle_segment(ms(now), &Segment { syn, ack, ts_ecr, window, ..Segment::default() });
-        let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
-        segments.map(|segment| segment.len).filter(|&len| len > 0).collect::<Vec<_>>()
-    };
-    assert_eq!(lengths(100, 0, 45 * MSS).len(), 45);
-    assert_eq!(lengths(200, MSS, 46 * MSS + 560), [1448, 560]);
+    let mut sender = at_the_edge(|_| {});
+    let mut lengths = |now, ack, edge| lengths(&mut sender, now, ack, edge);
     assert_eq!(lengths(300, 2 * MSS, 47 * MSS + 660), [1448]);
     assert_eq!(lengths(400, 47 * MSS + 560, 48 * MSS + 760), [1448, 200]);
     assert!(lengths(500, 48 * MSS + 760, 49 * MSS).is_empty());
+}
+
+/// A packet holds the rest of a buffer and the next one, 22 segments after the first 67. Its short last
+/// segment leaves, but not at the edge of the window while another part is unacknowledged.
+#[test]
+fn a_group_ends_with_the_next_buffer() {
+    let mut sender =
+        at_the_edge(|config| config.linux.get_or_insert_default().burst_deferral = true);
+    let (start, packet) = (46 * MSS + 560, 42 * MSS + 888);
+    let edge = |edge: u64| Segment { window: edge as u32, ..Segment::default() };
+    sender.supply.on_ack(&edge(start + 43 * MSS));
+    assert_eq!(sender.group(42 * MSS), 42 * MSS, "less than the packet holds");
+    assert_eq!(sender.group(44 * MSS), 42 * MSS);
+    sender.supply.on_ack(&edge(start + 44 * MSS));
+    assert_eq!(sender.group(44 * MSS), packet, "the window allows more");
+    assert_eq!(sender.group(45 * MSS), 42 * MSS);
+    sender.handle_segment(ms(300), &Segment { ack: start, ts_ecr: ms(200), ..edge(0) });
+    assert_eq!(sender.group(45 * MSS), packet, "nothing is unacknowledged");
+    sender.burst = Burst { at: ms(300), left: 2, end: start + MSS + 888 };
+    let mut next = || sender.poll_transmit(ms(300)).map(|segment| (segment.seq, segment.len));
+    assert_eq!(next(), Some((start, 1448)));
+    assert_eq!(next(), Some((start + MSS, 888)));
+    assert_eq!(next(), Some((start + MSS + 888, 1448)));
 }
 
 /// With room for one segment a burst waits for the next ACK, however late: no timer sends it.
