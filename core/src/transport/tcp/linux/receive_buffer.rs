@@ -49,14 +49,15 @@ pub(super) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// A buffer for segments that carry `segment` bytes with options and `announced` bytes without,
-    /// and for windows of at most `most` bytes.
-    pub(super) fn new(announced: u32, segment: u32, most: u32) -> Self {
+    /// A buffer for segments that carry `segment` bytes beside options, and for windows of at most `most`
+    /// bytes.
+    pub(super) fn new(segment: u32, most: u32) -> Self {
+        let segment = u64::from(segment.max(1));
         Self {
-            segment: segment.max(1).into(),
-            window: INITIAL.saturating_sub(segment.into()).max(segment.into()),
+            segment,
+            window: INITIAL.saturating_sub(segment).max(segment),
             limit: FIRST_LIMIT,
-            taken: FIRST_ROUND * u64::from(announced),
+            taken: FIRST_ROUND * segment,
             round: (0, Instant::ZERO),
             rtt8: 0,
             last_echo: Instant::ZERO,
@@ -161,7 +162,7 @@ mod tests {
     /// the application has read more than ten segments in a round trip.
     #[test]
     fn the_window_of_a_new_connection_grows_in_six_steps() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         assert_eq!((0..20).filter(|_| buffer.grows(1448)).count(), 6);
         buffer.on_taken(at(50), 14_480, 14_480, 0);
         assert!(!buffer.grows(1448), "the round-trip time is unknown");
@@ -182,7 +183,7 @@ mod tests {
     /// remaining room.
     #[test]
     fn the_window_is_the_free_room_of_the_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         assert_eq!((buffer.window, first_window(1448)), (64_088, 65_160));
         assert_eq!(buffer.window(0, 0), 63 << 10, "told in kB");
         buffer.grows(1448);
@@ -201,7 +202,7 @@ mod tests {
     /// 20 segments are read at once behind a gap: 1 less the 19 that wait for it ends the round trip.
     #[test]
     fn data_behind_a_gap_do_not_count_in_the_round_trip_that_fills_it() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         buffer.on_echo(at(100), at(1));
         buffer.on_taken(at(100), 1448, 20 * 1448, 0);
         assert_eq!((buffer.limit, buffer.round), (FIRST_LIMIT, (1448, at(100))));
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_steady_rate_does_not_grow_the_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, 1448, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         buffer.on_echo(at(100), at(1));
         let mut grown = 0;
         for round in 0..1000 {

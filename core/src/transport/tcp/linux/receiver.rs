@@ -12,8 +12,6 @@ use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::{Half, SackBlock, Segment};
 use crate::units::{Duration, Ecn, Instant};
 
-/// Bytes of the headers without options.
-const HEADERS: u32 = 40;
 /// SACK blocks that are remembered (`TCP_NUM_SACKS`); beside timestamps an ACK carries three.
 const REMEMBERED: usize = 4;
 /// Timestamps may decrease by this many milliseconds.
@@ -83,11 +81,7 @@ impl LinuxReceiver {
                 Ticks::new(config.options().timer_ticks),
             ),
             compression: Compression::new(config.options().sack_compression),
-            buffer: ReceiveBuffer::new(
-                config.packet.0.saturating_sub(HEADERS),
-                config.mss().0,
-                config.announced_window(),
-            ),
+            buffer: ReceiveBuffer::new(config.mss().0, config.announced_window()),
             mss: config.mss().0,
             ack_size: config.headers(),
             syn_size: config.syn_size(),

@@ -29,6 +29,24 @@ fn receiver(quick_ack: bool) -> LinuxReceiver {
     LinuxReceiver::new(&config)
 }
 
+/// The application reads 22 segments in the first round trip, and ten were expected: 216,620 bytes of
+/// room, of which the segment that arrives takes its part. A kernel 7.2.13 announces 841 x 256 bytes.
+#[test]
+fn the_first_round_trip_is_compared_with_ten_segments() {
+    let mut receiver = receiver(true);
+    receiver.handle_segment(at(0), &Segment { syn: true, ..Segment::default() });
+    let mut window = 0;
+    for number in 0..150 {
+        let now = at(100 + 90 * u64::from(number > 0) + 10 * u64::from(number > 20));
+        let echo = now.saturating_since(at(100)).as_nanos() / 1_000_000;
+        receiver.handle_segment(now, &Segment { ts_ecr: at(echo), ..data(number, 0) });
+        while let Some(ack) = receiver.poll_transmit(now) {
+            window = ack.window;
+        }
+    }
+    assert_eq!(window, (216_620u32 - 1448).next_multiple_of(1 << 10));
+}
+
 /// RFC 2883 section 4.1.1: an acknowledged segment arrives again.
 #[test]
 fn a_duplicate_below_the_acknowledgement_is_reported() {
