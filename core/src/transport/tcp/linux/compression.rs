@@ -34,9 +34,16 @@ impl Compression {
         Self { enabled, repeated: 0, repeats: 0, waiting: 0, deadline: None }
     }
 
-    /// Handles a segment beyond a gap; `next` is the next byte expected. Returns true if its ACK
-    /// waits.
-    pub(super) fn holds(&mut self, now: Instant, next: u64, smoothed: Option<Duration>) -> bool {
+    /// Handles a segment that leaves a gap; `next` is the next byte expected. Returns true if its ACK
+    /// waits, at most until `timer`, when a delayed ACK's timer expires that still runs
+    /// (`tcp_delack_timer_handler`).
+    pub(super) fn holds(
+        &mut self,
+        now: Instant,
+        next: u64,
+        smoothed: Option<Duration>,
+        timer: Option<Instant>,
+    ) -> bool {
         if !self.enabled || self.waiting >= MOST {
             return false;
         }
@@ -50,7 +57,8 @@ impl Compression {
         self.waiting += 1;
         let share =
             smoothed.map_or(DELAY, |rtt| Duration::from_nanos(rtt.as_nanos() * PERCENT / 100));
-        self.deadline.get_or_insert(now + share.min(DELAY) + SLACK);
+        let due = now + share.min(DELAY) + SLACK;
+        self.deadline.get_or_insert(timer.map_or(due, |timer| due.min(timer)));
         true
     }
 
@@ -93,30 +101,39 @@ mod tests {
     fn the_fourth_sack_waits_for_a_millisecond() {
         let mut compression = Compression::new(true);
         let held: Vec<_> =
-            (0..6).map(|n| compression.holds(at(n * 100), 1000, Some(MS * 100))).collect();
+            (0..6).map(|n| compression.holds(at(n * 100), 1000, Some(MS * 100), None)).collect();
         assert_eq!(held, [false, false, false, true, true, true]);
         assert_eq!(compression.deadline(), Some(at(300 + 1010)));
         assert!(!compression.expire(at(1309)));
         assert!(compression.expire(at(1310)));
         compression.on_ack_sent();
-        assert!(compression.holds(at(1500), 1000, Some(MS * 100)));
+        assert!(compression.holds(at(1500), 1000, Some(MS * 100), None));
         compression.on_ack_sent();
-        assert!(!compression.holds(at(1600), 2000, Some(MS * 100)));
+        assert!(!compression.holds(at(1600), 2000, Some(MS * 100), None));
     }
 
     #[test]
     fn on_short_round_trips_sacks_wait_for_a_third() {
         let mut compression = Compression::new(true);
-        (0..4).for_each(|_| _ = compression.holds(at(0), 1000, Some(MS * 2)));
+        (0..4).for_each(|_| _ = compression.holds(at(0), 1000, Some(MS * 2), None));
         assert_eq!(compression.deadline(), Some(at(670)));
         let mut off = Compression::new(false);
-        assert!(!(0..100).any(|_| off.holds(at(0), 1000, Some(MS * 2))));
+        assert!(!(0..100).any(|_| off.holds(at(0), 1000, Some(MS * 2), None)));
+    }
+
+    /// The timer of a delayed ACK that left earlier still runs, and sends the SACKs that wait.
+    #[test]
+    fn a_delayed_acks_timer_ends_the_wait() {
+        let mut compression = Compression::new(true);
+        let timer = Some(at(700));
+        (0..4).for_each(|_| _ = compression.holds(at(0), 1000, Some(MS * 100), timer));
+        assert_eq!(compression.deadline(), timer);
     }
 
     #[test]
     fn at_most_44_sacks_wait() {
         let mut compression = Compression::new(true);
-        let held = (0..100).filter(|&n| compression.holds(at(n), 1000, None)).count();
+        let held = (0..100).filter(|&n| compression.holds(at(n), 1000, None, None)).count();
         assert_eq!(held, 44);
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct AckTimer {
     /// Deadline of the waiting ACK, and expiry of the timer set for it.
     until: Instant,
     deadline: Option<Instant>,
+    /// Expiry of the timer, which an ACK does not stop.
+    expiry: Instant,
     ticks: Ticks,
 }
 
@@ -44,6 +46,7 @@ impl AckTimer {
             last_arrival: Instant::ZERO,
             until: Instant::ZERO,
             deadline: None,
+            expiry: Instant::ZERO,
             ticks,
         }
     }
@@ -137,7 +140,8 @@ impl AckTimer {
             until = until.min(self.until);
         }
         self.until = until;
-        self.deadline = Some(self.ticks.expiry(now, until));
+        self.expiry = self.ticks.expiry(now, until);
+        self.deadline = Some(self.expiry);
         false
     }
 
@@ -149,6 +153,11 @@ impl AckTimer {
             self.wait = self.shortest;
         }
         self.quick = self.quick.saturating_sub(1);
+    }
+
+    /// When the timer expires, if it runs: an ACK that left earlier has not stopped it.
+    pub(super) fn timer(&self, now: Instant) -> Option<Instant> {
+        (self.expiry > now).then_some(self.expiry)
     }
 
     /// When the waiting ACK must leave.

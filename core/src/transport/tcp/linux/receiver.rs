@@ -218,20 +218,38 @@ impl LinuxReceiver {
     }
 
     /// True if the segment's ACK must leave at once: more than one full segment waits for an ACK,
-    /// the segment filled the last gap, ACKs are quick now, or the segment is beyond a gap and its
+    /// the segment filled the last gap, ACKs are quick now, or the segment leaves a gap and its
     /// SACK is not compressed. In order, PSH triggers an ACK too, except in interactive mode: the
     /// application reads all data, and an ACK follows (`tcp_measure_rcv_mss` in `tcp_input.c`,
     /// `__tcp_cleanup_rbuf` in `tcp.c`).
     #[inline]
     fn is_urgent(&mut self, now: Instant, had_gap: bool, push: bool) -> bool {
-        let unacknowledged = self.arrivals.next() - self.last_ack;
-        if unacknowledged > u64::from(self.mss) || self.delayed.is_quick() {
+        let next = self.arrivals.next();
+        let is_due = next - self.last_ack > u64::from(self.mss);
+        if self.arrivals.is_contiguous() {
+            let quick = self.delayed.is_quick();
+            return is_due || quick || had_gap || (push && !self.delayed.answers());
+        }
+        if (is_due && self.moves_window()) || self.delayed.is_quick() {
             return true;
         }
-        if self.arrivals.is_contiguous() {
-            return had_gap || (push && !self.delayed.answers());
+        let (smoothed, timer) = (self.rtt.smoothed(), self.delayed.timer(now));
+        let waits = self.compression.holds(now, next, smoothed, timer);
+        if waits && is_due {
+            self.unread = 0; // the application reads, and the ACK leaves
         }
-        !self.compression.holds(now, self.arrivals.next(), self.rtt.smoothed())
+        !waits || is_due
+    }
+
+    /// True if an ACK announces as large a window as the last one, before the application
+    /// has read (`__tcp_ack_snd_check`). Otherwise an ACK that leaves a gap counts as a repeated one.
+    fn moves_window(&mut self) -> bool {
+        let Some(told) = self.growth else { return true };
+        let waiting = self.arrivals.held_bytes() + self.unread;
+        if self.buffer.is_half_used(waiting) {
+            self.delayed.on_scarce_room();
+        }
+        self.buffer.window(waiting, 0) >= told - self.last_ack
     }
 
     /// The window to announce with an acknowledgement of byte `next`.

@@ -47,6 +47,26 @@ fn the_first_round_trip_is_compared_with_ten_segments() {
     assert_eq!(window, (216_620u32 - 1448).next_multiple_of(1 << 10));
 }
 
+/// 21 segments fill a gap before another one. They wait for the application, so that their ACK does
+/// not move the window, and it counts as the first of three that leave at once.
+#[test]
+fn an_ack_that_does_not_move_the_window_counts_as_a_repeated_one() {
+    let mut receiver = receiver(false);
+    let mut at_once = |now, numbers: std::ops::Range<u64>| -> Vec<bool> {
+        let one = |number| {
+            receiver.handle_segment(at(now), &data(number, 0));
+            ack(&mut receiver, at(now)).is_some()
+        };
+        numbers.map(one).collect()
+    };
+    assert_eq!(at_once(0, 0..2), [false, true]);
+    assert_eq!(at_once(1, 3..8), [true, true, true, false, false]);
+    at_once(1, 8..23);
+    at_once(1, 24..25);
+    assert_eq!(at_once(20, 2..3), [true]);
+    assert_eq!(at_once(20, 25..29), [true, true, false, false]);
+}
+
 /// RFC 2883 section 4.1.1: an acknowledged segment arrives again.
 #[test]
 fn a_duplicate_below_the_acknowledgement_is_reported() {
