@@ -84,6 +84,8 @@ KEPT = {
     "fourth-fine": Kept("unseen-hz1000.csv", "fourth", "7.2-hz1000"),
     "fifth": Kept("unseen.csv", "fifth", "7.2"),
     "fifth-fine": Kept("unseen-hz1000.csv", "fifth", "7.2-hz1000"),
+    "sixth": Kept("unseen.csv", "sixth", "7.2"),
+    "sixth-fine": Kept("unseen-hz1000.csv", "sixth", "7.2-hz1000"),
     "bbr-files": Kept("bbr_files.csv", "bbr-files", "7.2"),
 }
 """Measurements by name."""

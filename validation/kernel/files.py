@@ -38,6 +38,7 @@ DRAWS = {
     "third": (("newreno", "cubic", "bbr"), range(61, 81)),
     "fourth": (("newreno", "cubic", "bbr"), range(81, 101)),
     "fifth": (("newreno", "cubic", "bbr"), range(101, 121)),
+    "sixth": (("newreno", "cubic", "bbr"), range(121, 141)),
 }
 # A host's first packet, after the link's time zero.
 START = '[[flow]]\nstart = "512 ns"\n'
