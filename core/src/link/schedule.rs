@@ -61,6 +61,13 @@ impl<T: Timed> Schedule<T> {
         self.first().is_none_or(|first| entry.key() < first.key())
     }
 
+    /// Changes entries, but for their time and rank.
+    pub(crate) fn change(&mut self, mut change: impl FnMut(&mut T)) {
+        let mut late = std::mem::take(&mut self.overtaken).into_vec();
+        self.ring.iter_mut().chain(late.iter_mut().map(|late| &mut late.0)).for_each(&mut change);
+        self.overtaken = late.into();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ring.len() + self.overtaken.len()
     }

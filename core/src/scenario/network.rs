@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::path::{Hop, Sections, Wire};
 use crate::config::parts;
+use crate::units::Duration;
 
 /// A network: nodes that forward packets, and links between them.
 ///
@@ -23,6 +24,11 @@ pub struct Network {
     /// takes the link with the first name. A flow may give its own route.
     #[serde(default)]
     pub routing: RouteChoice,
+    /// With `routing = "delay"`: routes are chosen again after each of these times, by the delays of
+    /// then, as routers of a constellation do (e.g. "15 s"). A packet stays on its link, and each node
+    /// then forwards it on the new route. Without it, routes do not change.
+    #[serde(default)]
+    pub reroute_every: Option<Duration>,
 }
 
 /// How routes are chosen.

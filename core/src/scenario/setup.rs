@@ -9,7 +9,7 @@ use super::handovers::timetable;
 use super::kinds::Making;
 use super::leg::Leg;
 use super::link::{Link, Overlap};
-use super::plan::{PlannedCoding, PlannedDemand, PlannedHop, PlannedLink};
+use super::plan::{NetworkEdge, PlannedCoding, PlannedDemand, PlannedHop, PlannedLink};
 use super::reorder::Reorder;
 use super::traces::{SetupFault, Traces};
 use super::traffic;
@@ -17,7 +17,7 @@ use crate::application::Until;
 use crate::config::Fault;
 use crate::link::{Coding, Fragmentation};
 use crate::scheme::{LinkConfig, Medium};
-use crate::simulation::{Flow, Hop, LegConfig, Proxy, Routing, Setup, Stretch, Ways};
+use crate::simulation::{Flow, Hop, LegConfig, Proxy, Rerouting, Routing, Setup, Stretch, Ways};
 use crate::transport::Timetable;
 use crate::units::{Duration, Instant};
 
@@ -295,6 +295,11 @@ impl Maker<'_> {
                 .enumerate()
                 .filter(|(_, others)| !others.is_empty())
                 .collect(),
+            rerouting: network.reroute_every.map(|every| Rerouting {
+                every,
+                links: network.links.iter().map(NetworkEdge::routed).collect(),
+                flows: flows.iter().map(|flow| network.demands[flow.planned].routed()).collect(),
+            }),
             flow_names,
             hop_names: names.collect(),
             ..Routing::default()

@@ -112,13 +112,14 @@ impl WayTable {
 }
 
 /// What an event source is. Sources are numbered: the nodes, the sockets, the flows' applications, the
-/// sampler, the changes.
+/// sampler, the changes, the choice of routes.
 enum Role {
     Node(usize),
     Timer(u32),
     Application(u32),
     Sampler,
     Change(usize),
+    Rerouting,
 }
 
 impl<'a> Engine<'a> {
@@ -211,7 +212,7 @@ impl<'a> Engine<'a> {
             conversations,
             packets: Outbox::default(),
             places: Vec::new(),
-            agenda: Agenda::new(sources + setup.changes.len()),
+            agenda: Agenda::new(sources + setup.changes.len() + 1),
             sequence: 0,
             sample_interval,
             hop_names: setup.routing.hop_names.clone(),
@@ -222,6 +223,9 @@ impl<'a> Engine<'a> {
             let session = engine.flows[socket.flow as usize].session;
             let watched = wants.events || wants.packets || wants.senders;
             socket.is_plain = !(socket.splits || session.is_some() || watched);
+        }
+        if let Some(rerouting) = &setup.routing.rerouting {
+            engine.schedule(engine.rerouting(), Instant::ZERO + rerouting.every);
         }
         // First, so that a change precedes the other events of its instant.
         for (change, source) in setup.changes.iter().zip(sources as u32..) {
@@ -266,6 +270,7 @@ impl<'a> Engine<'a> {
                         changes[number].apply(flows, *seed, &mut self.sockets, &mut self.nodes);
                     made.map_err(RunError::Change)?;
                 }
+                Role::Rerouting => self.reroute(now),
             }
             events += 1;
             if events.is_multiple_of(CHECKPOINT) {
@@ -315,7 +320,8 @@ impl<'a> Engine<'a> {
         } else {
             match number - nodes - sockets - self.flows.len() {
                 0 => Role::Sampler,
-                change => Role::Change(change - 1),
+                change if change <= self.setup.changes.len() => Role::Change(change - 1),
+                _ => Role::Rerouting,
             }
         }
     }
@@ -327,6 +333,11 @@ impl<'a> Engine<'a> {
 
     fn application(&self, flow: u32) -> SourceId {
         SourceId((self.nodes.len() + self.sockets.len()) as u32 + flow)
+    }
+
+    fn rerouting(&self) -> SourceId {
+        let before = self.nodes.len() + self.sockets.len() + self.flows.len() + 1;
+        SourceId((before + self.setup.changes.len()) as u32)
     }
 
     #[inline]

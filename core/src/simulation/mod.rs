@@ -19,6 +19,7 @@ mod path;
 mod proxy;
 mod reordering;
 mod report;
+mod rerouting;
 mod route;
 mod setup;
 mod socket;
@@ -35,6 +36,7 @@ pub use network::{Demand, Edge, Network};
 pub use observer::{
     Discarded, Event, EventKind, FlowSample, HopSample, Observer, Sample, SenderState, Step, Wants,
 };
+pub use rerouting::Rerouting;
 pub use setup::{Flow, Hop, LegConfig, Loss, Proxy, Setup, SetupError};
 pub use socket::{Routing, Ways};
 pub use stretch::Stretch;

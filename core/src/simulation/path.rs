@@ -289,6 +289,11 @@ impl LegNode {
         self.on_the_way.push(Passing { at, sequence, packet, place })
     }
 
+    /// Sets the stops of the packets on their way: `moved` of those that they have.
+    pub(super) fn reroute(&mut self, mut moved: impl FnMut(u32) -> u32) {
+        self.on_the_way.change(|passing| passing.place = moved(passing.place));
+    }
+
     /// Packets on their way.
     pub(super) fn on_the_way(&self) -> usize {
         self.on_the_way.len()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::simulation::rerouting::Rerouting;
 use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
 use crate::transport::{End, Endpoint, EndpointChange, Timetable};
 use crate::units::{Duration, Instant};
@@ -41,6 +42,8 @@ pub struct Routing {
     pub ways: Vec<Ways>,
     /// Hops of the further paths of flows over several, by the number of the flow.
     pub further: BTreeMap<usize, Vec<Ways>>,
+    /// Routes that change during the run; `None`: none does.
+    pub rerouting: Option<Rerouting>,
     /// Handovers of hops that terminals know beforehand, by the number of the hop.
     pub timetables: BTreeMap<u32, Timetable>,
     /// Name of each flow; empty: none has one.

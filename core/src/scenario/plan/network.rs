@@ -22,6 +22,8 @@ pub struct PlannedNetwork {
     pub links: Vec<NetworkEdge>,
     /// How routes are chosen.
     pub routing: RouteChoice,
+    /// After which time they are chosen again; `None`: they do not change.
+    pub reroute_every: Option<Duration>,
     /// The routes of each flow.
     pub demands: Vec<PlannedDemand>,
 }
@@ -39,6 +41,13 @@ pub struct NetworkEdge {
     pub hops: Range<usize>,
 }
 
+impl NetworkEdge {
+    /// First node, last node, and hops.
+    pub(in crate::scenario) fn routed(&self) -> (u32, u32, Range<u32>) {
+        (self.from, self.to, self.hops.start as u32..self.hops.end as u32)
+    }
+}
+
 /// The nodes of a flow, and the links that it gives.
 #[derive(Clone, Debug)]
 pub struct PlannedDemand {
@@ -54,6 +63,15 @@ pub struct PlannedDemand {
     pub further: Vec<[Vec<u32>; 2]>,
 }
 
+impl PlannedDemand {
+    /// First and last node to the receiver and back; `None`: the flow gives the route.
+    pub(in crate::scenario) fn routed(&self) -> [Option<(u32, u32)>; 2] {
+        let Self { from, to, route, return_route, .. } = self;
+        [(route, (*from, *to)), (return_route, (*to, *from))]
+            .map(|(given, nodes)| given.is_none().then_some(nodes))
+    }
+}
+
 /// Hops in the two directions of a network.
 type Hops = [Vec<PlannedHop>; 2];
 
@@ -66,6 +84,15 @@ pub(super) fn network(
 ) -> Result<(PlannedNetwork, Hops), Fault> {
     if network.links.is_empty() {
         return Err(Fault::new("network.links", "is empty; give [network.links.NAME]"));
+    }
+    let name = "network.reroute_every";
+    if network.reroute_every == Some(Duration::ZERO) {
+        return Err(Fault::new(name, "is zero; give a time above zero, e.g. \"15 s\""));
+    }
+    if network.reroute_every.is_some() && network.routing != RouteChoice::Delay {
+        let cure =
+            "routes of fewest links do not change; give `routing = \"delay\"`, or leave it out";
+        return Err(Fault::new(name, cure));
     }
     let nodes: BTreeSet<&str> =
         network.links.values().flat_map(|link| [&*link.ends.from, &*link.ends.to]).collect();
@@ -132,6 +159,7 @@ pub(super) fn network(
         nodes: nodes.into_iter().map(str::to_owned).collect(),
         links,
         routing: network.routing,
+        reroute_every: network.reroute_every,
         demands: Vec::new(),
     };
     for (flow, key) in flows.iter().zip(keys) {

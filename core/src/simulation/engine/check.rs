@@ -44,6 +44,13 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         if !flow.application.never_ends() {
             continue;
         }
+        if let Some(own) = &setup.routing.rerouting
+            && let Some(Some((from, to))) = own.flows.get(number).map(|ways| ways[0])
+            && flow.transport.flow_control() == FlowControl::Acknowledgements
+            && !own.is_paced(setup, from, to)
+        {
+            return Err(SetupError::Unlimited);
+        }
         let paced = flow.source_leg.iter().any(|leg| leg.rate.is_some())
             || hops.iter().any(|hop| match hop {
                 Hop::Leg(leg) => leg.rate.is_some(),

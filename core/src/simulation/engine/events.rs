@@ -1,10 +1,11 @@
 //! What happens at a source of events: a node, a timer, an application, the sampler.
 
-use super::{Engine, RunError, links};
+use super::{Engine, RunError, WayTable, links};
 use crate::link::{LinkEvent, Transit};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::observer::{HopSample, Sample, Step};
 use crate::simulation::path::{Node, Told};
+use crate::simulation::rerouting::Rerouter;
 use crate::simulation::socket::NO_TIMER;
 use crate::transport::End;
 use crate::units::Instant;
@@ -219,6 +220,31 @@ impl Engine<'_> {
             self.run_proxy(number, proxy);
         }
         self.pump(socket, now);
+    }
+
+    /// Packets follow the routes of now, those under way too.
+    #[cold]
+    pub(super) fn reroute(&mut self, now: Instant) {
+        let setup = self.setup;
+        let Some(own) = &setup.routing.rerouting else { return };
+        // Before all other events of its instant: the first choice has the first sequence number.
+        self.agenda.set(self.rerouting(), now + own.every, 0);
+        let graph = own.graph(setup, now);
+        let flows = setup.flows.iter().enumerate();
+        let origins: Vec<_> =
+            flows.flat_map(|(number, flow)| std::iter::repeat_n(number, flow.members())).collect();
+        let WayTable { stops, starts } = &mut self.ways;
+        let mut rerouter = Rerouter::new(own, &graph, stops, &self.sockets, &origins);
+        for socket in &mut self.sockets {
+            socket.first = rerouter.way(socket.first);
+            starts[socket.way as usize] = socket.first;
+        }
+        for node in &mut self.nodes {
+            if let Node::Leg(node) = node {
+                node.reroute(|place| rerouter.place(place));
+            }
+        }
+        self.places.iter_mut().for_each(|place| *place = rerouter.place(*place));
     }
 
     pub(super) fn sample(&mut self, now: Instant) {
