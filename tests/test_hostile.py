@@ -1,6 +1,8 @@
 """Hostile files, names and arrays give one line on stderr, soon and without control characters."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from matplotlib.figure import Figure
 import clift
 from clift.cli.main import run
 from clift.design.record import _svg
+from command import clift as clift_command
 
 SCENARIO = """
 duration = "1 s"
@@ -92,3 +95,68 @@ def test_vector_graphics_of_a_search_are_the_same_each_time() -> None:
     first = drawn()
     assert first == drawn()
     assert b"<dc:date>" not in first
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "s.json", "--perfetto", "s.json"],
+        ["live", "s.json", "--log", "s.json", "--", "true"],
+        ["live", "s.json", "--report", "s.json", "--", "true"],
+        ["tmt", "t.parquet", "--scheme", "ARQ", "-o", "t.parquet"],
+        ["trace", "convert", "t.parquet", "t.parquet", "--share", "2"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_writes_over_its_input(words: list[str], tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.json").write_text(SCENARIO)
+    clift.PhyTrace([0, 10], [5, 5]).write("t.parquet")
+    before = [Path(name).read_bytes() for name in ("s.json", "t.parquet")]
+    refused = clift_command(*words)
+    assert (refused.returncode, "is also an input" in refused.stderr) == (2, True), refused.stderr
+    assert [Path(name).read_bytes() for name in ("s.json", "t.parquet")] == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--runs", "1", "--set", "runs=3"], "give --runs or --set runs, not both"),
+        (["--seed", "5", "--set", "seed=7"], "seed is set 2 times; set it once"),
+        (["--set", "scheme=ARQ", "--set", "scheme=none"], "scheme is set 2 times; set it once"),
+        (["--compare", ""], "--compare has an empty value"),
+        (["-o", ""], "-o has an empty value"),
+        (["--capture", "a.pcapng", "--perfetto", "a.pcapng"], "a.pcapng is given for two outputs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_contradictions_are_refused(words: list[str], said: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(SCENARIO)
+    refused = clift_command("run", path, *words)
+    assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
+
+
+@pytest.mark.parametrize("late", ["nan", "-1"])
+def test_a_limit_of_lateness_is_a_time(late: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(SCENARIO)
+    refused = clift_command("live", path, "--late", late, "--", "true")
+    assert (refused.returncode, "--late: give 0 or more" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "2>&- >&-"])
+def test_a_closed_stream_costs_no_run(closed: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(SCENARIO)
+    command = f'"{sys.executable}" -m clift run "{path}" -o "{tmp_path}/r" --no-plots {closed}'
+    assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
+    assert clift_command("results", tmp_path / "r", "--verify").returncode == 0
+
+
+def test_a_link_trace_is_not_called_damaged(tmp_path: Path) -> None:
+    phy, link = tmp_path / "phy.parquet", tmp_path / "link.parquet"
+    clift.PhyTrace([0, 10], [5, 5]).write(phy)
+    assert clift_command("tmt", phy, "--scheme", "ARQ", "-o", link).returncode == 0
+    refused = clift_command("trace", "info", link)
+    assert "a link trace, to which a scheme was applied" in refused.stderr

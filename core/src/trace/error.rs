@@ -165,6 +165,9 @@ pub enum Fault {
     /// An inconsistent Parquet file.
     #[error("damaged: {0}; copy the file again")]
     Damaged(String),
+    /// A file of [`LinkTrace::write`](crate::trace::LinkTrace::write).
+    #[error("a link trace, to which a scheme was applied; give the PHY trace that it was made of")]
+    LinkTrace,
     /// Content that does not fit the checksums of the file.
     #[error(
         "damaged: {0} does not fit its `checksum`; copy the file again, or remove that key if the file was changed on purpose"

@@ -64,17 +64,15 @@ impl LinkTrace {
     /// If the writer fails.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, out: impl Write + Send) -> io::Result<()> {
-        use crate::trace::parquet::{Kind, Values, Writer};
+        use crate::trace::parquet::{Kind, LINK_TRACE, Values, Writer};
         let mut columns = vec![
             ("t_ns", Kind::I64),
             ("d_ns", Kind::I64),
             ("lost_ns", Kind::I64),
             ("transmissions", Kind::U32),
         ];
-        let mut keys = vec![
-            ("clift-link-trace", "1".to_owned()),
-            ("rtt_ns", self.parts().rtt.as_nanos().to_string()),
-        ];
+        let mut keys =
+            vec![(LINK_TRACE, "1".to_owned()), ("rtt_ns", self.parts().rtt.as_nanos().to_string())];
         match self.sizes() {
             Some(_) => columns.push(("bytes", Kind::I64)),
             None => keys.insert(1, ("lldu_bytes", self.parts().lldu.0.to_string())),

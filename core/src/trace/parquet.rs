@@ -99,6 +99,9 @@ thread_local! {
     static READING: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The key of a link trace.
+pub(super) const LINK_TRACE: &str = "clift-link-trace";
+
 /// Rows per row group when writing.
 const ROW_GROUP: usize = 1 << 20;
 /// Rows read at a time.
@@ -226,6 +229,9 @@ fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError
 fn read_keys(metadata: &ParquetMetaData) -> Result<Keys, ReadError> {
     let mut found = Keys::default();
     for pair in metadata.file_metadata().key_value_metadata().into_iter().flatten() {
+        if pair.key == LINK_TRACE {
+            return Err(ReadError::File(Fault::LinkTrace));
+        }
         found.set(&pair.key, pair.value.as_deref().unwrap_or_default()).map_err(ReadError::File)?;
     }
     Ok(found)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import clift._clift as _clift
-from clift.cli.options import busy
+from clift.cli.options import busy, check_apart
 from clift.imports import import_captures, read_log
 from clift.trace import PhyTrace
 
@@ -109,7 +109,7 @@ def series(path: Path, output: Path, **options: Any) -> None:
     recognised: omit --time. Each probe becomes a slot, or use --rate. The command replaces OUTPUT
     as a whole or not at all.
     """
-    _check_apart(output, path)
+    check_apart([path], output)
     with busy(f"reading {path}"):
         phy = read_log(path, **keys(options))
     _finish(phy, output)
@@ -154,15 +154,10 @@ def capture(sender: Path, receiver: Path, output: Path, **options: Any) -> None:
 
     Both files are pcap or pcapng. The command replaces OUTPUT as a whole or not at all.
     """
-    _check_apart(output, sender, receiver)
+    check_apart([sender, receiver], output)
     with busy(f"reading {sender} and {receiver}"):
         phy = import_captures(sender, receiver, **options)
     _finish(phy, output)
-
-
-def _check_apart(output: Path, *inputs: Path) -> None:
-    if output.resolve() in [one.resolve() for one in inputs]:
-        raise click.UsageError(f"{output} is also an input; give another output file")
 
 
 def _finish(phy: PhyTrace, output: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clift._words import counted, printable
-from clift.cli.options import changing, snap
+from clift.cli.options import changing, check_apart, snap
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -78,6 +78,11 @@ def live(
         raise ScenarioError(
             f"{path}: has {len(cells)} cells, but a live run takes one; choose by --set: {axes}"
         )
+    if (count := len(cells[0].replications())) > 1:
+        raise ScenarioError(f"{path}: asks for {count} runs, but a live run is one; --set runs=1")
+    if not late >= 0:
+        raise click.UsageError("--late: give 0 or more milliseconds")
+    check_apart([path], log, capture, report)
     if os.geteuid() == 0 and (user := os.environ.get("SUDO_USER")):
         click.echo(
             f"note: running as root (sudo of {printable(user)}): commands, plugins and the files "

@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise, takewhile
 from types import FrameType
 from typing import Any
 
@@ -100,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: Words after `clift`; the process's arguments if omitted.
     """
+    _open_closed_streams()
     _clift.set_teller(lambda line: click.echo(f"{line}; Ctrl-C stops", err=True))
     notes = logging.StreamHandler()
     notes.setFormatter(_Note())
@@ -116,6 +118,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _check_given(arguments: Sequence[str]) -> None:
+    """Raise if an option has an empty value, which a variable of a shell that is not set leaves."""
+    own = takewhile(lambda word: word != "--", arguments)
+    for flag, value in pairwise(own):
+        if flag.startswith("-") and not value:
+            raise click.UsageError(f"{flag} has an empty value; give one, or leave {flag} out")
+
+
+def _open_closed_streams() -> None:
+    """Let a closed stdout or stderr take what is written, unseen: no file of a study gets its number."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            setattr(sys, name, os.fdopen(number, "w"))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code.
 
@@ -124,6 +142,7 @@ def run(arguments: Sequence[str]) -> int:
         2
     """
     try:
+        _check_given(arguments)
         with _notes(), cli.make_context("clift", list(arguments)) as context:
             cli.invoke(context)
         sys.stdout.flush()

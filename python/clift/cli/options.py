@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -223,6 +224,20 @@ def show_as(as_json: bool, as_csv: bool, brief: bool) -> str:
     return given[0] if given else "text"
 
 
+def check_apart(inputs: Sequence[Path], *outputs: Path | None) -> None:
+    """Raise if a file to write is an input, or is to be written twice.
+
+    Example:
+        >>> check_apart([Path("a.csv")], Path("b.parquet"), None)
+    """
+    taken = {path.resolve(): "is also an input" for path in inputs}
+    for output in outputs:
+        if output is not None:
+            if fault := taken.get(output.resolve()):
+                raise click.UsageError(f"{output} {fault}; give another output file")
+            taken[output.resolve()] = "is given for two outputs"
+
+
 @contextmanager
 def busy(what: str) -> Iterator[None]:
     """Show on stderr, on a terminal only, that a step takes time."""
@@ -319,8 +334,12 @@ def changing(command: Callable[..., None]) -> Callable[..., None]:
     )
     @functools.wraps(command)
     def changed(*args: Any, sets: tuple[str, ...], seed: int | None, **more: Any) -> None:
-        own = {} if seed is None else {"seed": str(seed)}
-        command(*args, changes=dict(change(text) for text in sets) | own, **more)
+        given = [change(text) for text in sets]
+        given += [] if seed is None else [("seed", str(seed))]
+        for key, count in Counter(key for key, _ in given).items():
+            if count > 1:
+                raise click.UsageError(f"{key} is set {count} times; set it once")
+        command(*args, changes=dict(given), **more)
 
     return changed
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Share, changing, compared, show_as, shown, snap
+from clift.cli.options import Share, changing, check_apart, compared, show_as, shown, snap
 from clift.cli.study import StudyOptions, check_output, run_study, stoppable
 from clift.errors import ScenarioError
 from clift.report.network import edges, lines
@@ -92,6 +92,8 @@ def run(
     names it needs; --force replaces both, and all other files stay. Several commands may work in
     one folder at a time, on one machine or on many that share it.
     """
+    if runs is not None and "runs" in changes:
+        raise click.UsageError("give --runs or --set runs, not both")
     changes |= {} if runs is None else {"runs": str(runs)}
     scenario = Scenario.read(path, changes)
     if explain:
@@ -105,6 +107,7 @@ def run(
     needy = {"--dry-run": dry_run, "--scheduler": wishes.scheduler is not None}
     if wishes.output is None and (flag := next((one for one, on in needy.items() if on), None)):
         raise click.UsageError(f"{flag} needs -o FOLDER")
+    check_apart([path], wishes.capture, wishes.qlog, wishes.perfetto)
     for file, suffixes, what in (
         (wishes.capture, (".pcapng",), "captures are written as pcapng"),
         (wishes.qlog, (".sqlog", ".qlog"), "logs of QUIC are written as qlog"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import TIME, busy, reading
+from clift.cli.options import TIME, busy, check_apart, reading
 from clift.cli.trace import _options
 from clift.model_check import Departure, depart
 from clift.trace import PhyTrace, read_trace
@@ -74,6 +74,7 @@ def tmt(
         raise click.UsageError("--output needs exactly one --scheme")
     if output is not None and output.suffix not in (".parquet", ".csv"):
         raise click.UsageError(f"{output}: unknown suffix; use .parquet or .csv")
+    check_apart([path], output)
     with busy(f"reading {path}"):
         phy = read_trace(path, **_options(options))
         phy = phy.offset(offset) if offset else phy

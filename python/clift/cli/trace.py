@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from clift.cli.imports import capture, series
-from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, reading
+from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, check_apart, reading
 from clift.cli.synth import synth
 from clift.errors import TraceError
 from clift.measured import Source, sources
@@ -86,6 +86,7 @@ def convert(
 
     The offset applies before the share. The command replaces OUTPUT as a whole or not at all.
     """
+    check_apart([path], output)
     with busy(f"reading {path}"):
         phy = Source(path.name, path, _options(options)).read()
     with busy(f"writing {output}"):

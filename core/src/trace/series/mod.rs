@@ -214,6 +214,12 @@ impl Series {
             let cure = "round-trip times use a single clock; remove it";
             return Err(how.wrong("clock_offset", cure, input));
         }
+        let measured =
+            series.delay.as_ref().is_some_and(|delay| !matches!(delay, Given::Constant(_)));
+        if series.clock_offset.is_some() && !measured {
+            let cure = "no clock measured the delay; add the offset to `delay`, and remove it";
+            return Err(how.wrong("clock_offset", cure, input));
+        }
         Ok(series)
     }
 }

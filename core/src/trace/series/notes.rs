@@ -8,6 +8,18 @@ use super::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat};
 use super::import::{SeriesImport, column};
 use super::{PACKET, excerpt};
 
+/// Units of times in the name of a column; `$`: at its end.
+const TIMES: [(&str, &str); 8] = [
+    ("_ms", "ms"),
+    ("(ms", "ms"),
+    ("_us", "us"),
+    ("_ns", "ns"),
+    ("(s)", "s"),
+    ("_s$", "s"),
+    ("_sec$", "s"),
+    ("_seconds$", "s"),
+];
+
 impl SeriesImport<'_> {
     pub(super) fn notes(&self, usual: i64) -> Notes {
         let series = self.series;
@@ -277,9 +289,27 @@ impl SeriesImport<'_> {
             }
         }
         if let Some(Given::Column(column, unit)) = &series.delay {
-            const HINTS: [(&str, &str); 5] =
-                [("_ms", "ms"), ("(ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("(s)", "s")];
-            warnings.extend(self.misnamed("delay", column, unit.name, &HINTS));
+            warnings.extend(self.misnamed("delay", column, unit.name, &TIMES));
+            let is_rtt =
+                |name: &str| name.split(|c: char| !c.is_alphabetic()).any(|word| word == "rtt");
+            if series.delay_is == DelayIs::OneWay
+                && let Some((name, lower)) = self.title(column)
+                && is_rtt(&lower)
+            {
+                warnings.push(format!(
+                    "the delay's column `{name}` sounds like round-trip times, but is read as one-way \
+                     delays: give delay_is rtt (--delay-is rtt), or the delay counts twice"
+                ));
+            }
+        }
+        if let (TimeFormat::Unit(unit), true) = (&series.time.format, self.made.is_none()) {
+            warnings.extend(self.misnamed("time", &series.time.column, &unit.to_string(), &TIMES));
+        }
+        if let Some(Given::Column(column, unit)) = &series.loss {
+            const HINTS: [(&str, &str); 4] =
+                [("percent", "%"), ("pct", "%"), ("(%", "%"), ("_%", "%")];
+            let unit = if unit.name.is_empty() { "shares" } else { unit.name };
+            warnings.extend(self.misnamed("loss", column, unit, &HINTS));
         }
         let mean = self.lost.0 / self.lost.1.max(1) as f64;
         if mean >= 0.2 {
@@ -308,16 +338,24 @@ impl SeriesImport<'_> {
         unit: &str,
         hints: &[(&str, &str)],
     ) -> Option<String> {
-        let names = self.header.as_deref().unwrap_or_default();
-        let name = match column {
-            ColumnName::Header(name) => name,
-            ColumnName::Number(number) => names.get(number - 1)?,
+        let (name, lower) = self.title(column)?;
+        let is_there = |mark: &str| match mark.strip_suffix('$') {
+            Some(end) => lower.ends_with(end),
+            None => lower.contains(mark),
         };
-        let lower = name.to_ascii_lowercase().replace('[', "(").replace(']', ")");
-        let (_, hint) = hints.iter().find(|(mark, _)| lower.contains(mark))?;
+        let (_, hint) = hints.iter().find(|(mark, _)| is_there(mark))?;
         (*hint != unit).then(|| {
             format!("the {what}'s column `{name}` sounds like {hint}, but is read in {unit}")
         })
+    }
+
+    /// The name of a column in the header, and in lower case with round brackets.
+    fn title<'n>(&'n self, column: &'n ColumnName) -> Option<(&'n str, String)> {
+        let name = match column {
+            ColumnName::Header(name) => name,
+            ColumnName::Number(number) => self.header.as_deref()?.get(number - 1)?,
+        };
+        Some((name, name.to_ascii_lowercase().replace('[', "(").replace(']', ")")))
     }
 
     /// The name of a column in a note.

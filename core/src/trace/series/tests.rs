@@ -192,6 +192,8 @@ fn round_trips_are_halved_and_clock_offsets_added() {
     assert_eq!(phy.d()[..], [20_500_000, 21 * MS]);
     let phy = imported("0 -3\n1 2\n", "delay=2:ms offset=5_ms");
     assert_eq!(phy.d()[..], [2 * MS, 7 * MS]);
+    // A constant was measured by no clock.
+    assert!(fault("0 1\n1 1\n", "delay=20_ms loss=2 offset=5_ms").contains("remove it"));
     assert!(
         fault("0 3\n1 -2\n", "delay=2:ms")
             .starts_with("line 2: delay `-2` is negative: the clocks"),
@@ -528,6 +530,31 @@ fn values_are_summed_up_and_doubtful_ones_warned_of() {
     ] {
         assert!(warnings.contains(expected), "{expected}: {warnings}");
     }
+}
+
+#[test]
+fn names_that_sound_like_another_unit_are_warned_of() {
+    let csv = "t_ms,rtt_s,loss_percent\n0,0.04,0\n1000,0.05,1\n2000,0.04,0\n";
+    let warned = |time: &str, delay: &str, loss: &str, delay_is| {
+        let series = Series {
+            delay: Some(delay.parse().unwrap()),
+            loss: Some(loss.parse().unwrap()),
+            delay_is,
+            ..Series::new(time.parse().unwrap())
+        };
+        read(csv.as_bytes(), &series, 1000).unwrap().header().notes.warnings.join(";")
+    };
+    let warnings = warned("t_ms:s", "rtt_s:ms", "loss_percent", DelayIs::OneWay);
+    for expected in [
+        "the time's column `t_ms` sounds like ms, but is read in s",
+        "the delay's column `rtt_s` sounds like s, but is read in ms",
+        "the delay's column `rtt_s` sounds like round-trip times, but is read as one-way delays",
+        "the loss's column `loss_percent` sounds like %, but is read in shares",
+    ] {
+        assert!(warnings.contains(expected), "{expected}: {warnings}");
+    }
+    let well = warned("t_ms:ms", "rtt_s:s", "loss_percent:%", DelayIs::RoundTrip);
+    assert!(!well.contains("sounds like"), "{well}");
 }
 
 #[test]
