@@ -96,6 +96,7 @@ delay = "35 ms"
 if __name__ == "__main__":
     skies = int(sys.argv[1]) if len(sys.argv) > 1 else 4
     goodputs = {"plain": [], "foresight": [], "cubic": []}
+    queueing = {name: [] for name in goodputs}
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(1, skies + 1):
             table = clift.constellation.sky(90, 50, seed=seed)
@@ -103,10 +104,15 @@ if __name__ == "__main__":
             for name, found in goodputs.items():
                 changes = {"transport.congestion": name, "seed": seed}
                 scenario = clift.Scenario.parse(SCENARIO, str(Path(folder, "x.toml")), changes)
-                found.append(clift.simulate(scenario).goodput_kbps / 1e3)
+                run = clift.simulate(scenario)
+                found.append(run.goodput_kbps / 1e3)
+                queueing[name].append(run.numbers()["links.0.queueing_delay_ms.mean"])
     for name, found in goodputs.items():
-        print(f"{name}: {statistics.fmean(found):.1f} Mbit/s")
+        delay = statistics.fmean(queueing[name])
+        print(f"{name}: {statistics.fmean(found):.1f} Mbit/s, {delay:.0f} ms in the queue")
     gains = [
         own - cubic for own, cubic in zip(goodputs["foresight"], goodputs["cubic"], strict=True)
     ]
-    print(f"foresight above cubic under {sum(gain > 0 for gain in gains)} of {skies} skies")
+    above = sum(gain > 0 for gain in gains)
+    gain = statistics.fmean(gains)
+    print(f"foresight is above cubic by {gain:.1f} Mbit/s, under {above} of {skies} skies")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,6 +121,17 @@ def test_wrong_reroutings_are_refused(changes: dict[str, Any], message: str) -> 
     with pytest.raises(clift.CliftError) as caught:
         tcp(changes)
     assert message in str(caught.value)
+
+
+def test_causes_and_captures_need_routes_that_stay(tmp_path: Path) -> None:
+    text = DIAMOND.replace('type = "constant rate", rate = "1.6 Mbit/s", message = "1000 B"', "")
+    rate = {"network.links.ab.leg.rate": "8 Mbit/s", "network.links.ac.leg.rate": "8 Mbit/s"}
+    changes = rate | {"flow.0.transport.protocol": "tcp"}
+    run = clift.simulate(clift.Scenario.parse(text, changes=changes))
+    with pytest.raises(clift.CliftError, match="the routes change within the run; leave"):
+        run.why()
+    with pytest.raises(clift.CliftError, match="but the routes change; leave"):
+        run.capture(tmp_path / "x.pcapng")
 
 
 def test_every_way_that_a_flow_may_take_needs_a_rate() -> None:

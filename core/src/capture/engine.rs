@@ -46,6 +46,11 @@ pub enum CaptureError {
     /// Proxies split the flows.
     #[error("a capture shows one connection per flow, but proxies split it; remove `pep`")]
     Proxies,
+    /// Routes change within the run.
+    #[error(
+        "a capture shows the packets at a link of their route, but the routes change; leave `network.reroute_every` out, or give routes"
+    )]
+    Rerouting,
     /// The suffix of the file is not that of a capture.
     #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
     Name(String),
@@ -110,6 +115,9 @@ pub fn record(
     check_name(path)?;
     if !setup.proxies.is_empty() {
         return Err(CaptureError::Proxies);
+    }
+    if setup.routing.rerouting.is_some() {
+        return Err(CaptureError::Rerouting);
     }
     // A run that fails, fails again below; one without a capacity has comments without causes.
     let cuts = diagnose(setup, &|| go_on()).map(|(_, found)| found.cuts).unwrap_or_default();

@@ -32,6 +32,9 @@ pub enum NoDiagnosis {
         "the network has {0} links in the forward direction, and at most {MOST_HOPS} can be explained; explain a smaller network"
     )]
     TooManyHops(usize),
+    /// Routes change within the run, so that no hops limit all of it.
+    #[error("the routes change within the run; leave `network.reroute_every` out, or give routes")]
+    Rerouting,
 }
 
 /// Forward hops of a run that is explained: packets note in a word which of them they crossed.
@@ -77,13 +80,16 @@ pub struct Moment {
 /// the run goes on.
 ///
 /// # Errors
-/// If the run has no outcome, no hop has a rate, or there are more hops than are watched.
+/// If the run has no outcome, no hop has a rate, routes change, or there are more hops than are watched.
 pub fn diagnose(
     setup: &Setup,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
     if setup.forward.len() > MOST_HOPS {
         return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
+    }
+    if setup.routing.rerouting.is_some() {
+        return Err(NoDiagnosis::Rerouting);
     }
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;
