@@ -1,7 +1,7 @@
 //! Terminals that share the slots of a 3GPP link: each has its own HARQ, RLC and PDCP, its own queue
 //! and its own block errors; a scheduler gives each slot to one of them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Default for CellOptions {
     }
 }
 
-/// Most terminals of a cell: each slot looks at all of them.
+/// Most terminals of a cell: each slot looks at all that have data.
 const MOST_TERMINALS: u32 = 1000;
 
 impl CellOptions {
@@ -147,6 +147,25 @@ struct Cell {
     stall: Option<(u64, u64)>,
     /// Slots that nobody used while some terminal did.
     stalled: u64,
+    /// What terminals do before their next slot: when, and which terminal.
+    tasks: BTreeSet<(i64, usize)>,
+    /// Terminals by the slot that they look at next. Those with data move from slot to slot together.
+    slots: BTreeMap<i64, Vec<usize>>,
+    known: Vec<Known>,
+    /// Slots used, and terminals that wait for a HARQ process.
+    used: u64,
+    stalls: usize,
+    /// Terminals with data for the last slot, as the scheduler knows.
+    waiting: Vec<usize>,
+}
+
+/// A terminal after its last change.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    task: Option<i64>,
+    slot: Option<i64>,
+    used: u64,
+    is_stalled: bool,
 }
 
 impl Cell {
@@ -166,7 +185,8 @@ impl Cell {
             let own = || Seed::drawn(seed.rng(Stream::Terminal(number, terminal)));
             NtnLink::new(link, usage, if terminal == 0 { seed } else { own() }, number)
         });
-        Ok(Self {
+        let mut cell = Self {
+            known: vec![Known::default(); carrier.terminals as usize],
             terminals: terminals.collect::<Result<_, _>>()?,
             flows: Arc::clone(flows),
             view: Terminals::new(carrier.terminals as usize, carrier.slot.0),
@@ -179,7 +199,14 @@ impl Cell {
             slot,
             stall: None,
             stalled: 0,
-        })
+            tasks: BTreeSet::new(),
+            slots: BTreeMap::new(),
+            used: 0,
+            stalls: 0,
+            waiting: Vec::new(),
+        };
+        (0..cell.terminals.len()).for_each(|terminal| cell.note(terminal));
+        Ok(cell)
     }
 
     fn terminal(&self, flow: u32) -> usize {
@@ -187,21 +214,64 @@ impl Cell {
         own as usize % self.terminals.len()
     }
 
-    /// What is due next: when, whether it is a slot, and at which terminal. At one instant slots come
+    /// What is due next: when, and at which terminal, unless it is a slot. At one instant slots come
     /// last.
-    fn due(&self) -> Option<(i64, bool, usize)> {
-        let each = self.terminals.iter().enumerate();
-        each.filter_map(|(terminal, link)| link.due().map(|(at, slot)| (at, slot, terminal))).min()
+    fn due(&self) -> Option<(i64, Option<usize>)> {
+        let slot = self.slots.keys().next().map(|&at| (at, None));
+        let task = self.tasks.first().map(|&(at, terminal)| (at, Some(terminal)));
+        match (task, slot) {
+            (Some(task), Some(slot)) => Some(if task.0 <= slot.0 { task } else { slot }),
+            (task, slot) => task.or(slot),
+        }
+    }
+
+    /// Takes the events of a terminal that changed, and what it does next.
+    fn note(&mut self, terminal: usize) {
+        self.collect(terminal);
+        let link = &self.terminals[terminal];
+        let now = Known {
+            task: link.due().and_then(|(at, is_slot)| (!is_slot).then_some(at)),
+            slot: link.slot(),
+            used: link.used(),
+            is_stalled: link.waits_for_process(),
+        };
+        let before = std::mem::replace(&mut self.known[terminal], now);
+        self.used += now.used - before.used;
+        self.stalls = self.stalls + usize::from(now.is_stalled) - usize::from(before.is_stalled);
+        if now.task != before.task {
+            if let Some(at) = before.task {
+                self.tasks.remove(&(at, terminal));
+            }
+            self.tasks.extend(now.task.map(|at| (at, terminal)));
+        }
+        if now.slot != before.slot {
+            if let Some(at) = before.slot {
+                self.leave_slot(at, terminal);
+            }
+            if let Some(at) = now.slot {
+                self.slots.entry(at).or_default().push(terminal);
+            }
+        }
+    }
+
+    /// A terminal does not look at a slot any longer, because of a handover.
+    fn leave_slot(&mut self, at: i64, terminal: usize) {
+        if let Some(others) = self.slots.get_mut(&at) {
+            others.retain(|&other| other != terminal);
+            if others.is_empty() {
+                self.slots.remove(&at);
+            }
+        }
     }
 
     /// Does what is due next, up to `now`; whether there was something. A slot at `now` waits, since
     /// it may still take a packet that is enqueued at `now`.
     fn step(&mut self, now: i64) -> bool {
         match self.due() {
-            Some((at, true, _)) if at < now => self.use_slot(at),
-            Some((at, false, terminal)) if at <= now => {
+            Some((at, None)) if at < now => self.use_slot(at),
+            Some((at, Some(terminal))) if at <= now => {
                 self.terminals[terminal].step(at);
-                self.collect(terminal);
+                self.note(terminal);
                 self.end_stall(at);
             }
             _ => return false,
@@ -211,22 +281,25 @@ impl Cell {
 
     /// Gives the slot at this instant to one of the terminals that could use it.
     fn use_slot(&mut self, at: i64) {
-        let used = self.used();
-        let mut candidates = Vec::new();
+        let used = self.used;
+        self.waiting.drain(..).for_each(|terminal| self.view.set_waiting(terminal, 0));
+        let mut scheduled = self.slots.remove(&at).unwrap_or_default();
+        scheduled.sort_unstable();
         let mut chosen = None;
-        for (terminal, link) in self.terminals.iter_mut().enumerate() {
-            let claim = link.claim(at);
-            self.view.set_waiting(terminal, claim.unwrap_or(0));
-            if claim.is_some() {
-                candidates.push(terminal);
+        for &terminal in &scheduled {
+            self.known[terminal].slot = None;
+            let link = &mut self.terminals[terminal];
+            if let Some(claim) = link.claim(at) {
+                self.view.set_waiting(terminal, claim);
+                self.waiting.push(terminal);
                 chosen = chosen.or_else(|| link.is_repeating().then_some(terminal));
             }
         }
         let index = at as u64 / self.slot.as_nanos();
-        if !candidates.is_empty() {
+        if !self.waiting.is_empty() {
             chosen = chosen.or_else(|| self.assigned(index));
         }
-        for terminal in candidates {
+        for &terminal in &self.waiting {
             match chosen == Some(terminal) {
                 true => {
                     self.terminals[terminal].take_slot();
@@ -235,8 +308,8 @@ impl Cell {
                 false => self.terminals[terminal].pass_slot(),
             }
         }
-        (0..self.terminals.len()).for_each(|terminal| self.collect(terminal));
-        if self.stall.is_none() && self.terminals.iter().any(NtnLink::waits_for_process) {
+        scheduled.into_iter().for_each(|terminal| self.note(terminal));
+        if self.stall.is_none() && self.stalls > 0 {
             self.stall = Some((index, used));
         }
     }
@@ -268,18 +341,13 @@ impl Cell {
         }
     }
 
-    /// Slots used so far.
-    fn used(&self) -> u64 {
-        self.terminals.iter().map(NtnLink::used).sum()
-    }
-
     /// Counts the slots lost to HARQ once no terminal waits for a process any longer.
     fn end_stall(&mut self, now: i64) {
         if let Some((from, used)) = self.stall
-            && !self.terminals.iter().any(NtnLink::waits_for_process)
+            && self.stalls == 0
         {
             let passed = (now as u64).div_ceil(self.slot.as_nanos()).saturating_sub(from);
-            self.stalled += passed.saturating_sub(self.used() - used);
+            self.stalled += passed.saturating_sub(self.used - used);
             self.stall = None;
         }
     }
@@ -290,7 +358,7 @@ impl Link for Cell {
         let at = nanos(now);
         while self.step(at) {}
         let terminal = self.terminal(packet.flow);
-        let slot_now = self.due().is_some_and(|(due, slot, _)| slot && due == at);
+        let slot_now = self.due() == Some((at, None));
         if slot_now && !self.terminals[terminal].has_room(now, packet.size) {
             // A slot at this very instant empties a full queue first.
             self.use_slot(at);
@@ -300,7 +368,7 @@ impl Link for Cell {
             self.orders.insert(packet.id, self.admitted);
             self.admitted += 1;
         }
-        self.collect(terminal);
+        self.note(terminal);
         admission
     }
 
@@ -309,7 +377,7 @@ impl Link for Cell {
             return Some(event.at());
         }
         // A slot is used when its instant is over.
-        self.due().map(|(at, slot, _)| instant(at + i64::from(slot)))
+        self.due().map(|(at, task)| instant(at + i64::from(task.is_none())))
     }
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {

@@ -387,6 +387,11 @@ impl NtnLink {
         self.next().map(|(at, task)| (at, task == Task::Slot))
     }
 
+    /// When the slot is at which it looks next.
+    pub(super) fn slot(&self) -> Option<i64> {
+        self.scheduled.map(|slot| slot.at)
+    }
+
     /// Bytes that wait for the slot at this instant, at least one; `None`: the link cannot use it.
     pub(super) fn claim(&mut self, at: i64) -> Option<u64> {
         self.scheduled.filter(|slot| slot.at == at)?;
