@@ -114,8 +114,7 @@ impl Distribution {
     }
 
     fn fold(&mut self) -> &Folded {
-        let empty = || Box::new(Folded { counts: Vec::new(), totals: Totals::NONE });
-        let folded = self.folded.get_or_insert_with(empty);
+        let folded = self.folded.get_or_insert_with(|| Box::new(Folded::EMPTY));
         folded.count(&self.recent);
         self.recent.clear();
         folded
@@ -155,7 +154,7 @@ fn quantiles<const N: usize>(
             of_ranks(parts, totals, qs.map(|q| rank(q) - 1))
         }
         _ => {
-            let mut all = Folded { counts: Vec::new(), totals: Totals::NONE };
+            let mut all = Folded::EMPTY;
             for part in parts {
                 part.folded.iter().for_each(|folded| all.add(folded));
                 all.count(&part.recent);
@@ -214,6 +213,8 @@ fn of_ranks<const N: usize>(
 }
 
 impl Folded {
+    const EMPTY: Self = Self { counts: Vec::new(), totals: Totals::NONE };
+
     fn add(&mut self, other: &Self) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
