@@ -3,7 +3,7 @@
 //!
 //! The application writes 64 kB at a time, ahead of TCP. A buffer holds as many whole segments as fit
 //! into half of the first receive window (`tcp_bound_to_half_wnd`). Segments leave while the
-//! application writes for the first time (`tcp_push_one`), and what is left of their buffer is filled
+//! application writes for the first time (`tcp_push_one`), and the rest of their buffer is filled
 //! up again: the first buffer ends later. A full buffer carries PSH if more than half a window was
 //! written since the last end of a write or the last buffer with PSH (`forced_push`, `tcp_mark_push`
 //! in `tcp.c`).
