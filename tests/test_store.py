@@ -74,6 +74,12 @@ def test_the_key_of_a_cell_has_all_that_decides_its_results(tmp_path: Path) -> N
     assert key() != first
     phy.write(tmp_path / "x.csv")
     assert key() == first
+    # A name may have any characters.
+    odd = {"trace.file": 'a "two" \\.csv'}
+    phy.write(tmp_path / odd["trace.file"])
+    before = key(**odd)
+    clift.channel.bernoulli(slots=2000, p=0.1, seed=2).write(tmp_path / odd["trace.file"])
+    assert key(**odd) != before
     other = clift.channel.bernoulli(slots=2000, p=0.1, seed=2)
     links = [clift.tmt.apply(one, clift.Arq()) for one in (phy, phy, other)]
     ours, same, others = (cell_keys(clift.Scenario(link, duration_s=1))[0] for link in links)

@@ -25,7 +25,8 @@ from clift.scenario import Scenario
 # Keys that describe a scenario or its campaign and do not affect its runs.
 _TOLD = ("name", "description", "source", "runs", "vary", "printed")
 _HELD = re.compile(r'"memory:(\d+)"')
-_TEXT = re.compile(r'"([^"\\]+)"')
+# A text of JSON, of which `"` and `\\` within it are parts.
+_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _SIZE = 32
 
 
@@ -151,11 +152,12 @@ class _FileHashes:
 
         A name that is another value's text only makes a key depend on more than it need.
         """
-        return [found for name in _TEXT.findall(text) if (found := self.hash(name))]
+        return [self.hash(name) for name in self.names(text)]
 
     def names(self, text: str) -> list[str]:
         """The files that a configuration names."""
-        return [name for name in _TEXT.findall(text) if self.hash(name)]
+        told = (json.loads(name) if "\\" in name else name[1:-1] for name in _TEXT.findall(text))
+        return [name for name in told if name and self.hash(name)]
 
     def hash(self, name: str) -> str:
         """The hash of the file of this name; empty if there is none."""
