@@ -17,6 +17,7 @@ from clift.campaign import parts, work
 from clift.campaign.files import sweep, write_file
 from clift.campaign.identity import cell_keys
 from clift.campaign.plan import Plan
+from clift.campaign.saved import read
 from clift.campaign.store import Store, open_store
 from clift.campaign.work import Worker
 from clift.cli.main import run
@@ -241,6 +242,48 @@ def test_runs_of_another_build_are_not_mixed(study: Path, tmp_path: Path, monkey
     )
     with pytest.raises(clift.ScenarioError, match="of another build of CLIFT"):
         clift.campaign.sweep(study, folder, progress=False)
+
+
+@pytest.mark.parametrize("what", ["changed", "removed", "touched"])
+def test_a_trace_that_changes_meanwhile_ends_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    usual, one, two = Worker.run, tmp_path / "1.csv", tmp_path / "2.csv"
+    for path in (one, two):
+        clift.channel.bernoulli(slots=4000, p=0.02, seed=1).write(path)
+    original = two.read_bytes()
+
+    def change_before(self, spans):
+        done = usual(self, spans) if spans[0][0] == 0 else None
+        match what:
+            case "changed":
+                clift.channel.bernoulli(slots=4000, p=0.3, seed=1).write(two)
+            case "removed":
+                two.unlink(missing_ok=True)
+            case "touched":
+                two.touch()
+        return done or usual(self, spans)
+
+    study, folder = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(
+        'runs = 8\nduration = "1 s"\n[link]\nstart = "random"\nwrap = true\n'
+        '[vary]\ntrace.file = ["1.csv", "2.csv"]\n'
+    )
+    command = ["run", str(study), "-o", str(folder), "--no-plots", "--threads", "1", "--quiet"]
+    monkeypatch.setattr(Worker, "run", change_before)
+    assert run(command) == (0 if what == "touched" else 2)
+    out, err = capsys.readouterr()
+    if what != "touched":
+        assert out == ""
+        assert f"{two}: changed or was removed while the study ran" in err.splitlines()[-1]
+        assert not (folder / "record.json").exists()
+    monkeypatch.undo()
+    two.write_bytes(original)
+    assert run(command) == 0
+    # Both cells run over the same slots.
+    runs = read(folder).runs
+    goodput = runs.column("goodput_kbps").to_pylist()
+    assert goodput[:8] == goodput[8:]
 
 
 def test_a_cell_stops_when_its_interval_is_narrow(study: Path, tmp_path: Path) -> None:

@@ -39,6 +39,10 @@ class ScenarioError(CliftError, ValueError):
     task: int = 0
 
 
+class ChangedFileError(ScenarioError):
+    """A file that a study reads has changed while it ran."""
+
+
 class SimulationError(CliftError):
     """A run that cannot continue: its trace ended while a packet waited.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -30,11 +31,12 @@ _TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _SIZE = 32
 
 
-def cell_keys(scenario: Scenario) -> list[str]:
+def cell_keys(scenario: Scenario, files: Files | None = None) -> list[str]:
     r"""The key of every cell, in their order.
 
     Args:
         scenario: A scenario, of a file or made in Python.
+        files: Takes the files that it names; they are read here unless given.
 
     Example:
         >>> import clift
@@ -45,7 +47,7 @@ def cell_keys(scenario: Scenario) -> list[str]:
         >>> cell_keys(one) == cell_keys(one.replace(duration_s=6))
         False
     """
-    known = _FileHashes(Path(scenario.file).parent if scenario.file else Path())
+    known = Files(scenario) if files is None else files
     cells = scenario.cells()
     # A million configurations are a gigabyte, so that they are looked at one by one.
     named = next(_held(scenario.nodes), None) is not None
@@ -57,7 +59,9 @@ def cell_keys(scenario: Scenario) -> list[str]:
         text = _plain(cell.config_text)
         if held:
             text = _HELD.sub(lambda found: f'"memory {places[int(found[1])]}"', text)
-        of = [__version__, objects, text, *known.of(text), *own.digests(text)]
+        names = known.names(text)
+        hashes = map(known.hash, names)
+        of = [__version__, objects, text, *hashes, *own.digests(text)]
         keys.append(_hash("\n".join(of).encode()))
     return keys
 
@@ -86,23 +90,23 @@ def files_of(scenario: Scenario) -> dict[str, Path]:
     Args:
         scenario: A scenario; what it names elsewhere (`/data/x.csv`, `../x.csv`) is left out.
     """
-    folder = Path(scenario.file).parent if scenario.file else Path()
-    known = _FileHashes(folder)
+    known = Files(scenario)
     found = {}
     for cell in scenario.cells():
         for name in known.names(cell.config_text):
             if not Path(name).is_absolute() and ".." not in Path(name).parts:
-                found[name] = folder / name
+                found[name] = known.folder / name
     return found
 
 
-def file_hashes(scenario: Scenario) -> dict[str, str]:
+def file_hashes(scenario: Scenario, files: Files | None = None) -> dict[str, str]:
     """SHA-256 of the files that a scenario names, such as traces, by the names that it gives them.
 
     Args:
         scenario: A scenario, with the values of its axes.
+        files: Those files; they are read here unless given.
     """
-    known = _FileHashes(Path(scenario.file).parent if scenario.file else Path())
+    known = Files(scenario) if files is None else files
     names = dict.fromkeys(_texts(scenario.nodes))
     return {name: found for name in names if (found := known.hash(name))}
 
@@ -140,39 +144,69 @@ def _held(value: Any) -> Iterator[Any]:
         yield value
 
 
-class _FileHashes:
-    """Contents of files, each read once."""
+class Files:
+    """The files that a scenario names, each read once, and again if it has changed.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._found: dict[str, str] = {}
+    Args:
+        scenario: The scenario.
+    """
 
-    def of(self, text: str) -> list[str]:
-        """Hashes of the files that a configuration names under any key.
+    def __init__(self, scenario: Scenario) -> None:
+        self.folder = Path(scenario.file).parent
+        self._hashes: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._states: dict[str, tuple[int, ...]] = {}
+
+    def names(self, text: str) -> list[str]:
+        """The files that a configuration names under any key.
 
         A name that is another value's text only makes a key depend on more than it need.
         """
-        return [self.hash(name) for name in self.names(text)]
+        return [name for told in _TEXT.findall(text) if (name := self._name(told))]
 
-    def names(self, text: str) -> list[str]:
-        """The files that a configuration names."""
-        told = (json.loads(name) if "\\" in name else name[1:-1] for name in _TEXT.findall(text))
-        return [name for name in told if name and self.hash(name)]
+    def _name(self, told: str) -> str:
+        """The file that a text of JSON names; empty if there is none."""
+        found = self._names.get(told)
+        if found is None:
+            name = json.loads(told)
+            found = self._names[told] = name if name and self.hash(name) else ""
+        return found
 
     def hash(self, name: str) -> str:
         """The hash of the file of this name; empty if there is none."""
-        if name not in self._found:
-            path = self._folder / name
+        if name not in self._hashes:
+            self._hashes[name] = self._read(name)
+        return self._hashes[name]
+
+    def changed(self) -> Path | None:
+        """A file that has other content than when it was read; None if there is none."""
+        for name, state in list(self._states.items()):
+            path = self.folder / name
             try:
-                there = path.is_file()
-                found = ""
-                if there:
-                    with path.open("rb") as file:
-                        found = hashlib.file_digest(file, "sha256").hexdigest()
-            except (OSError, ValueError):  # the run that reads it reports the error
-                found = ""
-            self._found[name] = found
-        return self._found[name]
+                same = _state(path.stat()) == state
+            except OSError:
+                same = False
+            if not same and self._read(name) != self._hashes[name]:
+                return path
+        return None
+
+    def _read(self, name: str) -> str:
+        path = self.folder / name
+        try:
+            if not path.is_file():
+                return ""
+            with path.open("rb") as file:
+                state = _state(os.fstat(file.fileno()))
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except (OSError, ValueError):  # the run that reads it reports the error
+            return ""
+        self._states[name] = state
+        return found
+
+
+def _state(about: os.stat_result) -> tuple[int, ...]:
+    """Changes whenever the content of a file may have changed."""
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
 def digest(value: Any) -> str:

@@ -76,6 +76,7 @@ def run_campaign(
 
     Raises:
         ScenarioError: If a printed metric does not exist or a trace cannot be read.
+        ChangedFileError: If a file that the scenario names changed meanwhile.
         SimulationError: If a run cannot go on; what is done is kept in the store.
     """
     cells = scenario.cells()
@@ -91,6 +92,9 @@ def run_campaign(
 
         if _without_copies(results, done):
             _rounds(results, until, done)
+    if store is not None:
+        # Tables read the files once more.
+        store.check_inputs()
     return results
 
 
@@ -271,6 +275,7 @@ class Study:
             )
 
         run = simulate(self._cells[0].replication(0), progress=progress)
+        self._check_inputs()
         batch = Batch([Worker(self._cells, self._stop).row(0, run)], spans, firsts={0: run})
         try:
             self._write(batch)
@@ -350,8 +355,13 @@ class Study:
             seconds = monotonic() - begun
         else:
             batch, seconds = self._cluster.run(spans, self._stop)
+        self._check_inputs()
         self._run_s, self._runs = self._run_s + seconds, self._runs + len(batch.rows)
         return batch
+
+    def _check_inputs(self) -> None:
+        if self._store is not None:
+            self._store.check_inputs()
 
     def _let_go(self, spans: Sequence[Span]) -> None:
         if self._store is not None:

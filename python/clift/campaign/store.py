@@ -19,10 +19,10 @@ from clift._clift import __version__
 from clift._words import counted
 from clift.campaign import files, parts
 from clift.campaign.files import make_folder, read_file, said, sweep, sync, write_file
-from clift.campaign.identity import cell_keys, file_hashes, study_key
+from clift.campaign.identity import Files, cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
 from clift.campaign.parts import DamagedFileError, Span
-from clift.errors import ScenarioError
+from clift.errors import ChangedFileError, ScenarioError
 from clift.scenario import Scenario
 
 FOLDER = "store"
@@ -51,9 +51,12 @@ class Store:
         keys: The keys of its cells, in order.
     """
 
-    def __init__(self, folder: Path, keys: list[str], locks: Locks) -> None:
+    def __init__(
+        self, folder: Path, keys: list[str], locks: Locks, inputs: Files | None = None
+    ) -> None:
         self.folder = folder
         self.keys = keys
+        self._inputs = inputs
         self.study = study_key(keys)
         self._runs = folder / FOLDER / _RUNS
         self._locks = locks
@@ -126,6 +129,21 @@ class Store:
     def others(self) -> bool:
         """Whether other processes have claimed runs of the study."""
         return self._locks.held(_OF_RUNS, MOST_RUNS) is not None
+
+    def check_inputs(self) -> None:
+        """Looks whether the files that the study names are those in the keys of its cells.
+
+        Runs read them when they need them, which may be hours after the keys were made.
+
+        Raises:
+            ChangedFileError: If one has changed, so that runs since the last look may be wrong.
+        """
+        changed = None if self._inputs is None else self._inputs.changed()
+        if changed is not None:
+            raise ChangedFileError(
+                f"{changed}: changed or was removed while the study ran; its last runs are not "
+                f"kept; put the file back and run it again, or {_CURE}"
+            )
 
     def write(self, table: pa.Table) -> str:
         """Puts finished runs on the disk.
@@ -254,7 +272,8 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
         ScenarioError: If the folder cannot be written, another study's process is at work in it,
             or, unless `force`, it holds runs of another study or files that are not ours.
     """
-    keys, hashes = cell_keys(scenario), file_hashes(scenario)
+    inputs = Files(scenario)
+    keys, hashes = cell_keys(scenario, inputs), file_hashes(scenario, inputs)
     inner = folder / FOLDER
     try:
         make_folder(inner / _RUNS)
@@ -262,7 +281,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
     except OSError as error:
         message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
         raise ScenarioError(message) from None
-    store = Store(folder, keys, locks)
+    store = Store(folder, keys, locks, inputs)
     try:
         _enter(store, locks, hashes, force)
         sweep(inner)

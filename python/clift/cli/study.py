@@ -19,7 +19,7 @@ import click
 from clift._output import written
 from clift._parse import MARGIN
 from clift._words import counted, printable
-from clift.errors import CliftError, Interrupted, ScenarioError
+from clift.errors import ChangedFileError, CliftError, Interrupted, ScenarioError
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -
             )
         except CliftError as error:
             failure = error
+    if failure is not None and (not results.done or isinstance(failure, ChangedFileError)):
+        raise failure
     if not results.done:
-        if failure is not None:
-            raise failure
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario, TOLD_CELLS)
     _tell_taken(record)

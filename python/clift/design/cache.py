@@ -84,9 +84,10 @@ class RunCache:
         """Writes what is not yet written.
 
         Raises:
-            ScenarioError: If that does not go.
+            ScenarioError: If that does not go, or a file that the search reads has changed.
         """
         rows, self._new = sorted(self._new, key=lambda row: (row.run, row.cell)), []
+        self._store.check_inputs()
         count = len(self._store.keys)
         places = [row.run * count + row.cell for row in rows]
         try:
