@@ -81,6 +81,19 @@ def test_the_key_of_a_cell_has_all_that_decides_its_results(tmp_path: Path) -> N
     before = key(**odd)
     clift.channel.bernoulli(slots=2000, p=0.1, seed=2).write(tmp_path / odd["trace.file"])
     assert key(**odd) != before
+    # Neither how the file is named counts, nor where the folder is.
+    absolute = {"trace.file": str(tmp_path / "x.csv")}
+    assert key(**absolute) == first
+    link = tmp_path.with_name(f"{tmp_path.name}-link")
+    link.symlink_to(tmp_path)
+    assert key(**{"trace.file": str(link / "x.csv")}) == first
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("x.csv", "y.csv"):
+        phy.write(elsewhere / name)
+    paths = (tmp_path / "x.csv", elsewhere / "x.csv", elsewhere / "y.csv")
+    far = [cell_keys(clift.Scenario({"trace": {"file": str(path)}}))[0] for path in paths]
+    assert far[0] == far[1] != far[2]
     other = clift.channel.bernoulli(slots=2000, p=0.1, seed=2)
     links = [clift.tmt.apply(one, clift.Arq()) for one in (phy, phy, other)]
     ours, same, others = (cell_keys(clift.Scenario(link, duration_s=1))[0] for link in links)

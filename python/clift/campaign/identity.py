@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def cell_keys(scenario: Scenario, files: Files | None = None) -> list[str]:
             text = _HELD.sub(lambda found: f'"memory {places[int(found[1])]}"', text)
         names = known.names(text)
         hashes = map(known.hash, names)
-        of = [__version__, objects, text, *hashes, *own.digests(text)]
+        of = [__version__, objects, known.placed(text, names), *hashes, *own.digests(text)]
         keys.append(_hash("\n".join(of).encode()))
     return keys
 
@@ -152,6 +153,7 @@ class Files:
     """
 
     def __init__(self, scenario: Scenario) -> None:
+        self._is_placed = bool(scenario.file)
         self.folder = Path(scenario.file).parent
         self._hashes: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -171,6 +173,27 @@ class Files:
             name = json.loads(told)
             found = self._names[told] = name if name and self.hash(name) else ""
         return found
+
+    def placed(self, text: str, names: Iterable[str]) -> str:
+        """A configuration in which no name depends on where the folders are.
+
+        A file below the scenario's folder is named from there. Of one elsewhere its own name is
+        left, which may say its format; its content counts anyway.
+        """
+        for name in names:
+            if Path(name).is_absolute():
+                told, placed = (
+                    json.dumps(each, ensure_ascii=False) for each in (name, self._placed(name))
+                )
+                text = text.replace(told, placed)
+        return text
+
+    def _placed(self, name: str) -> str:
+        # Links to folders count as folders if that leads to the scenario's.
+        for seen in (os.path.abspath, os.path.realpath) if self._is_placed else ():
+            with suppress(ValueError):
+                return str(Path(seen(name)).relative_to(seen(self.folder)))
+        return Path(name).name
 
     def hash(self, name: str) -> str:
         """The hash of the file of this name; empty if there is none."""
