@@ -1,6 +1,8 @@
 """The docs: links, generated parts, and every command and example that README shows."""
 
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +40,21 @@ def test_the_output_that_the_readme_shows_is_what_comes_out(name: str) -> None:
     assert max(map(len, shown.splitlines())) <= 100
 
 
+def test_the_python_of_the_readme_prints_what_its_comment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "link_log.csv", "my-log.csv")
+    [line] = [one for one in README.splitlines() if "clift trace import" in one]
+    assert run(shlex.split(line)[2:]) == 0
+    capsys.readouterr()
+    [code] = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    exec(code, {})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 2
+    assert code.splitlines()[-1].endswith(f"  # {', '.join(printed)}")
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 120
 
@@ -71,7 +88,7 @@ def test_the_page_on_transports_is_made_by_one_command(tmp_path: Path) -> None:
     to = ["--page", str(page), "--figure", str(figure)]
     assert which_transport.main([str(tmp_path / "which"), *to, *few, "--quiet"]) == 0
     cells = which_transport.read(tmp_path / "which")
-    assert len(cells) == 48
+    assert len(cells) == 56
     [better, worse] = ("ARQ", "none")
     median = {
         repair: which_transport.shown(cells["GEO, 1 BDP", "bad, bursts of 20", repair, use])
