@@ -18,6 +18,7 @@ from pages import ROOT, put
 from study import plt
 
 import clift
+from clift.campaign.statistics import estimate
 
 PAGE = ROOT / "docs/a-sky-that-moves.md"
 IMAGE = ROOT / "docs/images/a_sky_that_moves.svg"
@@ -26,11 +27,14 @@ SCENARIO = ROOT / "examples/leo_sky.toml"
 SKIES = ("still", "delay", "overtaking", "rate", "all", "all_lossy")
 # Names in the figure, and colours (Okabe and Ito).
 CONTROLS = {
-    "newreno": ("NewReno", "#0072b2"),
+    "newreno": ("New Reno", "#0072b2"),
     "cubic": ("CUBIC", "#e69f00"),
     "bbr": ("BBR", "#009e73"),
 }
 SHOWN_S = 90.0
+
+Shares = tuple[float, float]
+"""Goodput of a second and of its worst 100 ms, as shares of the second before."""
 
 
 def goodputs(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
@@ -91,11 +95,10 @@ def table(cells: dict[tuple[str, str], dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def changes(sky: str, control: str) -> list[tuple[bool, float, float]]:
+def changes(sky: str, control: str) -> list[tuple[bool, Shares, Shares]]:
     """Of the changes of the delay within ten runs of 60 s, which together pass the table once.
 
-    Whether the delay falls, and the goodput of the second and of the worst 100 ms of the second
-    after it, as shares of the goodput of the second before.
+    Whether the delay falls, and the shares after the change and 7 s later, when nothing changes.
     """
     scenario = tomllib.loads(SCENARIO.read_text())
     scenario["transport"] = {"congestion": control}
@@ -112,27 +115,40 @@ def changes(sky: str, control: str) -> list[tuple[bool, float, float]]:
         series = clift.simulate(scenario).series().to_pydict()
         sizes = [after - before for before, after in pairwise(series["bytes_in_order"])]
         for at in (15, 30, 45):
-            before, after = sizes[10 * at - 10 : 10 * at], sizes[10 * at : 10 * at + 10]
             falls = delays[60 * run + at] < delays[60 * run + at - 15]
-            found.append((falls, sum(after) / sum(before), 10 * min(after) / sum(before)))
+            found.append((falls, shares(sizes, at), shares(sizes, at + 7)))
     return found
+
+
+def shares(sizes: list[int], at: int) -> Shares:
+    """Goodput of the second from `at` on and of its worst 100 ms, relative to the second before."""
+    before, after = sum(sizes[10 * at - 10 : 10 * at]), sizes[10 * at : 10 * at + 10]
+    return sum(after) / before, 10 * min(after) / before
 
 
 def transients() -> str:
     """A row for each sky without rates, direction and control."""
     lines = [
-        "| sky | delay | control | second after | worst 100 ms | least of them |",
+        "| sky | delay | control | second: change, none | worst 100 ms: change, none"
+        " | difference of the worst |",
         "|---" * 6 + "|",
     ]
     for sky in ("delay", "overtaking"):
         for control, (label, _) in CONTROLS.items():
             all_changes = changes(sky, control)
             for falls, name in ((True, "falls"), (False, "rises")):
-                own = [(second, worst) for fell, second, worst in all_changes if fell == falls]
-                means = fmean(second for second, _ in own), fmean(worst for _, worst in own)
-                least = min(worst for _, worst in own)
-                row = f"| `{sky}` | {name} ({len(own)}) | {label} "
-                lines.append(row + f"| {means[0]:.2f} | {means[1]:.2f} | {least:.2f} |")
+                own = [(changed, quiet) for fell, changed, quiet in all_changes if fell == falls]
+                means = [
+                    ", ".join(f"{fmean(pair[at][of] for pair in own):.2f}" for at in (0, 1))
+                    for of in (0, 1)
+                ]
+                apart = estimate([changed[1] - quiet[1] for changed, quiet in own])
+                assert apart is not None
+                row = f"| `{sky}` | {name} ({len(own)}) | {label} | {' | '.join(means)} "
+                told = f"{apart.mean:+.2f}"
+                if apart.low is not None:
+                    told += f" ({apart.low:+.2f} to {apart.high:+.2f})"
+                lines.append(f"{row}| {told} |")
     return "\n".join(lines) + "\n"
 
 
