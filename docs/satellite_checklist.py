@@ -1,16 +1,22 @@
-"""Fills the table of docs/satellite-checklist.md from a results folder.
+"""Fills the table of docs/satellite-checklist.md from two results folders.
 
-The folder is that of `clift run examples/quic_4_sat.toml -o results/sat --no-plots`; then
-`python docs/satellite_checklist.py results/sat` changes the page.
+They are those of `clift run examples/quic_4_sat.toml -o results/sat --no-plots`, and of ten runs of
+the test with losses (the page has the command); then
+`python docs/satellite_checklist.py results/sat results/lossy` changes the page.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import study
 from pages import ROOT, put
 
+import clift
+from clift.campaign.statistics import estimate
+
+STUDY = ROOT / "examples/quic_4_sat.toml"
 PAGE = ROOT / "docs/satellite-checklist.md"
 SIZES = ("2 MB", "10 MB", "100 MB")
 # Seconds that the draft names as objectives for each size; None where it says "to be defined".
@@ -34,11 +40,33 @@ SENDERS = {
 }
 
 
-def table(folder: Path) -> str:
-    """A row for each test and size: the objective, and the time of each sender."""
-    times: dict[tuple[str, str, str], float | None] = {}
+Cell = tuple[str, str, str]
+"""Test, size, sender."""
+
+
+def times(folder: Path) -> dict[Cell, list[float]]:
+    """Completion times by cell; empty if no run has completed."""
+    found: dict[Cell, list[float]] = {}
     for row in study.rows(folder):
-        times[row["test"], row["size"], row["sender"]] = row["completion_s"]
+        own = found.setdefault((row["test"], row["size"], row["sender"]), [])
+        if row["completion_s"] is not None:
+            own.append(row["completion_s"])
+    return found
+
+
+def broken_off(found: dict[Cell, list[float]]) -> set[Cell]:
+    """Cells in which the transport has closed the connection before the end."""
+    runs = {}
+    for cell in clift.Scenario.read(STUDY).cells():
+        key = cell.labels["test"], cell.labels["size"], cell.labels["sender"]
+        if not found[key]:
+            [runs[key]] = cell.replications()
+    ended = zip(runs, clift.run_many(list(runs.values())), strict=True)
+    return {key for key, run in ended if run.summary()["flows"][0].get("broken_off")}
+
+
+def table(found: dict[Cell, list[float]], broken: set[Cell]) -> str:
+    """A row for each test and size: the objective, and the time of each sender."""
     head = ["test", "file", "objective (s)", *SENDERS.values()]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     met = of = 0
@@ -46,9 +74,9 @@ def table(folder: Path) -> str:
         for size, objective in zip(SIZES, objectives, strict=True):
             cells = [test, size, "" if objective is None else str(objective)]
             for sender in SENDERS:
-                time = times[test, size, sender]
-                text = "-" if time is None else f"{time:.1f}"
-                is_met = None not in (objective, time) and time <= objective  # type: ignore[operator]
+                key = test, size, sender
+                text, time = shown(found[key], "broken off" if key in broken else "-")
+                is_met = objective is not None and time is not None and time <= objective
                 cells.append(f"**{text}**" if is_met else text)
                 met += is_met
                 of += objective is not None
@@ -56,9 +84,23 @@ def table(folder: Path) -> str:
     return "\n".join(lines) + f"\n\nBold: the objective is met, in {met} of {of} times.\n"
 
 
+def shown(values: list[float], without: str) -> tuple[str, float | None]:
+    """A time as text, and its median: of several runs with the interval."""
+    found = estimate(values)
+    if found is None or found.median is None:
+        return without, None
+    text = f"{found.median:.2f}"
+    if found.median_low is not None:
+        text = f"{found.median:.1f} ({found.median_low:.1f} to {found.median_high:.1f})"
+    return text, found.median
+
+
 def main() -> None:
     """Fills."""
-    put(PAGE, "results", table(study.folder()))
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    once, lossy = (times(Path(folder)) for folder in sys.argv[1:])
+    put(PAGE, "results", table(once | lossy, broken_off(once)))
 
 
 if __name__ == "__main__":
