@@ -1,11 +1,12 @@
 """Draws the figure of docs/where-should-repair-live.md and fills its table, from a results folder.
 
-The folder is that of `clift run examples/coding_above.toml -o results/where --no-plots`; then
-`python docs/where_should_repair_live.py results/where` changes the page.
+The folder is that of `clift run examples/coding_above.toml -o results/where --no-plots --compare
+repair`; then `python docs/where_should_repair_live.py results/where` changes the page.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import study
@@ -51,6 +52,15 @@ def shares(folder: Path) -> dict[Cell, tuple[float, float]]:
     return found
 
 
+def candidates(folder: Path) -> dict[tuple[str, ...], list[str]]:
+    """Repairs that may be the best one, by the verdict on each place, burst and sender."""
+    found = {}
+    for verdict in json.loads((folder / "record.json").read_text())["verdicts"]:
+        at = tuple(name.rpartition(" = ")[2] for name in verdict["condition"])
+        found[at] = [verdict["best"]] if verdict["best"] else verdict["among"]
+    return found
+
+
 def draw(found: dict[Cell, tuple[float, float]]) -> None:
     """A panel for each place and burst, a group of bars for each sender."""
     size = (len(BURSTS), len(PLACES))
@@ -66,7 +76,9 @@ def draw(found: dict[Cell, tuple[float, float]]) -> None:
                 ]
                 heights = [found[place, burst, one, repair][0] for _, one in senders]
                 at = [at + (number - 3) * width for at, _ in senders]
-                axes.bar(at, heights, width, color=colour, label=repair)
+                halves = [found[place, burst, one, repair][1] for _, one in senders]
+                look = {"color": colour, "label": repair, "error_kw": {"linewidth": 0.7}}
+                axes.bar(at, heights, width, yerr=halves, **look)
             axes.set_title(f"{place}, bursts of {burst} slots", fontsize="medium")
             axes.set_xticks(range(len(SENDERS)), SENDERS, fontsize="small")
             axes.set_ylim(0, 100)
@@ -77,29 +89,30 @@ def draw(found: dict[Cell, tuple[float, float]]) -> None:
     study.save(figure, IMAGE)
 
 
-def table(found: dict[Cell, tuple[float, float]]) -> str:
+def table(found: dict[Cell, tuple[float, float]], best: dict[tuple[str, ...], list[str]]) -> str:
     """A row for each place, burst and sender; a column for each place of repair."""
     head = ["place", "burst", "sender", *REPAIRS]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for place in PLACES:
         for burst in BURSTS:
             for sender in SENDERS:
-                best = max(found[place, burst, sender, repair][0] for repair in REPAIRS)
                 cells = [place, burst, sender]
                 for repair in REPAIRS:
                     mean, half = found[place, burst, sender, repair]
                     text = f"{mean:.0f} ± {half:.0f}"
                     is_split = repair in SPLITS and not sender.startswith("TCP")
-                    cells.append("" if is_split else f"**{text}**" if mean >= 0.95 * best else text)
+                    is_best = repair in best[place, burst, sender]
+                    cells.append("" if is_split else f"**{text}**" if is_best else text)
                 lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     """Draws and fills."""
-    found = shares(study.folder())
+    folder = study.folder()
+    found = shares(folder)
     draw(found)
-    put(PAGE, "results", table(found))
+    put(PAGE, "results", table(found, candidates(folder)))
 
 
 if __name__ == "__main__":
