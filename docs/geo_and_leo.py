@@ -6,6 +6,7 @@ The folder is that of `clift run examples/two_ways.toml -o results/two --no-plot
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -47,8 +48,13 @@ def means(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     every = ("goodput_kbps", *(f"{FLOW}{name}" for name in SOMETIMES))
     return {
         cell: {name: fmean(row[name] or 0 for row in rows) for name in every}
+        | {"least": _of(min, rows), "most": _of(max, rows)}
         for cell, rows in runs.items()
     }
+
+
+def _of(choose: Callable[[Iterable[float]], float], rows: list[dict[str, Any]]) -> float:
+    return choose(row["goodput_kbps"] for row in rows)
 
 
 def draw(cells: dict[tuple[str, str], dict[str, float]]) -> None:
@@ -71,7 +77,7 @@ def draw(cells: dict[tuple[str, str], dict[str, float]]) -> None:
 def table(cells: dict[tuple[str, str], dict[str, float]]) -> str:
     """A row for each way and window."""
     lines = [
-        "| ways | window | goodput (Mbit/s) | over GEO (%)"
+        "| ways | window | goodput (Mbit/s, least to most) | over GEO (%)"
         " | re-ordering delay, median and 95 % (ms) | most held (kB) | reinjected (kB) |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -79,6 +85,8 @@ def table(cells: dict[tuple[str, str], dict[str, float]]) -> str:
         for window, size in WINDOWS.items():
             cell = cells[way, window]
             cut = [f"{label}", size, f"{cell['goodput_kbps'] / 1e3:.1f}"]
+            if cell["least"] < cell["most"]:
+                cut[-1] += f" ({cell['least'] / 1e3:.1f} to {cell['most'] / 1e3:.1f})"
             if way.startswith("both"):
                 leo, geo = (cell[f"{FLOW}paths.{path}.path_bytes"] for path in (0, 1))
                 delay = f"{FLOW}reordering.reordering_delay_ms."
