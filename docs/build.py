@@ -101,7 +101,7 @@ def demo() -> str:
 
 
 def own() -> str:
-    """First table that the README's own log gives, by the commands and the file that it shows."""
+    """First table and verdict of the README's own log, by the commands and the file it shows."""
     page = (ROOT / "README.md").read_text()
     [scenario] = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
     [line] = [one for one in page.splitlines() if "clift trace import" in one]
@@ -110,7 +110,8 @@ def own() -> str:
         shutil.copy(ROOT / "examples" / "link_log.csv", folder / "my-log.csv")
         (folder / "my.toml").write_text(scenario)
         _printed(folder, shlex.split(line)[2:])
-        return "\n\n".join(_printed(folder, ["run", "my.toml"]).split("\n\n")[:2]) + "\n"
+        printed = _printed(folder, ["run", "my.toml"]).split("\n\n")
+        return "\n\n".join([*printed[:2], printed[-2]]) + "\n"
 
 
 def _printed(folder: Path, words: list[str]) -> str:
