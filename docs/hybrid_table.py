@@ -42,12 +42,12 @@ class Beside:
 
 
 def three(value: str) -> str:
-    """Three digits without the zero before the point.
+    """Three digits.
 
     >>> three("0.9049")
-    '.905'
+    '0.905'
     """
-    return f"{float(value):.3f}".removeprefix("0")
+    return f"{float(value):.3f}"
 
 
 def table(head: list[str], body: list[list[str]]) -> str:
