@@ -20,7 +20,7 @@ from clift.campaign.results import Cell, Results
 from clift.campaign.segments import Excerpt, around_the_loss
 from clift.campaign.tables import tables
 from clift.campaign.values import Values
-from clift.report import comparison, figures, lines, sequence
+from clift.report import comparison, figures
 from clift.report.capacity import capacity
 from clift.report.units import draw as draw_units
 from clift.scenario import Scenario
@@ -115,8 +115,7 @@ def campaign(path: Path, text: str) -> tuple[Results, Scenario]:
 def drawn(path: Path, text: str) -> dict[str, Figure]:
     """Its plots, by name."""
     results, scenario = campaign(path, text)
-    series = tables(results, scenario)["series"]
-    return dict(figures.draw(results, scenario, series))
+    return dict(figures.draw(results, scenario, tables(results, scenario).__getitem__))
 
 
 LIVE = (
@@ -179,8 +178,9 @@ def test_every_alternative_has_a_time_sequence(tmp_path: Path) -> None:
     titles = [axes.get_title() for axes in drawn(tmp_path, LIVE)["sequence"].axes]
     assert titles == ["FEC(10/12)", "ARQ"]
     seeds = f"{LIVE}seed = [1, 2, 3, 4, 5, 6, 7]\n"  # 14 cells are too many for one picture
-    pictures = list(sequence.draw(campaign(tmp_path, seeds)[0]))
-    assert len(pictures) == 2
+    found = drawn(tmp_path, seeds)
+    assert sum(axes.get_visible() for axes in found["goodput"].axes) == 7
+    pictures = [found["sequence"], found["sequence-2"]]
     axes = [axes for picture in pictures for axes in picture.axes]
     assert [one.get_title() for one in axes if one.get_visible()] == [
         f"{scheme}, seed = {seed}" for scheme in ("FEC(10/12)", "ARQ") for seed in range(1, 8)
@@ -241,7 +241,7 @@ def test_no_plot_of_an_example_is_empty_or_shows_what_another_does(name: str) ->
     scenario = Scenario.read(EXAMPLES / f"{name}.toml", changes)
     found = run_campaign(scenario)
     seen: dict[bytes, str] = {}
-    for title, figure in figures.draw(found, scenario, tables(found, scenario)["series"]):
+    for title, figure in figures.draw(found, scenario, tables(found, scenario).__getitem__):
         content = []
         for axes in figure.axes:
             if axes.get_visible():
@@ -265,9 +265,7 @@ def test_windows_share_their_scale_unless_one_would_vanish(tmp_path: Path) -> No
     def tops(caps: str) -> list[float]:
         vary = f"transport.cwnd_max = [{caps}]\n"
         text = LIVE.replace('"2 %"', '"0.1 %"') + vary
-        results, scenario = campaign(tmp_path, text)
-        series = lines.Series(tables(results, scenario)["series"])
-        return [axes.get_ylim()[1] for axes in lines.window(results, series).axes]
+        return [axes.get_ylim()[1] for axes in drawn(tmp_path, text)["cwnd"].axes]
 
     near = tops('"10 packets", "20 packets"')
     assert near[0] == near[1] > 19

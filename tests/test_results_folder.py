@@ -192,10 +192,10 @@ def test_a_stop_while_plots_are_drawn_keeps_the_table(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from clift.report import sequence
+    from clift.report import plots
 
     folder = tmp_path / "keep"
-    monkeypatch.setattr(sequence, "draw", stop)
+    monkeypatch.setattr(plots, "_sequence", stop)
     assert run(["run", str(scenario), "-o", str(folder), *options]) == 130
     out, err = capsys.readouterr()
     if options:

@@ -12,7 +12,7 @@ from clift._bar import bar
 from clift._words import counted
 from clift.campaign.conclusion import Verdict, compared_axes, conclude, verdicts
 from clift.campaign.metrics import is_metric
-from clift.campaign.results import Cell, Results
+from clift.campaign.results import DRAWN_CELLS, Cell, Results
 from clift.campaign.runner import planned, run_campaign
 from clift.campaign.statistics import Estimate
 from clift.errors import Interrupted, ScenarioError
@@ -133,7 +133,7 @@ class Campaign:
 
         name = self.cells[0].primary if name is None else name
         if is_metric(name):
-            return comparison.draw(self.results, name)
+            return comparison.draw(self.results.shown(DRAWN_CELLS), name)
         names = []
         for title, figure in self.plots():
             if title == name:
@@ -145,7 +145,7 @@ class Campaign:
         """Every picture of the results folder with its name, one after the other."""
         from clift.report import figures
 
-        yield from figures.draw(self.results, self.scenario, self.table("series"))
+        yield from figures.draw(self.results, self.scenario, self.table)
 
     def save(self, folder: str | os.PathLike[str], plots: bool = True) -> list[Path]:
         """Write tables, a record and plots, as `clift run -o` does.

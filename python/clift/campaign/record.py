@@ -104,16 +104,21 @@ def _metrics(cell: Cell) -> dict[str, Any]:
     return {name: found.as_dict() for name, found in cell.estimates().items()}
 
 
+def axes_of(results: Results) -> dict[str, Any]:
+    """The axes, and which of them has the alternatives."""
+    axes = [
+        {"name": name, "labels": labels, "condition": name in results.conditions}
+        for name, labels in results.axes
+    ]
+    return {"axes": axes, "compared": compared_axis(results)}
+
+
 def setting(results: Results, scenario: Scenario) -> dict[str, Any]:
     """Context of the results: axes, verdicts, and the value of every key."""
     # The keys of each of many cells would take longer than its runs, and say the same.
     told = scenario if len(results.cells) <= TOLD_CELLS else scenario.cells()[0]
     return {
-        "axes": [
-            {"name": name, "labels": labels, "condition": name in results.conditions}
-            for name, labels in results.axes
-        ],
-        "compared": compared_axis(results),
+        **axes_of(results),
         "verdicts": [verdict.as_dict() for verdict in verdicts(results)],
         "caveats": caveats(results),
         "in_effect": {
@@ -183,11 +188,10 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
 
     files = [name for name in own(folder) if (folder / name).exists()]
     try:
-        # The table that was written: every series is a run done again.
-        series = pq.read_table(folder / "series.parquet")
+        # The tables that were written: every series is a run done again.
         ours = (
             (name, figure)
-            for name, figure in figures.draw(results, scenario, series)
+            for name, figure in figures.draw(results, scenario, partial(_read, folder))
             if force or not is_foreign(folder, f"{name}.png")
         )
         with closing(pngs(ours)) as drawn:
@@ -200,6 +204,10 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
     finally:
         there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
         _record(read_record(folder) | {"files": there}, folder)
+
+
+def _read(folder: Path, name: str) -> pa.Table:
+    return pq.read_table(folder / f"{name}.parquet")
 
 
 def _noted(folder: Path, names: list[str]) -> None:

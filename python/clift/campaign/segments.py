@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     _Ints = NDArray[np.int64]
 
 _HISTOGRAM_BINS = 400
-_QUANTILES = 2000
 _INTERVALS = 100
 MOST_FLOWS = 100
 """Of more flows nothing is kept over time."""
@@ -64,16 +63,12 @@ class Segments(NamedTuple):
     Args:
         counts: Histogram of the one-way delays; empty without an arrival.
         edges_ms: Its edges.
-        shares: Shares of the segments, from 0 to 1.
-        quantiles_ms: The one-way delay that this share of the segments does not exceed.
         delays: Over time, by flow; of the first `MOST_FLOWS` that received something.
         excerpt: The log around the loss that mattered; None without a segment.
     """
 
     counts: _Ints
     edges_ms: _Floats
-    shares: _Floats
-    quantiles_ms: _Floats
     delays: dict[int, Delays]
     excerpt: Excerpt | None
 
@@ -95,14 +90,14 @@ def segments(run: Run) -> Segments:
     events = run.events()
     arrived_ns, delay_ns, flow = one_way_delays(events)
     milliseconds = delay_ns / 1e6
-    counts, edges = np.histogram(milliseconds, bins=_HISTOGRAM_BINS if delay_ns.size else 1)
-    ordered = np.sort(milliseconds)
-    places = np.unique(np.linspace(1, ordered.size, min(ordered.size, _QUANTILES)).astype(np.int64))
+    least, most = (milliseconds.min(), milliseconds.max()) if delay_ns.size else (0.0, 1.0)
+    # A few very late segments would leave one bin to all others, with equal bins.
+    bins = np.geomspace if most > 2 * least > 0 else np.linspace
+    edges = bins(least, most if most > least else least + 1, _HISTOGRAM_BINS + 1)
+    counts, _ = np.histogram(milliseconds, edges)
     return Segments(
         counts if delay_ns.size else counts[:0],
         edges,
-        places / max(1, ordered.size),
-        ordered[places - 1],
         _of_flows(flow, arrived_ns, milliseconds, run.summary()["duration_s"]),
         around_the_loss(events),
     )

@@ -14,6 +14,7 @@ from clift.campaign.repairs import MOST_UNITS, repair
 from clift.campaign.results import Comparison, Results
 from clift.campaign.runs import Ints
 from clift.campaign.segments import MOST_FLOWS, Segments
+from clift.report.capacity import capacity
 from clift.scenario import Scenario
 from clift.simulation import Run
 
@@ -167,8 +168,13 @@ def _of_cells(
 
 
 def _series(run: Run, _cell: int) -> pa.Table:
-    """Time series, of about a thousand samples of each flow."""
-    return run.series(interval_ms=max(10.0, run.summary()["duration_s"]), flows=MOST_FLOWS)
+    """Time series, of about a thousand samples of each flow, with the capacity of the link."""
+    table = run.series(interval_ms=max(10.0, run.summary()["duration_s"]), flows=MOST_FLOWS)
+    edges, place = np.unique(table["time_s"].to_numpy(), return_inverse=True)
+    rates = capacity(run, edges)
+    # A sample describes the time before it; the first one has none.
+    column = np.append(np.nan, np.full(edges.size - 1, np.nan) if rates is None else rates)[place]
+    return table.append_column("capacity_kbps", pa.array(column, from_pandas=True))
 
 
 def _delays(found: Segments | None) -> pa.Table | None:

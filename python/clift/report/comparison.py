@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib import rcParams
+
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
-from clift.report.style import Panels
+from clift.report.page.study import of_results
+from clift.report.panels import draw as draw_plot
+from clift.report.plots import bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +33,7 @@ def draw(results: Results, name: str) -> Figure:
     """
     shown = metric(name)
     printed = {
-        id(results.cells[value.cell]): value.printed * shown.scale
+        value.cell: value.printed * shown.scale
         for value in results.comparisons()
         if value.metric == name
     }
@@ -37,25 +41,21 @@ def draw(results: Results, name: str) -> Figure:
     title = f"{shown.title} (mean and 95 % interval)" + (
         ", printed values as diamonds" if printed else ""
     )
-    panels = Panels(results, title, cells, share_y=True)
-    means = [one.mean * shown.scale for cell in cells if (one := cell.estimate(name))]
-    top = max([*means, *printed.values()], default=0.0)
-    ticks: list[list[str]] = []
-    for axes, members in panels:
-        for x, (_, colour, _, cell) in enumerate(members):
-            _bar(axes, x, cell, name, colour, top, panels.across < _NUMBER * len(members))
-            if id(cell) in printed:
-                axes.plot(
-                    x + 0.38, printed[id(cell)], "D", color="black", markersize=6, label="printed"
-                )
-        ticks.append([f"{label}\n{_part(cell, name)}".rstrip() for label, *_, cell in members])
-        axes.set_xlim(-0.6, len(members) - 0.3)
-        axes.grid(visible=False, axis="x")
-    panels.ticks(ticks)
-    panels.from_zero()
-    panels.label("", shown.heading)
-    panels.legend()
-    return panels.figure
+    means = [one.mean for cell in cells if (one := results.cells[cell].estimate(name))]
+    top = max([*(mean * shown.scale for mean in means), *printed.values()], default=0.0)
+
+    def put(axes: Axes, colour: str, cell: int, x: float, places: int) -> None:
+        is_narrow = axes.bbox.width < _NUMBER * rcParams["figure.dpi"] * places
+        _bar(axes, x, results.cells[cell], name, colour, top, is_narrow)
+        if cell in printed:
+            axes.plot(x + 0.38, printed[cell], "D", color="black", markersize=6, label="printed")
+        axes.set_xlim(-0.6, places - 0.3)
+
+    def under(cell: int) -> str:
+        return _part(results.cells[cell], name)
+
+    plot = bars(of_results(results), title, shown.heading, cells, put, under)
+    return draw_plot(plot, subject=results.title)
 
 
 def _bar(
@@ -91,8 +91,12 @@ def _part(cell: Cell, name: str) -> str:
     return f"{found} of {done}\n{'finished' if name.startswith('completion') else 'runs'}"
 
 
-def _worth_drawing(results: Results, name: str) -> list[Cell]:
+def _worth_drawing(results: Results, name: str) -> list[int]:
     """Cells that the metric judges or that have a printed value, and their neighbours."""
     wanted = {value.cell for value in results.comparisons() if value.metric == name}
     tasks = {results.cells[index].is_transfer for index in wanted}
-    return [cell for cell in results.cells if cell.primary == name or cell.is_transfer in tasks]
+    return [
+        number
+        for number, cell in enumerate(results.cells)
+        if cell.primary == name or cell.is_transfer in tasks
+    ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from clift.campaign.repairs import MOST_UNITS, UNITS_S, is_live, unit_of
 from clift.campaign.results import DRAWN_CELLS, Results
-from clift.report import comparison, delay_cdf, erasures, flows, lines, sequence, units
+from clift.report import comparison, erasures, flows, panels, plots, units
+from clift.report.page.content import MOST_FLOWS
+from clift.report.page.study import of_results
+from clift.report.panels import MOST_PANELS
 from clift.scenario import Scenario
 from clift.trace import PhyTrace
 
@@ -16,14 +20,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+# Names of plots in a results folder that differ from those beside a page.
+_NAMES = {"rate": "goodput", "window": "cwnd"}
 
-def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tuple[str, Figure]]:
+
+def draw(
+    results: Results, scenario: Scenario, table: Callable[[str], pa.Table]
+) -> Iterator[tuple[str, Figure]]:
     """Names and pictures, in order.
 
     Args:
         results: The campaign; without a finished run nothing is drawn.
         scenario: Its scenario.
-        series: Its time series.
+        table: Its tables, by name.
     """
     if not results.done:
         return
@@ -34,24 +43,34 @@ def draw(results: Results, scenario: Scenario, series: pa.Table) -> Iterator[tup
     for name in metrics:
         if any(cell.estimate(name) is not None for cell in results.cells):
             yield f"comparison-{name.replace('.', '-')}", comparison.draw(results, name)
-    over_time = lines.Series(series)
-    pictures = {
-        "flows": partial(flows.draw, results),
-        "goodput": partial(lines.goodput, results, over_time),
-        "queue": partial(lines.queue, results, over_time),
-        "delay": partial(lines.delay, results),
-        "cwnd": partial(lines.window, results, over_time),
-    }
-    for name, make in pictures.items():
-        if (figure := make()) is not None:
-            yield name, figure
-    for number, figure in enumerate(sequence.draw(results), 1):
-        yield "sequence" if number == 1 else f"sequence-{number}", figure
-    yield "delay-cdf", delay_cdf.draw(results)
+    tables = {name: table(name) for name in ("series", "delays", "sequence")}
+    if (figure := flows.draw(results)) is not None:
+        yield "flows", figure
+    study = of_results(results, tables)
+    for name, plot in plots.of_first_runs(study, partial(_delays, results)):
+        name = _NAMES.get(name, name)
+        # Every cell has a time-sequence; of the others, the first conditions show enough.
+        pages = range(0, len(plot.panels), MOST_PANELS if name == "sequence" else sys.maxsize)
+        for number, first in enumerate(pages, 1):
+            page = plot._replace(panels=plot.panels[first : first + pages.step])
+            of_page = name if number == 1 else f"{name}-{number}"
+            yield of_page, panels.draw(page, subject=results.title)
     yield from _units(results)
     traces = _traces(results, scenario)
     if traces:
         yield "erasures", erasures.draw(traces, results.title)
+
+
+def _delays(results: Results) -> plots.Curves:
+    """One-way delays of the first flows of each cell over time."""
+    found: plots.Curves = {}
+    for number in range(len(results.drawn)):
+        log = results.segments(number)
+        if log is not None:
+            for flow, delays in list(log.delays.items())[:MOST_FLOWS]:
+                several = len(log.delays) > 1
+                found[number, flow if several else None] = delays.time_s, delays.median_ms
+    return found
 
 
 def _units(results: Results) -> Iterator[tuple[str, Figure]]:

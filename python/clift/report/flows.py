@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from clift.campaign.metrics import flows_of
 from clift.campaign.results import Cell, Results
-from clift.report.style import COLOURS, Panels
+from clift.report.page.study import of_results
+from clift.report.panels import draw as draw_plot
+from clift.report.plots import bars
+from clift.report.style import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from clift.campaign.statistics import Estimate
@@ -25,39 +29,32 @@ def draw(results: Results) -> Figure | None:
     Returns:
         The picture; None if no cell has several flows.
     """
-    cells = [cell for cell in results.cells if len(of_flows(cell)) > 1]
-    if not cells:
+    found = {
+        number: flows
+        for number, cell in enumerate(results.cells)
+        if len(flows := of_flows(cell)) > 1
+    }
+    if not found:
         return None
+
+    def put(axes: Axes, _colour: str, cell: int, x: float, _places: int) -> None:
+        width = 0.8 / len(found[cell])
+        few = len(found[cell]) <= len(COLOURS)
+        for flow, (name, one) in enumerate(found[cell].items()):
+            place = x + (flow - (len(found[cell]) - 1) / 2) * width
+            colour, label = (COLOURS[flow], name) if few else (COLOURS[0], None)
+            axes.bar(place, one.mean, width * 0.9, color=colour, label=label, alpha=0.85)
+            if reach := one.reach:
+                ends = [[end] for end in reach]
+                axes.errorbar(place, one.mean, ends, color="black", capsize=3, lw=1.0)
+
+    def under(cell: int) -> str:
+        fair = results.cells[cell].estimate("fairness")
+        return f"J = {fair.mean:.3f}" if fair else ""
+
     title = "goodput of each flow, mean and 95 % interval; J: Jain's index of fairness"
-    panels = Panels(results, title, cells, share_y=True)
-    for axes, members in panels:
-        ticks = []
-        for x, (label, _, _, cell) in enumerate(members):
-            found = of_flows(cell)
-            width = 0.8 / len(found)
-            for flow, (name, one) in enumerate(found.items()):
-                few = len(found) <= len(COLOURS)
-                place = x + (flow - (len(found) - 1) / 2) * width
-                axes.bar(
-                    place,
-                    one.mean,
-                    width * 0.9,
-                    color=COLOURS[flow] if few else COLOURS[0],
-                    label=name if few else None,
-                    alpha=0.85,
-                )
-                if reach := one.reach:
-                    ends = [[end] for end in reach]
-                    axes.errorbar(place, one.mean, ends, color="black", capsize=3, lw=1.0)
-            fair = cell.estimate("fairness")
-            ticks.append("\n".join(filter(None, [label, f"J = {fair.mean:.3f}" if fair else ""])))
-        axes.set_xticks(range(len(members)), ticks)
-        axes.grid(visible=False, axis="x")
-        panels.tick_lines = max(panels.tick_lines, *(tick.count("\n") + 1 for tick in ticks))
-    panels.from_zero()
-    panels.label("", "goodput (kbit/s)")
-    panels.legend()
-    return panels.figure
+    plot = bars(of_results(results), title, "goodput (kbit/s)", found, put, under)
+    return draw_plot(plot, subject=results.title)
 
 
 def of_flows(cell: Cell) -> dict[str, Estimate]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -16,27 +16,26 @@ from matplotlib.figure import Figure
 import clift._output as output
 from clift._clift import UNIT_AGAIN, UNIT_NEW, UNIT_REPAIR, __version__
 from clift.campaign.metrics import metric
+from clift.report import panels
 from clift.report.page.assemble import GENERATOR
-from clift.report.page.content import asked_for, distributions, over_time, repairs, scale, sequences
+from clift.report.page.content import asked_for, repairs, scale, shortened
 from clift.report.page.study import Study
 from clift.report.page.write import check
-from clift.report.sequence import segments
-from clift.report.style import COLOURS, DASHES
+from clift.report.panels import Style
+from clift.report.plots import Line, Panel, Plot, Put, grouped, of_first_runs
+from clift.report.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-# Inches: width of a column and of a two-column page in IEEE and ACM style; height of a panel.
+# Inches: width of a column and of a two-column page in IEEE and ACM style;
 COLUMN, PAGE = 3.5, 7.16
-_PANEL = 1.75
 _LONGEST_LABEL = 24
 # Formats, and their metadata for the creation time: omitted, so that equal studies give equal
 # bytes.
 _DATES = {"svg": "Date", "pdf": "CreationDate"}
-_MOST_PANELS = 12
 _MOST_METRICS = 4
-_MARKERS = ("o", "s", "^", "v")
 # Embed whole fonts, not outlines (Type 3), which publishers refuse. The same study gives the same
 # bytes.
 _STYLE: dict[Any, Any] = {
@@ -53,21 +52,7 @@ _STYLE: dict[Any, Any] = {
     "axes.linewidth": 0.6,
     "grid.linewidth": 0.4,
 }
-
-
-class Line(NamedTuple):
-    """A line of a panel: its name, its look (a number), and its drawing function."""
-
-    name: str
-    look: int
-    draw: Callable[[Axes, dict[str, Any]], object]
-
-
-class Panel(NamedTuple):
-    """A panel: its title and its lines."""
-
-    title: str
-    lines: list[Line]
+_PRINT = Style(0.75, 1.5, 3, (COLUMN, PAGE), False, _STYLE)
 
 
 def write(study: Study, folder: Path, force: bool = False) -> list[Path]:
@@ -116,17 +101,9 @@ def draw(study: Study) -> dict[str, Callable[[], Figure]]:
         f"metric-{name.replace('.', '-')}": partial(_against, study, name, estimates[name])
         for name in judged[:_MOST_METRICS]
     }
-    pictures = (
-        ("delay-cdf", "one-way delay (ms)", "share of segments", _delays(study)),
-        ("rate", "time (s)", "goodput (kbit/s)", _over_time(study, "rate")),
-        ("window", "time (s)", "window (packets)", _over_time(study, "window")),
-        ("queue", "time (s)", "queue (packets)", _over_time(study, "queue")),
-        ("sequence", "time (s)", "sequence number (kB)", _sequences(study)),
-        ("units", "time (s)", "unit, by number", _repairs(study)),
-    )
-    for name, x, y, panels in pictures:
-        if panels:
-            found[name] = partial(_figure, panels, x, y)
+    for name, plot in (*of_first_runs(study), ("units", _repairs(study))):
+        if plot.panels:
+            found[name] = partial(panels.draw, plot, _PRINT)
     return found
 
 
@@ -155,7 +132,8 @@ def _against(study: Study, name: str, found: dict[str, NDArray[np.float64]]) -> 
         ]
         x = f"{one.name} ({known[1]})" if known and known[1] else one.name
 
-    def line(cells: list[int], aside: float) -> Callable[[Axes, dict[str, Any]], object]:
+    def line(cells: list[int], _: int | None, place: int, lines: int) -> Put:
+        aside = (place - (lines - 1) / 2) * 0.12 if labels else 0.0
         cells = sorted(cells, key=lambda cell: places[cell])
         mean, low, high = (found[part][cells] * shown.scale for part in ("mean", "low", "high"))
         known = [cell for cell in cells if cell in prints]
@@ -172,92 +150,34 @@ def _against(study: Study, name: str, found: dict[str, NDArray[np.float64]]) -> 
                 markeredgecolor="black",
                 label="printed" if known else None,
             )
+            if labels:
+                axes.set_xlim(-0.5, len(labels) - 0.5)
 
         return put
 
-    there = [cell for cell in range(study.size) if not np.isnan(found["mean"][cell])]
-    panels = _grouped(study, there, [] if axis is None else [axis], line, bool(labels))
-    return _figure(panels, x, shown.heading, labels, from_zero=True)
+    there = [(cell, None) for cell in range(study.size) if not np.isnan(found["mean"][cell])]
+    drawn = grouped(study, there, line, axis)
+    # A long name must not take the place of the plot, nor many names.
+    every = max(1, ceil(len(labels or ()) / 40))
+    ticks = [
+        "" if place % every else shortened(one, _LONGEST_LABEL)
+        for place, one in enumerate(labels or ())
+    ]
+    plot = Plot(
+        shown.title,
+        x,
+        shown.heading,
+        drawn,
+        share_y=True,
+        from_zero=True,
+        ticks=[ticks] * len(drawn) if labels else None,
+    )
+    return panels.draw(plot, _PRINT)
 
 
-def _grouped(
-    study: Study,
-    cells: list[int],
-    without: list[int],
-    line: Callable[[list[int], float], Callable[[Axes, dict[str, Any]], object]],
-    aside: bool = False,
-) -> list[Panel]:
-    """One panel per condition, with one line per alternative."""
-    names = [axis.name for axis in study.axes]
-    compared = None if study.compared is None else names.index(study.compared)
-    if compared in without:
-        compared = None
-    others = [axis for axis in study.varying if axis != compared and axis not in without]
-    groups: dict[tuple[int, ...], dict[int, list[int]]] = {}
-    for cell in cells:
-        key = tuple(int(study.places[axis][cell]) for axis in others)
-        look = 0 if compared is None else int(study.places[compared][cell])
-        groups.setdefault(key, {}).setdefault(look, []).append(cell)
-    panels = []
-    for key, lines in groups.items():
-        title = ", ".join(
-            study.axes[axis].names[place] for axis, place in zip(others, key, strict=True)
-        )
-        middle = (len(lines) - 1) / 2
-        panels.append(
-            Panel(
-                title,
-                [
-                    Line(
-                        "" if compared is None else study.axes[compared].names[look],
-                        look,
-                        line(members, (place - middle) * 0.12 if aside else 0.0),
-                    )
-                    for place, (look, members) in enumerate(lines.items())
-                ],
-            )
-        )
-    return panels
-
-
-def _delays(study: Study) -> list[Panel]:
-    found = {cell: (x, y) for cell, x, y in distributions(study)}
-
-    def line(cells: list[int], _: float) -> Callable[[Axes, dict[str, Any]], object]:
-        x, y = found[cells[0]]
-        return lambda axes, look: axes.step(x, y, where="post", **(look | {"marker": None}))
-
-    return _grouped(study, list(found), [], line)
-
-
-def _over_time(study: Study, what: str) -> list[Panel]:
-    """First flow of each cell."""
-    found = {cell: drawn[what] for cell, flow, drawn in over_time(study) if flow == 0}
-    if not any(np.nanmax(y, initial=0) > 0 for _, y in found.values()):
-        return []
-
-    def line(cells: list[int], _: float) -> Callable[[Axes, dict[str, Any]], object]:
-        x, y = found[cells[0]]
-        return lambda axes, look: axes.plot(x, y, **(look | {"marker": None}))
-
-    return _grouped(study, list(found), [], line)
-
-
-def _sequences(study: Study) -> list[Panel]:
-    """One panel per cell."""
-    panels = []
-    for cell, log in sequences(study):
-
-        def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
-            segments(axes, log["time_s"], log["kind"], log["seq"], size=0.5)
-
-        panels.append(Panel(study.name(cell), [Line("", 0, put)]))
-    return panels
-
-
-def _repairs(study: Study) -> list[Panel]:
+def _repairs(study: Study) -> Plot:
     """One panel per cell: its units around a loss, named as the link names them."""
-    panels = []
+    drawn = []
     for cell, log in repairs(study):
 
         def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
@@ -284,69 +204,6 @@ def _repairs(study: Study) -> list[Panel]:
             label = "arrival of the lost packet"
             axes.plot(log["arrival_s"][back], number[back], "v", label=label, **look)
 
-        panels.append(Panel(f"{study.name(cell)}: {log['unit'][0]}s", [Line("", 0, put)]))
-    return panels
-
-
-def _fill(axes: Axes, panel: Panel, titled: bool) -> None:
-    for line in panel.lines:
-        look = {
-            "color": COLOURS[line.look % len(COLOURS)],
-            "ls": DASHES[line.look // len(COLOURS) % len(DASHES)],
-            "marker": _MARKERS[line.look % len(_MARKERS)],
-            "label": line.name or None,
-        }
-        line.draw(axes, look)
-    if titled:
-        axes.set_title(panel.title)
-    axes.grid(visible=True, alpha=0.4)
-
-
-def _figure(
-    panels: list[Panel], x: str, y: str, labels: list[str] | None = None, from_zero: bool = False
-) -> Figure:
-    """Panels side by side: one in column width, several in page width."""
-    drawn = panels[:_MOST_PANELS]
-    columns = 1 if len(drawn) <= 1 else 2 if len(drawn) in (2, 4) else 3
-    rows = max(1, ceil(len(drawn) / columns))
-    width = COLUMN if columns == 1 else PAGE
-    figure = Figure(figsize=(width, 0.55 + rows * (_PANEL + 0.25)), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=from_zero)
-    legend: dict[str, Any] = {}
-    for place, axes in enumerate(grid.flat):
-        if place >= len(drawn):
-            axes.set_visible(False)
-            continue
-        _fill(axes, drawn[place], len(drawn) > 1)
-        if labels is not None:
-            every = max(1, ceil(len(labels) / 40))
-            # A long name must not take the place of the plot.
-            shown = [
-                one if len(one) <= _LONGEST_LABEL else f"{one[: _LONGEST_LABEL - 1]}…"
-                for one in labels[::every]
-            ]
-            is_wide = columns * sum(map(len, shown)) * 0.07 > width
-            slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if is_wide else {}
-            axes.set_xticks(range(0, len(labels), every), shown, **slant)
-            axes.set_xlim(-0.5, len(labels) - 0.5)
-        if place + columns >= len(drawn):
-            axes.set_xlabel(x)
-        if place % columns == 0:
-            axes.set_ylabel(y)
-        handles, names = axes.get_legend_handles_labels()
-        legend |= {name: handle for handle, name in zip(handles, names, strict=True)}
-    if from_zero and drawn:
-        grid[0, 0].set_ylim(0)
-    if legend:
-        longest = max(map(len, legend))
-        across = max(1, min(len(legend), int(width / (0.45 + 0.06 * longest))))
-        figure.legend(
-            list(legend.values()),
-            list(legend),
-            loc="outside lower center",
-            ncols=across,
-            frameon=False,
-        )
-    if len(panels) > len(drawn):
-        figure.suptitle(f"the first {len(drawn)} of {len(panels)} conditions", fontsize=7)
-    return figure
+        title = f"{study.name(cell)}: {log['unit'][0]}s"
+        drawn.append(Panel(title, [cell], [Line("", 0, 0, put)]))
+    return Plot("units around a loss", "time (s)", "unit, by number", drawn)

@@ -74,7 +74,7 @@ def averaged(
         >>> averaged(np.arange(5.0), np.array([0.0, 1, 3, 5, 7]), 2)
         (array([1., 3.]), array([2., 6.]))
     """
-    per = max(1, -(-(x.size - 1) // most))
+    per = max(1, (x.size - 1) // most)
     count = (x.size - 1) // per
     if count < 1:
         return x, y

@@ -22,8 +22,10 @@ _MOST_BYTES = 1_800_000
 # Maximum number of points of all lines over time, and of one line.
 _MOST_POINTS = 160_000
 _LONGEST_LINE = 600
-_MOST_FLOWS = 4
+MOST_FLOWS = 4
+# Number of intervals of rates, and segments per interval: shorter ones would show single segments.
 _INTERVALS = 80
+_SEGMENTS = 8
 _MOST_RUNS = 5000
 _MOST_VERDICTS = 2000
 # Maximum length of a text; the table below repeats it in full.
@@ -40,6 +42,7 @@ _SERIES = {
     "goodput_kbps": "rate",
     "cwnd_packets": "window",
     "queue_packets": "queue",
+    "capacity_kbps": "capacity",
 }
 
 
@@ -236,6 +239,7 @@ _DRAWN = frozenset(
         "time_s",
         "flow",
         *_SERIES,
+        "segments_sent",
         "from_ms",
         "to_ms",
         "segments",
@@ -246,21 +250,26 @@ _DRAWN = frozenset(
 
 
 def over_time(study: Study) -> Iterator[tuple[int, int, dict[str, tuple[Any, Any]]]]:
-    """Rate, window and queue of the first flows of each cell: times and values by name."""
+    """Rate, window, queue and capacity of the first flows of each cell: points by name."""
     if "series" not in study.tables:
         return
     found = list(_labelled(study.tables["series"]))
-    lines = sum(min(_MOST_FLOWS, len(np.unique(columns["flow"]))) for _, columns in found)
+    lines = sum(min(MOST_FLOWS, len(np.unique(columns["flow"]))) for _, columns in found)
     most = min(_LONGEST_LINE, max(60, _MOST_POINTS // max(1, 3 * lines)))
     for cell, columns in found:
-        for flow in np.unique(columns["flow"])[:_MOST_FLOWS]:
+        for flow in np.unique(columns["flow"])[:MOST_FLOWS]:
             mine = columns["flow"] == flow
             time = columns["time_s"][mine].astype(np.float64)
+            sent = columns["segments_sent"][mine].max() if "segments_sent" in columns else np.inf
+            intervals = int(min(_INTERVALS, max(10, sent / _SEGMENTS)))
             drawn = {}
             for name, short in _SERIES.items():
-                values = columns[name][mine].astype(np.float64)
-                shorten = averaged if short == "rate" else thinned
-                drawn[short] = shorten(time, values, _INTERVALS if short == "rate" else most)
+                # Earlier versions wrote no capacity, and that of a link without a trace is unknown.
+                values = columns.get(name, np.full(mine.size, np.nan))[mine].astype(np.float64)
+                if not np.isnan(values).all():
+                    is_rate = name.endswith("kbps")
+                    shorten, points = (averaged, intervals) if is_rate else (thinned, most)
+                    drawn[short] = shorten(time, values, points)
             yield cell, int(flow), drawn
 
 

@@ -166,15 +166,21 @@ if (data.delays.length) {
       x: { title: `one-way delay (ms${log ? ", log scale" : ""})`, log, unit: "ms" }, y: { title: "share of segments", ends: [0, 1.02] } });
   });
 }
-for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "Means over 1/80 of the run"], ["window", "Congestion window", "packets", "Minimum and maximum per interval"], ["queue", "Queue of the first link", "packets", "Minimum and maximum per interval"]]) {
+for (const [id, name, unit, told] of [["rate", "Goodput over time", "kbit/s", "Means over 1/80 of the run, or over 8 segments"], ["window", "Congestion window", "packets", "Minimum and maximum per interval"], ["queue", "Queue of the first link", "packets", "Minimum and maximum per interval"]]) {
   if (!data.series.length) continue;
   const plot = figure(inside, `figure-${id}`, enter);
   updates.push(() => {
     const found = data.series.filter(one => within(one.cell) && (id !== "queue" || one.flow === 0));
     const lines = found.slice(0, MOST_LINES).map((one, number) => ({ ...look(one.cell, insideEach(), number), mark: null, dash: one.several ? one.flow % 4 : look(one.cell, insideEach(), number).dash,
       kind: "line", name: lineName(id === "queue" ? { ...one, several: false } : one), x: cached(one[id][0]), y: cached(one[id][1]), ...behind(n => href(one.cell, 0, cached(one[id][0])[n])) }));
+    const carried = new Map();
+    for (const one of id === "rate" ? found : []) {
+      // Of alternatives over one link, the longest run shows most of it.
+      const of = nameOf(one.cell, insideEach().filter(axis => axis !== data.compared)), x = one.capacity && cached(one.capacity[0]);
+      if (x && !(carried.get(of)?.x.at(-1) >= x.at(-1))) carried.set(of, { colour: 6, dash: 2, mark: null, kind: "line", name: [of, "capacity"].filter(part => part).join(", "), x, y: cached(one.capacity[1]) });
+    }
     const most = lines.slice(0, 8).map(line => `${line.name} ${shown((lowest([line], one => [one.y]) || [0, 0])[1], 4)}`);
-    plot.show({ title: `${name}${fixedInside() ? `, ${fixedInside()}` : ""}`, lines, lineTitle: "cell",
+    plot.show({ title: `${name}${fixedInside() ? `, ${fixedInside()}` : ""}`, lines: [...lines, ...carried.values()], lineTitle: "cell",
       summary: said(lines.length ? `${told}. Maximum (${unit}): ${most.join("; ")}.` : "The selected cells have no data here.", found.length),
       x: { title: "time (s)", unit: "s" }, y: { title: unit, zero: true } });
   });

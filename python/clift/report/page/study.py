@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from clift.campaign.results import label_name
+from clift.campaign.results import Results, label_name
 from clift.campaign.saved import record_of, table_of
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
@@ -211,6 +211,14 @@ def of(campaign: Campaign) -> Study:
     record = as_dict(campaign.results, campaign.scenario, TOLD_CELLS)
     record |= setting(campaign.results, campaign.scenario) | {"text": campaign.scenario.text}
     return made(record, {name: campaign.table(name) for name in NAMES})
+
+
+def of_results(results: Results, tables: dict[str, pa.Table] | None = None) -> Study:
+    """The axes and cells of results, with tables of first runs."""
+    from clift.campaign.record import axes_of
+
+    cells = [{"labels": cell.labels, "runs": len(cell.values)} for cell in results.cells]
+    return made({"cells": cells, **axes_of(results)}, tables or {})
 
 
 def made(record: Mapping[str, Any], tables: dict[str, pa.Table]) -> Study:
