@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # Width in inches that a bar needs for a horizontal number.
-_NUMBER = 0.5
+_NUMBER = 0.65
 
 
 def draw(results: Results, name: str) -> Figure:

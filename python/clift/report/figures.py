@@ -47,7 +47,10 @@ def draw(
     if (figure := flows.draw(results)) is not None:
         yield "flows", figure
     study = of_results(results, tables)
-    for name, plot in plots.of_first_runs(study, partial(_delays, results)):
+    most = max(
+        (len(cell.first.summary()["flows"]) for cell in results.drawn if cell.first), default=0
+    )
+    for name, plot in plots.of_first_runs(study, partial(_delays, results), most):
         name = _NAMES.get(name, name)
         # Every cell has a time-sequence; of the others, the first conditions show enough.
         pages = range(0, len(plot.panels), MOST_PANELS if name == "sequence" else sys.maxsize)

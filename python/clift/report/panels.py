@@ -42,7 +42,12 @@ class Style(NamedTuple):
     settings: dict[Any, Any]
 
 
-_SETTINGS = {"axes.titlesize": 11, "lines.linewidth": 1.3, "legend.markerscale": 1.6}
+_SETTINGS = {
+    "figure.titlesize": 13,
+    "axes.titlesize": 11,
+    "lines.linewidth": 1.3,
+    "legend.markerscale": 1.6,
+}
 SCREEN = Style(1.0, 2.5, 4, (), True, _SETTINGS)
 
 
@@ -81,9 +86,9 @@ class _Figure:
             heading(self.picture, subject, f"{plot.title} ({note})" if note else plot.title)
         elif note:
             heading(self.picture, note)
-        grid = self.picture.subplots(self._rows, columns, squeeze=False, sharey=plot.share_y).flat
-        self._axes = list(grid)[:count]
-        for empty in list(grid)[count:]:
+        grid = self.picture.subplots(self._rows, columns, squeeze=False, sharey=plot.share_y)
+        self._axes = list(grid.flat)[:count]
+        for empty in list(grid.flat)[count:]:
             empty.set_visible(False)
         self.picture.subplots_adjust(
             left=self._left / width,
@@ -162,7 +167,8 @@ class _Figure:
         )
         if title:
             place = 1 - 0.1 * size / height
-            self.picture.suptitle(title, fontsize=13 * size, y=place, va="top")
+            letters = mpl.rcParams["figure.titlesize"]
+            self.picture.suptitle(title, fontsize=letters, y=place, va="top")
 
 
 def _fill(axes: Axes, panel: Panel) -> None:

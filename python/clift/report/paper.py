@@ -43,6 +43,7 @@ _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "clift",
     "text.parse_math": False,  # a label with a dollar sign is not a formula
     "font.size": 8,
+    "figure.titlesize": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 7,
     "xtick.labelsize": 7,

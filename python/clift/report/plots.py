@@ -168,12 +168,15 @@ def _curves(study: Study, found: Curves, steps: bool = False) -> list[Panel]:
     return grouped(study, found, line)
 
 
-def of_first_runs(study: Study, delays: Callable[[], Curves] = dict) -> Iterator[tuple[str, Plot]]:
+def of_first_runs(
+    study: Study, delays: Callable[[], Curves] = dict, flows: int = 0
+) -> Iterator[tuple[str, Plot]]:
     """Plots of the first run of each cell, with their names; one without data has no panels.
 
     Args:
         study: The study.
         delays: The one-way delays over time, which no table has.
+        flows: Number of flows.
     """
     found: dict[str, Curves] = {"rate": {}, "window": {}, "queue": {}}
     behind: dict[int, Points] = {}
@@ -185,13 +188,13 @@ def of_first_runs(study: Study, delays: Callable[[], Curves] = dict) -> Iterator
         found["queue"].setdefault((cell, None), lines["queue"])
         if "capacity" in lines:
             behind.setdefault(cell, lines["capacity"])
-    flows = {flow for _, flow in found["rate"] if flow is not None}
-    first = f"first run; at most the first {MOST_FLOWS} flows"
-    first = first if len(flows) == MOST_FLOWS else "first run"
+    first = "first run"
+    if flows > MOST_FLOWS:
+        first += f"; the first {MOST_FLOWS} of {flows} flows"
     yield "rate", _in_time(study, f"goodput, {first}", "goodput (kbit/s)", found["rate"], behind)
     title = "queue of the first link, first run"
     yield "queue", _in_time(study, title, "queue (packets)", found["queue"])
-    title = "one-way delay of segments, median over each 1 % of the first run"
+    title = f"one-way delay of segments, median over each 1 % of the {first}"
     yield "delay", _in_time(study, title, "one-way delay (ms)", delays())
     title = f"congestion window, {first}"
     yield "window", _in_time(study, title, "window (packets)", found["window"])

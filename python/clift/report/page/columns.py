@@ -66,15 +66,15 @@ def thinned(
 
 
 def averaged(
-    x: NDArray[np.float64], y: NDArray[np.float64], most: int
+    x: NDArray[np.float64], y: NDArray[np.float64], intervals: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means over intervals, at their middles; each sample describes the time before it.
+    """Means over equal intervals, at their middles; each sample describes the time before it.
 
     Example:
         >>> averaged(np.arange(5.0), np.array([0.0, 1, 3, 5, 7]), 2)
         (array([1., 3.]), array([2., 6.]))
     """
-    per = max(1, (x.size - 1) // most)
+    per = max(1, (x.size - 1) // intervals)
     count = (x.size - 1) // per
     if count < 1:
         return x, y
