@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,102 @@ def test_the_page_on_transports_is_made_by_one_command(tmp_path: Path) -> None:
     claim = "TCP CUBIC is faster over ARQ than without repair"
     assert f"| {claim} | GEO 20 |  | 0 of 1 |" in page.read_text()
     assert "time for 3 MB" in figure.read_text()
+
+
+def where(folder: Path) -> str:
+    import where_should_repair_live
+
+    mean, half = where_should_repair_live.shares(folder)["LEO", "2", "TCP, CUBIC", "link"]
+    return f"{mean:.0f} ± {half:.0f}"
+
+
+def ways(folder: Path) -> str:
+    import geo_and_leo
+
+    cell = geo_and_leo.means(folder)["both_in_turn", "small"]
+    return f"{cell['goodput_kbps'] / 1e3:.1f} ({cell['least'] / 1e3:.1f} to "
+
+
+def checklist(folder: Path) -> str:
+    import satellite_checklist
+
+    [values] = satellite_checklist.times(folder).values()
+    return satellite_checklist.shown(values, "-")[0]
+
+
+def sky(folder: Path) -> str:
+    import a_sky_that_moves
+
+    cell = a_sky_that_moves.goodputs(folder)["all_lossy", "cubic"]
+    return f"{cell['mean']:.1f} ({cell['low']:.1f} to {cell['high']:.1f})"
+
+
+def transport(folder: Path) -> str:
+    import which_transport
+
+    [values] = which_transport.read(folder).values()
+    return which_transport.shown(values)
+
+
+@pytest.mark.parametrize(
+    ("example", "chosen", "page", "row", "shown"),
+    [
+        (
+            "coding_above",
+            ("place=LEO", "burst=2", "sender=TCP, CUBIC", "repair=link"),
+            "where-should-repair-live",
+            "| LEO | 2 | TCP, CUBIC |",
+            where,
+        ),
+        (
+            "two_ways",
+            ("ways=both_in_turn", "window=small"),
+            "geo-and-leo",
+            "| round robin | 0.5 MB |",
+            ways,
+        ),
+        (
+            "quic_4_sat",
+            ("test=small, down", "sender=TCP, CUBIC", "size=2 MB"),
+            "satellite-checklist",
+            "| small, down | 2 MB |",
+            checklist,
+        ),
+        (
+            "leo_sky",
+            ("sky=all_lossy", "congestion=cubic"),
+            "a-sky-that-moves",
+            "| `all_lossy` |",
+            sky,
+        ),
+        (
+            "which_transport",
+            (
+                "place=GEO, 1 BDP",
+                "reception=bad, bursts of 20",
+                "repair=ARQ",
+                "use=file, TCP CUBIC",
+            ),
+            "which-transport",
+            "| TCP CUBIC | ARQ |",
+            transport,
+        ),
+    ],
+)
+def test_a_cell_of_a_study_is_what_its_page_shows(
+    example: str,
+    chosen: tuple[str, ...],
+    page: str,
+    row: str,
+    shown: Callable[[Path], str],
+    tmp_path: Path,
+) -> None:
+    settings = [word for one in chosen for word in ("--set", one)]
+    command = ["run", str(ROOT / "examples" / f"{example}.toml"), "-o", str(tmp_path / "x")]
+    assert run([*command, *settings, "--no-plots", "--quiet"]) == 0
+    lines = (ROOT / "docs" / f"{page}.md").read_text().splitlines()
+    [line] = (one for one in lines if one.startswith(row))
+    assert shown(tmp_path / "x") in line
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
