@@ -133,7 +133,7 @@ mod _clift {
     #[pymodule_export]
     use super::trace::{
         PyPhyTrace, format_of, import_trace, parse_rate, parse_time, phy_trace, replace_file,
-        trace_formats,
+        spread, trace_formats,
     };
 
     #[pymodule_export]

@@ -10,7 +10,7 @@ use clift::budget::Budget;
 use clift::config;
 use clift::trace::{
     FileError, Folder, Format, Header, Loading, Packing, PhyTrace, Runs, Sizes, TraceFile, WriteAs,
-    WriteError, write_file,
+    WriteError, series, write_file,
 };
 use clift::units::{BitRate, Bytes, Duration};
 use numpy::PyArray1;
@@ -278,6 +278,13 @@ pub(crate) fn import_trace(
     let file: TraceFile = config::read(&tree).map_err(trace_error)?;
     let read = move |budget: &Budget<'_>| file.excerpt_within(&Folder::default(), budget, most);
     files(described.py(), read).map(PyPhyTrace)
+}
+
+/// Parts of a log of this many slots, spread over it, that hold `most` slots together: the first slot of
+/// each, and the one behind it.
+#[pyfunction]
+pub(crate) fn spread(slots: u64, length_ns: u64, most: u64) -> Vec<(u64, u64)> {
+    series::spread(slots, Duration::from_nanos(length_ns), most).collect()
 }
 
 /// Replaces the content of a file atomically.

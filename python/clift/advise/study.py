@@ -48,9 +48,8 @@ _FIRST, _FEWEST, _MOST = 2, 6, 12
 _COST_S, _PACKET_S, _QUIC_PACKET_S = 40.0, 1.5e-6, 1.2e-5
 # Runs of each pair under each other condition, and pairs compared there.
 _VARIED_RUNS, _VARIED_PAIRS = 12, 4
-# A longer log is used in part, so that its schemes take seconds: in parts of this length, in s, and
-# this number of them at least.
-_MOST_SLOTS, _PART_S, _PARTS = 20_000_000, 60.0, 6
+# A longer log is used in part, so that its schemes take seconds.
+_MOST_SLOTS = 20_000_000
 _PACKET = 1500
 # What messages of readers ask for, and options with which the log is read.
 _MISSING = {
@@ -221,15 +220,13 @@ def _described(
 
 def _spread(phy: PhyTrace) -> PhyTrace:
     """Parts of a long trace, spread evenly over it, one behind another."""
-    length_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9 * _MOST_SLOTS / len(phy)
-    count = max(_PARTS, int(length_s / _PART_S))
-    size = _MOST_SLOTS // count
-    first = np.arange(count) * len(phy) // count
-    slots = (first[:, None] + np.arange(size)).ravel()
-    lengths = phy.t_ns[first + size] - phy.t_ns[first]
+    parts = _clift.spread(len(phy), int(phy.t_ns[-1] - phy.t_ns[0]), _MOST_SLOTS)
+    first, end = np.array(parts).T
+    slots = np.concatenate([np.arange(*part) for part in parts])
+    lengths = phy.t_ns[end] - phy.t_ns[first]
     moved = phy.t_ns[first] - (np.cumsum(lengths) - lengths)
     return PhyTrace(
-        phy.t_ns[slots] - np.repeat(moved, size),
+        phy.t_ns[slots] - np.repeat(moved, end - first),
         phy.d_ns[slots],
         phy.lldu_bytes if phy.slot_bytes is None else phy.slot_bytes[slots],
         decode_ns=phy.decode_ns,

@@ -20,6 +20,7 @@ mod table;
 use std::io::BufRead;
 
 pub use decibels::{DecibelHertz, Decibels, SymbolRate};
+pub use excerpt::spread;
 pub use given::{
     ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, RateIs, Shift, TimeColumn,
 };
