@@ -247,7 +247,7 @@ class Flow(TypedDict):
     """Start time of the flow."""
     goodput_kbps: float
     """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
-    flow), kbit/s."""
+    flow); 0 where that is 0 s, kbit/s."""
     throughput_kbps: float
     """Rate of IP packets sent, including headers and retransmissions, kbit/s."""
     ip_throughput_kbps: float
@@ -411,7 +411,7 @@ class Summary(TypedDict):
     """Length of the run, s."""
     goodput_kbps: float
     """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
-    flow), kbit/s."""
+    flow); 0 where that is 0 s, kbit/s."""
     throughput_kbps: float
     """Rate of IP packets sent, including headers and retransmissions, kbit/s."""
     ip_throughput_kbps: float

@@ -174,7 +174,7 @@ pub static CATALOG: &[Metric] = &[
         &[Run(|r| r.ended.as_secs_f64().into())]),
     row("start_s", "start", "s", None, "start time of the flow",
         &[Flow(|f| f.start.as_secs_f64().into())]),
-    row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (flow: / duration of the flow)",
+    row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (flow: / duration of the flow); 0 where that is 0 s",
         &[Run(|r| (r.goodput() / 1e3).into()), Flow(|f| (f.goodput() / 1e3).into())]),
     row("throughput_kbps", "sent", "kbit/s", MORE, "rate of IP packets sent, including headers and retransmissions",
         &[Run(|r| r.kbps(|f| f.sender.bytes_sent).into()), Flow(|f| (f.throughput() / 1e3).into())]),
