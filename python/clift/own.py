@@ -6,7 +6,8 @@ wherever they may use a built-in part. `docs/guides/extend-in-python.md` has an 
 CLIFT passes values to a part by the names of its parameters. It fills in some names itself (`rng`,
 `rtt_ns`, ...; each function below lists them). All other parameters come from the scenario:
 `repeat(3)`, `repeat(times 3)`, or keys of `[application]` or `[carrier.scheduler]`. `rng` is a
-`numpy.random.Generator` seeded from the run's seed, so runs with the same seed are equal.
+`numpy.random.Generator` seeded from the run's seed, so runs with the same seed are equal. A
+`ScenarioError` tells if the name is taken, or the part is not valid.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
@@ -90,9 +92,6 @@ def register_scheme(name: str) -> Callable[[Part], Part]:
     Returns:
         A decorator.
 
-    Raises:
-        ScenarioError: If the name is taken, or the part is not valid.
-
     Example:
         >>> import clift
         >>> @clift.register_scheme("half")
@@ -107,30 +106,28 @@ def register_scheme(name: str) -> Callable[[Part], Part]:
         Traceback (most recent call last):
         clift.errors.ScenarioError: half(3): `3` means nothing here; it has no parameters; ...
     """
-    filled = ("phy", "rtt_ns", "feedback_ns", "decode_ns", "rng")
-    _named(name)
 
-    def register(part: Part) -> Part:
-        live = inspect.isclass(part)
-        parameters = _parameters(part, filled)
-        if not live and "phy" not in inspect.signature(part).parameters:
-            raise fault("part", part, "the parameter phy (the PHY trace) is missing; add it")
-        if live:
+    def make(
+        part: Any, seed: int, times: tuple[int, int, int], given: dict[str, Any], phy: Any
+    ) -> Any:
+        found = dict(zip(("rtt_ns", "feedback_ns", "decode_ns"), times, strict=True))
+        if phy is None:
+            return _call(part, given, seed, found)
+        columns = _call(part, given, seed, found | {"phy": PhyTrace.of(phy)})
+        return _columns(f"scheme `{name}`", columns)
+
+    def check(part: Any) -> None:
+        if inspect.isclass(part):
             _has(part, "scheme slot by slot", "wants", "carry")
+        elif "phy" not in inspect.signature(part).parameters:
+            raise fault("part", part, "the parameter phy (the PHY trace) is missing; add it")
 
-        def make(seed: int, times: tuple[int, int, int], given: dict[str, Any], phy: Any) -> Any:
-            found = dict(zip(("rtt_ns", "feedback_ns", "decode_ns"), times, strict=True))
-            if phy is None:
-                return _call(part, given, seed, found)
-            columns = _call(part, given, seed, found | {"phy": PhyTrace.of(phy)})
-            return _columns(f"scheme `{name}`", columns)
+    def core(name: str, summary: str, parameters: Any, make: Any) -> None:
+        live = inspect.isclass(make.args[0])
+        _clift.register_scheme(name, summary, parameters, live, make)
 
-        made = parameters.items()
-        _clift.register_scheme(name, _summary(part), list(made), live, make)
-        _note("scheme", name, part)
-        return part
-
-    return register
+    filled = ("phy", "rtt_ns", "feedback_ns", "decode_ns", "rng")
+    return _decorator("scheme", name, core, filled, (), make, check)
 
 
 def register_congestion(name: str) -> Callable[[Part], Part]:
@@ -160,9 +157,6 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
     Returns:
         A decorator.
 
-    Raises:
-        ScenarioError: If the name is taken, or the part is not valid.
-
     Example:
         >>> import clift
         >>> @clift.register_congestion("steady")
@@ -178,20 +172,13 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
         >>> max(run.series().column("cwnd_packets").to_pylist())
         20.0
     """
-    _named(name)
 
-    def register(part: Part) -> Part:
-        _own_defaults(part, "mss_bytes", "rng")
-        _has(part, "congestion control", "on_ack", "on_loss")
+    def make(part: Any, seed: int, mss_bytes: int) -> Any:
+        return _call(part, {}, seed, {"mss_bytes": mss_bytes})
 
-        def make(seed: int, mss_bytes: int) -> Any:
-            return _call(part, {}, seed, {"mss_bytes": mss_bytes})
-
-        _clift.register_congestion(name, _summary(part), make)
-        _note("congestion control", name, part)
-        return part
-
-    return register
+    core = _clift.register_congestion
+    filled, methods = ("mss_bytes", "rng"), ("on_ack", "on_loss")
+    return _decorator("congestion control", name, core, filled, methods, make, keys=False)
 
 
 def register_path_scheduler(name: str) -> Callable[[Part], Part]:
@@ -213,9 +200,6 @@ def register_path_scheduler(name: str) -> Callable[[Part], Part]:
 
     Returns:
         A decorator.
-
-    Raises:
-        ScenarioError: If the name is taken, or the part is not valid.
 
     Example:
         >>> import clift
@@ -239,20 +223,12 @@ def register_path_scheduler(name: str) -> Callable[[Part], Part]:
         >>> clift.simulate(scenario).goodput_kbps > 4000
         True
     """
-    _named(name)
 
-    def register(part: Part) -> Part:
-        _own_defaults(part, "rng")
-        _has(part, "path scheduler", "choose")
+    def make(part: Any, seed: int) -> Any:
+        return _call(part, {}, seed, {})
 
-        def make(seed: int) -> Any:
-            return _call(part, {}, seed, {})
-
-        _clift.register_path_scheduler(name, _summary(part), make)
-        _note("path scheduler", name, part)
-        return part
-
-    return register
+    core = _clift.register_path_scheduler
+    return _decorator("path scheduler", name, core, ("rng",), ("choose",), make, keys=False)
 
 
 def register_carrier_scheduler(name: str) -> Callable[[Part], Part]:
@@ -278,9 +254,6 @@ def register_carrier_scheduler(name: str) -> Callable[[Part], Part]:
     Returns:
         A decorator.
 
-    Raises:
-        ScenarioError: If the name is taken, or the part is not valid.
-
     Example:
         >>> import clift
         >>> @clift.register_carrier_scheduler("longest-queue")
@@ -300,21 +273,12 @@ def register_carrier_scheduler(name: str) -> Callable[[Part], Part]:
         True
     """
     filled = ("terminals", "slot_bytes", "slot_ns", "delay_ns", "rng")
-    _named(name)
 
-    def register(part: Part) -> Part:
-        parameters = _parameters(part, filled)
-        _has(part, "carrier scheduler", "assign")
+    def make(part: Any, seed: int, carrier: tuple[int, ...], given: dict[str, Any]) -> Any:
+        return _call(part, given, seed, dict(zip(filled[:-1], carrier, strict=True)))
 
-        def make(seed: int, carrier: tuple[int, int, int, int], given: dict[str, Any]) -> Any:
-            return _call(part, given, seed, dict(zip(filled[:-1], carrier, strict=True)))
-
-        made = list(parameters.items())
-        _clift.register_carrier_scheduler(name, _summary(part), made, make)
-        _note("carrier scheduler", name, part)
-        return part
-
-    return register
+    core = _clift.register_carrier_scheduler
+    return _decorator("carrier scheduler", name, core, filled, ("assign",), make)
 
 
 def register_queue(name: str) -> Callable[[Part], Part]:
@@ -336,9 +300,6 @@ def register_queue(name: str) -> Callable[[Part], Part]:
     Returns:
         A decorator.
 
-    Raises:
-        ScenarioError: If the name is taken, or the part is not valid.
-
     Example:
         >>> import clift
         >>> @clift.register_queue("newest-first")
@@ -356,20 +317,12 @@ def register_queue(name: str) -> Callable[[Part], Part]:
         >>> run.goodput_kbps > 0
         True
     """
-    _named(name)
 
-    def register(part: Part) -> Part:
-        parameters = _parameters(part, ("rng",))
-        _has(part, "queue", "enqueue", "dequeue")
+    def make(part: Any, seed: int, given: dict[str, Any]) -> Any:
+        return _call(part, given, seed, {})
 
-        def make(seed: int, given: dict[str, Any]) -> Any:
-            return _call(part, given, seed, {})
-
-        _clift.register_queue(name, _summary(part), list(parameters.items()), make)
-        _note("queue", name, part)
-        return part
-
-    return register
+    core = _clift.register_queue
+    return _decorator("queue", name, core, ("rng",), ("enqueue", "dequeue"), make)
 
 
 def register_application(name: str) -> Callable[[Part], Part]:
@@ -397,9 +350,6 @@ def register_application(name: str) -> Callable[[Part], Part]:
     Returns:
         A decorator.
 
-    Raises:
-        ScenarioError: If the name is taken, or the part is not valid.
-
     Example:
         >>> import clift
         >>> @clift.register_application("bursts")
@@ -415,22 +365,55 @@ def register_application(name: str) -> Callable[[Part], Part]:
         >>> 100_000 < run.summary()["flows"][0]["bytes_in_order"] < 400_000
         True
     """
-    filled = ("start_ns", "payload_bytes", "rng")
-    _named(name)
+
+    def make(part: Any, seed: int, start_ns: int, payload_bytes: int, given: dict[str, Any]) -> Any:
+        made = _call(part, given, seed, {"start_ns": start_ns, "payload_bytes": payload_bytes})
+        return _Steps(made) if inspect.isgenerator(made) else made
+
+    def check(part: Any) -> None:
+        if inspect.isclass(part):
+            _has(part, "application", "send")
+        elif not inspect.isgeneratorfunction(part):
+            raise fault("part", part, "give a class with a method send, or a generator")
+
+    core, filled = _clift.register_application, ("start_ns", "payload_bytes", "rng")
+    return _decorator("application", name, core, filled, (), make, check)
+
+
+def _decorator(
+    kind: str,
+    name: str,
+    core: Callable[..., None],
+    filled: tuple[str, ...],
+    methods: tuple[str, ...],
+    make: Callable[..., Any],
+    check: Callable[[Any], object] = id,
+    keys: bool = True,
+) -> Callable[[Part], Part]:
+    """The decorator of a kind of part.
+
+    Args:
+        kind: The kind.
+        name: Name of the part.
+        core: Registers the part in the core.
+        filled: Parameters that CLIFT fills in.
+        methods: Methods that the part has.
+        make: Makes an instance from the part and the values that the core gives.
+        check: Refuses a part that is not valid.
+        keys: Whether a scenario sets the other parameters; otherwise each needs a default.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise fault("name", name, "give a letter, then letters, digits, -, . or _")
 
     def register(part: Part) -> Part:
         parameters = _parameters(part, filled)
-        if not inspect.isclass(part) and not inspect.isgeneratorfunction(part):
-            raise fault("part", part, "give a class with a method send, or a generator")
-        if inspect.isclass(part):
-            _has(part, "application", "send")
-
-        def make(seed: int, start_ns: int, payload_bytes: int, given: dict[str, Any]) -> Any:
-            made = _call(part, given, seed, {"start_ns": start_ns, "payload_bytes": payload_bytes})
-            return _Steps(made) if inspect.isgenerator(made) else made
-
-        _clift.register_application(name, _summary(part), list(parameters.items()), make)
-        _note("application", name, part)
+        if not keys and (needed := [one for one, needed in parameters.items() if needed]):
+            raise fault("part", part, f"{needed[0]} is not filled in; give it a default")
+        check(part)
+        _has(part, kind, *methods)
+        settings = [list(parameters.items())] if keys else []
+        core(name, _summary(part), *settings, partial(make, part))
+        _REGISTERED.append(Registered(kind, name, _digest(part), None))
         return part
 
     return register
@@ -572,10 +555,6 @@ def plugins_of(texts: Iterable[str]) -> list[Plugin]:
     return [found[key] for key in sorted(found)]
 
 
-def _note(kind: str, name: str, part: Any) -> None:
-    _REGISTERED.append(Registered(kind, name, _digest(part), None))
-
-
 def _digest(part: Any) -> str:
     """A hash of the file of a part, or of its source, or of its byte code."""
     try:
@@ -600,12 +579,6 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def _named(name: str) -> str:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise fault("name", name, "give a letter, then letters, digits, -, . or _")
-    return name
-
-
 def _summary(part: Any) -> str:
     return (inspect.getdoc(part) or "").split("\n\n")[0]
 
@@ -623,12 +596,6 @@ def _parameters(part: Any, filled: tuple[str, ...]) -> dict[str, bool]:
         if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.POSITIONAL_ONLY):
             raise fault("part", part, f"parameter {one.name}: name each, without * and /")
     return {one.name: one.default is one.empty for one in found if one.name not in filled}
-
-
-def _own_defaults(part: Any, *filled: str) -> None:
-    """Refuse a part with a parameter that neither CLIFT nor a default fills in."""
-    if needed := [one for one, needed in _parameters(part, filled).items() if needed]:
-        raise fault("part", part, f"{needed[0]} is not filled in; give it a default")
 
 
 def _has(part: Any, what: str, *methods: str) -> None:
