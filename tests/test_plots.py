@@ -22,6 +22,8 @@ from clift.campaign.tables import tables
 from clift.campaign.values import Values
 from clift.report import comparison, figures
 from clift.report.capacity import capacity
+from clift.report.page.content import over_time
+from clift.report.page.study import of_results
 from clift.report.units import draw as draw_units
 from clift.scenario import Scenario
 
@@ -220,6 +222,28 @@ def test_capacity_equals_the_slots_from_any_start() -> None:
             there &= instants < 5
         expected = np.histogram(instants[there], edges)[0] * 100 * 8e-3 / 0.5
         np.testing.assert_allclose(capacity(run, edges), expected, atol=2 * 1.6)
+
+
+def test_page_and_plots_have_the_capacity_once(tmp_path: Path) -> None:
+    results, scenario = campaign(tmp_path, LIVE.replace("[vary]", "[vary]\nseed = [1, 2]"))
+    made = tables(results, scenario)
+    found = [lines["capacity"][1] for _, _, lines in over_time(of_results(results, made))]
+    assert [values.mean() for values in found] == pytest.approx([980] * 4, rel=0.02)
+    figure = dict(figures.draw(results, scenario, made.__getitem__))["goodput"]
+    # Alternatives over one channel have one capacity.
+    assert [len(axes.patches) for axes in figure.axes] == [1, 1]
+
+
+def test_bins_of_delays_grow_where_a_few_are_late(tmp_path: Path) -> None:
+    bins = tables(*campaign(tmp_path, LIVE.replace("2 %", "10 %")))["delays"]
+    low, high, count = (bins[name].to_numpy()[400:] for name in ("from_ms", "to_ms", "segments"))
+    assert high[-1] > 2 * low[0]
+    np.testing.assert_allclose(high / low, high[0] / low[0])
+    assert np.all(low[1:] == high[:-1])
+    [_, arq] = [
+        clift.simulate(cell).summary() for cell in Scenario.read(tmp_path / "x.toml").cells()
+    ]
+    assert count.sum() == arq["flows"][0]["segment_delay_ms"]["count"]
 
 
 def test_goodput_over_time_adds_up_to_the_goodput(tmp_path: Path) -> None:

@@ -453,6 +453,7 @@ def test_the_numbers_of_a_plot_stand_beside_it(opened: Opened, folder: Path) -> 
     page = opened.page
     series = pq.read_table(folder / "series.parquet").to_pylist()
     most = max(row["cwnd_packets"] for row in series if row["cell"] == 0)
+    assert page.locator("#figure-rate .legend").get_by_text("capacity", exact=True).count() == 1
     figure = page.locator("#figure-window")
     for name in ("erasures", "scheme", HOSTILE):
         page.locator("#inside-choice").get_by_label(name, exact=True).select_option(index=1)
