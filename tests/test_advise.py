@@ -1,6 +1,7 @@
 """Advice from a log: the pair to take, or that the log cannot tell."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +14,7 @@ import clift
 from clift.advise.answer import _against, _mean_beside
 from clift.advise.link import described
 from clift.advise.variants import _verdict
+from clift.campaign.saved import verify
 from clift.campaign.statistics import LEVEL, difference, estimate
 from clift.cli.main import run
 from clift.design import study
@@ -246,10 +248,75 @@ def test_the_report_begins_with_the_answer_and_the_trace(
     assert data["log"]["sha256"] in page
     assert "http" not in page.replace("http-equiv", "")
     request.getfixturevalue("undrawn")
-    # The same study again takes the runs that are there.
-    assert run(words) == 0
-    assert run(["advise", str(log(tmp_path / "other.parquet", 0.01, 70)), *words[2:]]) == 2
+    assert verify(folder)[1] == {}
+    # The same study again takes the runs that are there, also under another name.
+    made = content(folder)
+    moved = folder.rename(tmp_path / "moved")
+    assert run([*words[:-1], str(moved)]) == 0
+    assert content(moved).keys() == made.keys()
+    name = "design-runs.parquet"
+    assert content(moved)[name] == made[name]
+    again = content(moved)
+    assert (
+        run(["advise", str(log(tmp_path / "other.parquet", 0.01, 70)), *words[2:-1], str(moved)])
+        == 2
+    )
     assert "--force" in capsys.readouterr().err
+    assert content(moved) == again
+    # Every file has a hash, and so has a record.
+    for name in ("log.parquet", "trace.png", "design-runs.parquet", "design-front.svg"):
+        (moved / name).write_bytes(again[name] + b"x")
+        assert list(verify(moved)[1]) == [moved / name]
+        (moved / name).write_bytes(again[name])
+    for name in ("advice.json", "design.json"):
+        for damaged in (
+            again[name].replace(b"ARQ", b"ARC"),
+            re.sub(rf'"{name}": "'.encode(), rf'"{name}": "g'.encode(), again[name]),
+            again[name].replace(f'"{name}": "'.encode(), b'"": "'),
+        ):
+            (moved / name).write_bytes(damaged)
+            assert moved / name in verify(moved)[1]
+        (moved / name).unlink()
+        assert moved / name in verify(moved)[1]
+        (moved / name).write_bytes(again[name])
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["log.parquet", "log-bursts.parquet", "trace.png", "report.html", "advice.json", "design.json"],
+)
+def test_files_of_others_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = log(tmp_path / "lossy.parquet", 0.05, 30)
+    (tmp_path / name).write_text("mine")
+    before = content(tmp_path)
+    words = ["advise", str(path), "--rtt", "300 ms", *FEW, "-o", str(tmp_path)]
+    assert run(words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"error: {tmp_path / name}: not a file that CLIFT wrote here")
+    assert content(tmp_path) == before
+
+
+def test_the_log_is_never_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log(tmp_path / "log.parquet", 0.05, 30)
+    before = content(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for more in ([], ["--force"]):
+        assert run(["advise", "log.parquet", "--rtt", "300 ms", *FEW, "-o", ".", *more]) == 2
+        assert "log.parquet: is the input, and would be overwritten" in capsys.readouterr().err
+        assert content(tmp_path) == before
 
 
 def test_json_is_the_same_each_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

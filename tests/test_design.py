@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import clift
+from clift.campaign.saved import verify
 from clift.campaign.statistics import estimate
 from clift.cli.main import run
 from clift.design import study
@@ -536,10 +538,16 @@ def test_the_folder_holds_all_that_was_tried(
     assert "<svg" in (out / "design-front.svg").read_text()[:600]
     # A map of one condition would be a single box.
     assert not (out / "design-map.png").exists()
+    assert verify(out)[1] == {}
+    # Without what says that CLIFT wrote them they are somebody's.
+    shutil.rmtree(out / "store")
     (out / "design.json").write_text("{}")
     assert run(shlex.split(command)) == 2
-    assert "design.json: is not of a search" in capsys.readouterr().err
-    assert run(shlex.split(f"{command} --force")) == 0
+    assert "design.json: not a file that CLIFT wrote here" in capsys.readouterr().err
+    # A version before this one listed no files.
+    (out / "design.json").write_text('{"kind": "clift design"}')
+    assert run(shlex.split(command)) == 0
+    assert verify(out)[1] == {}
 
 
 def test_the_map_has_no_lead_where_nothing_is_decided() -> None:

@@ -97,11 +97,8 @@ class Advice:
             ScenarioError: If a file cannot be written, or is of another origin.
         """
         from clift.advise import page
-        from clift.design import record
 
-        record.prepare(Path(folder), force)
-        files = list(page.write(self, Path(folder), force))
-        return files if self.found is None else files + list(record.write(self.found, Path(folder)))
+        return list(page.write(self, Path(folder), force))
 
     def as_dict(self) -> dict[str, Any]:
         """What `clift advise --json` prints."""

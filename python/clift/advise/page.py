@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,8 +12,11 @@ from typing import TYPE_CHECKING
 
 import clift._output as output
 from clift._clift import __version__
+from clift.advise.folder import PAGE, TRACES, check
+from clift.campaign.folder import ADVICE, SEARCH, note, noted, remove, write_record
+from clift.campaign.record import prepare as writable
+from clift.design import record
 from clift.report.page.assemble import GENERATOR
-from clift.report.page.write import check, is_ours
 from clift.report.style import png
 from clift.report.trace_figure import over_time
 
@@ -23,29 +25,34 @@ if TYPE_CHECKING:
 
 
 def write(advice: Advice, folder: Path, force: bool = False) -> Iterator[Path]:
-    """Write `report.html`, the picture of the trace and `advice.json`; each whole or not at all.
+    """Write the report, the picture of the trace, the files of the search and `advice.json`.
 
     Args:
         advice: The advice.
-        folder: An existing folder.
-        force: Whether a report of another origin is replaced.
+        folder: Its folder.
+        force: Whether files of another origin are replaced.
 
     Yields:
-        The files, as they are written.
+        The files, as they are written; each whole or not at all.
 
     Raises:
-        ScenarioError: If a file cannot be written, or is not such a report.
+        ScenarioError: If a file cannot be written, or is of another origin.
     """
-    report = folder / "report.html"
-    check(report, is_ours, force)
+    check(folder, force)
+    writable(folder)
+    with output.written(folder):
+        note(folder, [*PAGE])
+    remove(folder, [ADVICE])
     drawn = png(over_time(advice.trace))
-    parts = {
-        "report.html": page(advice, drawn).encode(),
-        "trace.png": drawn,
-        "advice.json": (json.dumps(advice.as_dict(), indent=2) + "\n").encode(),
-    }
-    for name, content in parts.items():
+    contents = zip(PAGE, (page(advice, drawn).encode(), drawn), strict=True)
+    for name, content in contents:
         yield output.write(folder / name, content)
+    listed = [*PAGE, *(name for name in TRACES if name in noted(folder))]
+    if advice.found is not None:
+        yield from record.write(advice.found, folder)
+        listed.append(SEARCH)
+    there = [path for name in listed if (path := folder / name).exists()]
+    yield write_record(advice.as_dict(), folder, ADVICE, there)
 
 
 def page(advice: Advice, picture: bytes) -> str:
@@ -57,7 +64,7 @@ def page(advice: Advice, picture: bytes) -> str:
     """
     css = (files("clift.report.page") / "page.css").read_text(encoding="utf-8")
     css += "img { max-width: 100%; }"
-    digest = b64encode(sha256(css.encode()).digest()).decode()
+    digest = b64encode(hashlib.sha256(css.encode()).digest()).decode()
     image = b64encode(picture).decode()
     rows = advice.table()
     changes = [[what, pair] for what, pair in advice.changes.items()]

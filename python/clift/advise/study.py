@@ -18,13 +18,16 @@ import numpy as np
 import clift._clift as _clift
 from clift._parse import number, shown
 from clift.advise.answer import Advice, Alternative, alternatives, answered, in_unit
+from clift.advise.folder import TRACE, check, write_trace
 from clift.advise.link import Link, described
 from clift.advise.variants import changes, variants
+from clift.campaign.record import prepare as writable
 from clift.design.result import Design
 from clift.design.space import Candidate
 from clift.design.study import design
 from clift.errors import ScenarioError, TraceError
 from clift.imports import TableError, read_excerpt
+from clift.scenario import Scenario
 from clift.trace import PhyTrace
 
 SCHEMES = ("none", "ARQ", "HARQ(10/12)")
@@ -99,7 +102,8 @@ def advise(
         threads: Number of parallel runs; default: all cores.
         progress: Whether to show a bar on a terminal.
         folder: Folder that keeps the trace and every run.
-        force: Whether runs of another study are removed from the folder.
+        force: Whether runs of another study are removed from the folder, and files that CLIFT did
+            not write there are overwritten.
         told: Called before the answer, with the link, and with text on the first pairs after few
             runs.
         columns: Keys of `[trace]` in a scenario file, as for `clift.read_log`: `time`, `rate`,
@@ -110,7 +114,8 @@ def advise(
 
     Raises:
         TraceError: If the log cannot be read, or is damaged.
-        ScenarioError: If an argument is wrong, or the log has no delay and `rtt` is missing.
+        ScenarioError: If an argument is wrong, the log has no delay and `rtt` is missing, or the
+            folder has other files under names that are written, such as the log.
         Interrupted: On Ctrl-C before a run was done.
 
     Example:
@@ -128,6 +133,9 @@ def advise(
     tolerance = number("tolerance", tolerance, 0.001, 0.5)
     application, goal = _task(task)
     path = Path(log)
+    made = None if folder is None else Path(folder)
+    if made is not None:
+        check(made, force, [path])
     space = _space(task, schemes, transports)
     phy = _read(path, columns)
     rtt, total_s = _round_trip(path, phy, rtt, columns)
@@ -155,24 +163,23 @@ def advise(
         told(link)
     if useless := _useless(link):
         return Advice(*known, useless, None, [], {}, phy)
-    made = None if folder is None else Path(folder)
     with tempfile.TemporaryDirectory() if made is None else nullcontext(str(made)) as place:
-        Path(place).mkdir(parents=True, exist_ok=True)
-        trace = Path(place, "log.parquet")
-        phy.write(trace)
+        writable(Path(place))
+        trace = write_trace(phy, Path(place), TRACE, force)
         scenario: dict[str, Any] = {
             "name": path.name,
-            "trace": {"file": str(trace)},
+            "trace": {"file": trace.name},
             "link": {"rtt": rtt, "start": "random", "wrap": True, "queue": f"{queue} packets"},
             "application": application,
             "transport": {"protocol": "udp" if task == "call" else "tcp"},
             "duration": f"{_TIMEOUT_S if until else link.window_s} s",
         }
+        placed = Scenario(scenario).moved(str(trace))
 
         def search(each: int, force: bool) -> Design:
             budget = each * len(set(schemes)) * len(set(space.get("transport", [""])))
             return design(
-                *(scenario, goal, (), space), runs_budget=budget, folder=place, force=force,
+                *(placed, goal, (), space), runs_budget=budget, folder=place, force=force,
                 tolerance=tolerance, threads=threads, progress=progress,
             )  # fmt: skip
 

@@ -12,6 +12,7 @@ import numpy as np
 import clift._clift as _clift
 from clift._bar import bar
 from clift.advise.answer import interval
+from clift.advise.folder import TRACE, write_trace
 from clift.advise.link import Link
 from clift.campaign.metrics import measured_by
 from clift.campaign.statistics import LEVEL, Difference, difference, worth
@@ -32,7 +33,7 @@ _LONGER = 10
 
 def variants(
     scenario: dict[str, Any], phy: PhyTrace, link: Link, queue: int, folder: Path
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, Scenario]]:
     """The conditions in words, with their scenarios.
 
     Args:
@@ -40,20 +41,23 @@ def variants(
         phy: The log.
         link: What it says.
         queue: Packets that the queue holds.
-        folder: Where traces with other losses are written.
+        folder: Where its trace is, and those with other losses are written.
     """
+
+    def with_(**sections: dict[str, Any]) -> Scenario:
+        return Scenario(scenario | sections).moved(str(folder / TRACE))
+
     for packets in (max(5, queue // 4), 4 * queue):
         changed = scenario["link"] | {"queue": f"{packets} packets"}
-        yield f"with a queue of {packets} packets", scenario | {"link": changed}
+        yield f"with a queue of {packets} packets", with_(link=changed)
     rtt_ns = _clift.parse_time(scenario["link"]["rtt"])
     # Where the delays stand in the trace, their round trip comes once more on top.
     more_ns = rtt_ns or int(2e6 * (link.delay_ms or (0, 0, 0))[1])
     changed = scenario["link"] | {"rtt": f"{rtt_ns + more_ns} ns"}
-    yield f"with a round trip {more_ns / 1e6:.0f} ms longer", scenario | {"link": changed}
+    yield f"with a round trip {more_ns / 1e6:.0f} ms longer", with_(link=changed)
     for name, what, burst, share in _losses(link):
-        path = folder / f"log-{name}.parquet"
-        _lost(phy, share, burst).write(path)
-        yield what, scenario | {"trace": {"file": str(path)}}
+        path = write_trace(_lost(phy, share, burst), folder, f"log-{name}.parquet")
+        yield what, with_(trace={"file": path.name})
 
 
 def _losses(link: Link) -> Iterator[tuple[str, str, float, float]]:
@@ -89,7 +93,7 @@ def _lost(phy: PhyTrace, share: float, burst: float) -> PhyTrace:
 
 
 def compare(
-    scenario: dict[str, Any],
+    scenario: Scenario,
     pairs: Sequence[Candidate],
     goal: Objective,
     runs: int,
@@ -104,7 +108,7 @@ def compare(
         Interrupted: On Ctrl-C.
     """
     axis = {one.label: one.changes for one in pairs}
-    cells = Scenario(scenario).replace(vary={"pair": axis}).cells()
+    cells = scenario.replace(vary={"pair": axis}).cells()
     tasks = [cell.replication(number) for number in range(runs) for cell in cells]
     done = run_many(tasks, progress=False, threads=threads)
     found: list[dict[int, float]] = [{} for _ in cells]
@@ -121,7 +125,7 @@ def compare(
 
 
 def changes(
-    conditions: Sequence[tuple[str, dict[str, Any]]],
+    conditions: Sequence[tuple[str, Scenario]],
     pairs: Sequence[Candidate],
     goal: Objective,
     margin: float,

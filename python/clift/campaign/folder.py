@@ -11,16 +11,19 @@ import io
 import json
 import logging
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import clift._output as output
 from clift.campaign import files
-from clift.campaign.files import open_file, read_file, said, sha256, write_file
+from clift.campaign.files import make_folder, open_file, read_file, said, sha256, write_file
 from clift.campaign.store import FOLDER
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
 
-RECORD = "record.json"
+RECORD, SEARCH, ADVICE = RECORDS = ("record.json", "design.json", "advice.json")
+"""Records: of a study, a search and an advice."""
 TABLES = tuple(f"{name}.parquet" for name in NAMES)
 
 # Names of a campaign's files. CLIFT removes no other file.
@@ -33,50 +36,83 @@ _JOURNAL = "files.json"
 _LOG = logging.getLogger("clift")
 _SUMS = "sha256"
 _ZEROS = "0" * 64
-# Text within a string of JSON has no bare quotation marks, so that only the key matches.
-_OWN_SUM = re.compile(rf'(?<="{re.escape(RECORD)}": ")[0-9a-f]{{64}}(?=")')
 
 
-def with_sums(record: dict[str, Any], folder: Path, indent: int | None = None) -> str:
+def with_sums(
+    record: dict[str, Any], folder: Path, indent: int | None = None, own_name: str = RECORD
+) -> str:
     """A record as JSON with the SHA-256 of its files and its own.
 
     Args:
         record: Its key `files` names the files, which are there.
         folder: Where they are.
         indent: Spaces a level; None: all in one line.
+        own_name: Name of the record.
 
     Raises:
         OSError: If a file cannot be read.
     """
-    sums = {RECORD: _ZEROS} | {name: sha256(folder / name) for name in record["files"]}
+    sums = {own_name: _ZEROS} | {name: sha256(folder / name) for name in record["files"]}
     text = json.dumps({_SUMS: sums} | record | {_SUMS: sums}, indent=indent) + "\n"
-    return _OWN_SUM.sub(hashlib.sha256(text.encode()).hexdigest(), text, count=1)
+    return _with_sum(text, own_name, hashlib.sha256(text.encode()).hexdigest())
 
 
-def read_record(folder: Path) -> dict[str, Any]:
+def _own_sum(name: str) -> re.Pattern[str]:
+    # Text within a string of JSON has no bare quotation marks, so that only the key matches.
+    return re.compile(rf'("{re.escape(name)}": ")([^"]*)')
+
+
+def _with_sum(text: str, name: str, value: str) -> str:
+    return _own_sum(name).sub(lambda found: found[1] + value, text, count=1)
+
+
+def write_record(record: dict[str, Any], folder: Path, name: str, listed: Iterable[Path]) -> Path:
+    """Writes a record with the SHA-256 of files in its folder, and then notes it.
+
+    Raises:
+        ScenarioError: If it cannot be written.
+    """
+    path = folder / name
+    with output.written(path):
+        text = with_sums(record | {"files": [one.name for one in listed]}, folder, 2, name)
+        output.write(path, text.encode())
+        note(folder, [name])
+    return path
+
+
+def read_record(folder: Path, name: str = RECORD) -> dict[str, Any]:
     """The record of a folder.
+
+    Args:
+        folder: The folder.
+        name: Name of the record.
 
     Raises:
         OSError: If it cannot be read.
         ValueError: If it is damaged.
     """
-    text = read_file(folder / RECORD).decode()
-    found = _OWN_SUM.search(text)
-    if found is None:
-        _LOG.warning("%s: has no checksums, so damage is not noticed", folder / RECORD)
-    elif hashlib.sha256(_OWN_SUM.sub(_ZEROS, text, count=1).encode()).hexdigest() != found[0]:
-        raise ValueError(f"{RECORD} is damaged: its SHA-256 is another")
+    text = read_file(folder / name).decode()
+    found = _own_sum(name).search(text)
+    zeroed = _with_sum(text, name, _ZEROS).encode()
+    if found is not None and hashlib.sha256(zeroed).hexdigest() != found[2]:
+        raise ValueError(f"{name} is damaged: its SHA-256 is another")
     try:
         record = json.loads(text)
     except RecursionError:
-        raise ValueError(f"{RECORD}: nested too deeply") from None
+        raise ValueError(f"{name}: nested too deeply") from None
     if not isinstance(record, dict):
-        raise ValueError(f"{RECORD}: not an object")
+        raise ValueError(f"{name}: not an object")
+    if found is None:
+        if _SUMS in record:
+            raise ValueError(f"{name} is damaged: its SHA-256 is missing")
+        _LOG.warning("%s: has no checksums, so damage is not noticed", folder / name)
     return record
 
 
-def open_listed(folder: Path, name: str, record: dict[str, Any]) -> io.BufferedReader:
-    """A file that the record names, open to read.
+def open_listed(
+    folder: Path, name: str, record: dict[str, Any], of: str = RECORD
+) -> io.BufferedReader:
+    """A file that the record of this name lists, open to read.
 
     Raises:
         OSError: If it cannot be read.
@@ -86,7 +122,7 @@ def open_listed(folder: Path, name: str, record: dict[str, Any]) -> io.BufferedR
     wanted = sums(record).get(name)
     if wanted is not None and hashlib.file_digest(file, "sha256").hexdigest() != wanted:
         file.close()
-        raise ValueError(f"{name} is damaged: its SHA-256 is not that in {RECORD}")
+        raise ValueError(f"{name} is damaged: its SHA-256 is not that in {of}")
     file.seek(0)
     return file
 
@@ -98,24 +134,30 @@ def sums(record: dict[str, Any]) -> dict[str, str]:
 
 
 def damaged(folder: Path) -> dict[Path, str]:
-    """What is damaged or missing of tables, plots, record and notes, each with what is wrong."""
-    notes, found = folder / FOLDER / _JOURNAL, {}
-    noted = _json(notes)
-    try:
-        record = read_record(folder)
-    except FileNotFoundError:
-        # Without a record the study has not ended, unless the notes say so.
-        return {folder / RECORD: "is missing"} if noted.get("made") else {}
-    except (OSError, ValueError) as error:
-        return {folder / RECORD: _what(error)}
-    if notes.parent.exists() and not _is_whole(noted):
-        found[notes] = "is damaged or missing"
-    for name in sums(record):
-        if name != RECORD:
-            try:
-                open_listed(folder, name, record).close()
-            except (OSError, ValueError) as error:
-                found[folder / name] = _what(error)
+    """What is damaged or missing of the files beside the store, each with what is wrong."""
+    notes = folder / FOLDER / _JOURNAL
+    told = _json(notes)
+    listed = _names(notes)
+    found: dict[Path, str] = {}
+    for name in RECORDS:
+        try:
+            record = read_record(folder, name)
+        except FileNotFoundError:
+            # Without a record the study has not ended, unless the notes say so.
+            if told.get("made") if name == RECORD else name in listed:
+                found[folder / name] = "is missing"
+            continue
+        except (OSError, ValueError) as error:
+            found[folder / name] = _what(error)
+            continue
+        if notes.parent.exists() and _SUMS in record and not _is_whole(told):
+            found[notes] = "is damaged or missing"
+        for one in sums(record):
+            if one != name:
+                try:
+                    open_listed(folder, one, record, name).close()
+                except (OSError, ValueError) as error:
+                    found[folder / one] = _what(error)
     return found
 
 
@@ -128,12 +170,22 @@ def own(folder: Path) -> list[str]:
     return list(_listed(folder / RECORD) | _listed(folder / FOLDER / _JOURNAL))
 
 
+def noted(folder: Path) -> list[str]:
+    """Files that CLIFT wrote into a folder, of any command, by its notes and records."""
+    paths = (folder / FOLDER / _JOURNAL, *(folder / name for name in RECORDS))
+    return [name for path in paths for name in _names(path)]
+
+
 def _listed(path: Path) -> dict[str, None]:
+    return {name: None for name in _names(path) if _OURS.fullmatch(name)}
+
+
+def _names(path: Path) -> list[str]:
     """Names in a record or in notes. A record has each twice: a damaged name leaves the other."""
-    noted = _json(path)
-    listed = noted.get("files")
-    names = [*(listed if isinstance(listed, list) else []), *sums(noted)]
-    return {name: None for name in names if isinstance(name, str) and _OURS.fullmatch(name)}
+    found = _json(path)
+    listed = found.get("files")
+    names = [*(listed if isinstance(listed, list) else []), *sums(found)]
+    return [name for name in names if isinstance(name, str)]
 
 
 def refuse_foreign(folder: Path, plots: bool = False) -> None:
@@ -172,19 +224,50 @@ def is_foreign(folder: Path, name: str) -> bool:
     return (folder / name).exists() and name not in own(folder)
 
 
+def check_names(
+    folder: Path, names: Iterable[str], force: bool, inputs: Iterable[Path] = ()
+) -> None:
+    """Looks for files of others under the names of files that will be written.
+
+    Args:
+        folder: The folder, which need not be there.
+        names: Names of the files.
+        force: Whether files of others may be overwritten.
+        inputs: Files that are read, which nothing overwrites.
+
+    Raises:
+        ScenarioError: If there is one.
+    """
+    ours = {*noted(folder)}
+    for path in (folder / name for name in names):
+        if not (path.exists() or path.is_symlink()):
+            continue
+        for given in inputs:
+            if path.exists() and given.exists() and path.samefile(given):
+                raise ScenarioError(
+                    f"{given}: is the input, and would be overwritten; choose another folder"
+                )
+        if not force and path.name not in ours:
+            raise ScenarioError(
+                f"{path}: not a file that CLIFT wrote here; choose another folder, or give "
+                "--force to overwrite it"
+            )
+
+
 def note(folder: Path, names: list[str], made: str = "") -> None:
     """Notes files before they are written, so that they are known as CLIFT's in any case.
 
     Args:
-        folder: The results folder, with a store.
+        folder: The results folder.
         names: The files, beside those of before.
         made: What they were made of, once all are there.
 
     Raises:
         OSError: If that cannot be written.
     """
-    notes = {"files": sorted({*own(folder), *names}), "made": made}
+    notes = {"files": sorted({*own(folder), *noted(folder), *names}), "made": made}
     text = json.dumps(notes | {_SUMS: _sum(notes)})
+    make_folder(folder / FOLDER)
     write_file(folder / FOLDER / _JOURNAL, lambda out: out.write(text.encode()))
 
 

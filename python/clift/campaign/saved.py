@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift.campaign import store
-from clift.campaign.folder import RECORD, damaged, open_listed, read_record, sums
+from clift.campaign.folder import RECORD, RECORDS, damaged, open_listed, read_record, sums
 from clift.campaign.metrics import judged_by
 from clift.campaign.results import fewest
 from clift.campaign.statistics import Difference, difference
@@ -210,7 +210,7 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
     """Checks every file of a results folder against its hash.
 
     Args:
-        folder: The folder, of a study or of a search (whose tables have no hashes).
+        folder: The folder, of a study, a search or an advice.
 
     Returns:
         How many files were checked, and those that are damaged or missing, each with what is wrong.
@@ -220,10 +220,13 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
     """
     checked, found = store.verify(folder)
     found |= damaged(folder)
-    if (folder / RECORD).exists():
-        record = {} if folder / RECORD in found else read_record(folder)
+    for name in RECORDS:
+        if not (folder / name).exists():
+            continue
+        record = {} if folder / name in found else read_record(folder, name)
         checked += len(sums(record)) or 1
-        if not found and (folder / store.FOLDER).exists():
+        # A search may have taken less runs than are there, or more for another goal.
+        if name == RECORD and not found and (folder / store.FOLDER).exists():
             found = store.missing(folder, record.get("runs_done", 0))
     if not checked:
         raise ScenarioError(f"{folder}: no results here")

@@ -11,6 +11,10 @@ import click
 from clift.cli.imports import columns, keys
 from clift.errors import Interrupted
 
+_FORCE = (
+    "Remove runs of another study from the folder, and overwrite files that CLIFT did not write."
+)
+
 
 @click.command()
 @click.argument("log", type=click.Path(path_type=Path))
@@ -46,7 +50,7 @@ from clift.errors import Interrupted
     help="Folder for the report, the trace, every run, tables and charts.",
 )
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
-@click.option("--force", is_flag=True, help="Remove runs of another study from the folder.")
+@click.option("--force", is_flag=True, help=_FORCE)
 @click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
 def advise(
     log: Path,
@@ -72,7 +76,6 @@ def advise(
     from clift.advise.link import Link
     from clift.advise.study import SCHEMES
     from clift.advise.study import advise as ask
-    from clift.design.record import prepare
     from clift.design.space import parse_space
 
     def tell(found: Link | str) -> None:
@@ -83,8 +86,6 @@ def advise(
         elif not quiet:
             click.echo(f"{found}\n", err=True)
 
-    if output is not None:
-        prepare(output, force)
     tried = parse_space(f"scheme={schemes}")[1] if schemes else SCHEMES
     over = parse_space(f"transport={transports}")[1] if transports else None
     found = ask(

@@ -103,10 +103,11 @@ def design(
         if name in space:
             raise ScenarioError(f"--space {name}: given twice; list its values in one option")
         space[name] = values
+    scenario = Scenario.read(path, changes)
     if output is not None:
-        prepare(output, force)
+        prepare(output, force, [path])
     found = search(
-        Scenario.read(path, changes),
+        scenario,
         objective,
         constraints,
         space or None,

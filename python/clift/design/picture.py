@@ -25,6 +25,12 @@ _LIGHT = (*COLOURS[:6], "#F0E442", "#999999")
 _OTHER = "#DDDDDD"
 _NONE = "#FFFFFF"
 _MOST_FRONTS = 4
+_MAP, _FRONTS = (
+    "design-map",
+    ("design-front", *(f"design-front-{n}" for n in range(1, _MOST_FRONTS))),
+)
+PICTURES = (_MAP, *_FRONTS)
+"""Names of the pictures."""
 # Candidates on a front that are named.
 _NAMED = 12
 
@@ -32,9 +38,9 @@ _NAMED = 12
 def draw(design: Design) -> Iterator[tuple[str, Figure]]:
     """Every picture with its name, one after the other."""
     if len(design.contests) > 1:
-        yield "design-map", winners(design)
-    for place in range(min(len(design.contests), _MOST_FRONTS)):
-        yield f"design-front-{place}" if place else "design-front", front(design, place)
+        yield _MAP, winners(design)
+    for place, name in enumerate(_FRONTS[: len(design.contests)]):
+        yield name, front(design, place)
 
 
 def winners(design: Design) -> Figure:

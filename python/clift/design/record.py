@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,44 +16,51 @@ import clift._output as output
 from clift._clift import __version__
 from clift.campaign.caveats import given, notes
 from clift.campaign.files import read_file
+from clift.campaign.folder import SEARCH, check_names, note, remove, write_record
 from clift.campaign.record import prepare as writable
 from clift.design import picture
 from clift.design.advice import advice
 from clift.design.result import Design
 from clift.design.tables import TABLES
-from clift.errors import ScenarioError
 from clift.report.style import png
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RECORD = "design.json"
 _KIND = "clift design"
 # Of each on a front: values to be compared, and by how much they differ from the first's.
 _FRONT = ("goodput_kbps", "p99_delay_ms", "share_used")
 _MORE = ("more_goodput", "more_delay", "more_used")
 
 
-def prepare(folder: Path, force: bool = False) -> None:
+def names() -> list[str]:
+    """Names that files of a search may have."""
+    pictures = [f"{name}.{suffix}" for name in picture.PICTURES for suffix in ("png", "svg")]
+    return [SEARCH, *map(_table, TABLES), *pictures]
+
+
+def prepare(folder: Path, force: bool = False, inputs: Iterable[Path] = ()) -> None:
     """Makes the folder and tries to write into it, before anything is run.
 
     Args:
         folder: The folder.
         force: Whether files of another origin may be overwritten.
+        inputs: Files that are read, which nothing overwrites.
 
     Raises:
         ScenarioError: If that does not go, or a file of another origin has one of our names.
     """
+    check_names(folder, names(), force or _is_unlisted(folder), inputs)
     writable(folder)
-    path = folder / RECORD
+
+
+def _is_unlisted(folder: Path) -> bool:
+    """Whether a version wrote the folder that listed no files."""
     try:
-        ours = json.loads(read_file(path)).get("kind") == _KIND
-    except (OSError, ValueError, AttributeError, RecursionError):
-        ours = False
-    for name in () if ours or force else (RECORD, *map(_table, TABLES)):
-        if (folder / name).exists():
-            cure = "choose another folder, or give --force to overwrite it"
-            raise ScenarioError(f"{folder / name}: is not of a search; {cure}")
+        record = json.loads(read_file(folder / SEARCH))
+        return record["kind"] == _KIND and "files" not in record
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def _table(name: str) -> str:
@@ -133,14 +140,22 @@ def write(design: Design, folder: Path) -> Iterator[Path]:
     Raises:
         ScenarioError: If a file cannot be written.
     """
+    with output.written(folder):
+        note(folder, names()[1:])
+    remove(folder, [SEARCH])
     record = as_dict(design) | {"text": design.text}
-    text = json.dumps(record, indent=2) + "\n"
-    yield output.write(folder / RECORD, text.encode())
+    made: list[Path] = []
     for name, make in TABLES.items():
-        yield output.write(folder / _table(name), _parquet(make(design)))
-    for name, figure in picture.draw(design):
-        yield output.write(folder / f"{name}.png", png(figure))
-        yield output.write(folder / f"{name}.svg", _svg(figure))
+        made.append(output.write(folder / _table(name), _parquet(make(design))))
+        yield made[-1]
+    yield write_record(record, folder, SEARCH, made)
+    try:
+        for name, figure in picture.draw(design):
+            for suffix, content in (("png", png(figure)), ("svg", _svg(figure))):
+                made.append(output.write(folder / f"{name}.{suffix}", content))
+                yield made[-1]
+    finally:
+        write_record(record, folder, SEARCH, made)
 
 
 def _parquet(table: pa.Table) -> bytes:
