@@ -125,6 +125,19 @@ fn a_full_queue_is_told_from_a_lossy_link() {
 }
 
 #[test]
+fn without_reordering_no_packet_of_a_cut_arrives() {
+    for congestion in ["cubic", "bbr"] {
+        let text = leg("", &format!("transport.congestion = \"{congestion}\""))
+            .replace("queue =", "aqm = \"codel\", queue =")
+            .replace("100 ms", "25 ms");
+        let found = diagnosed(&text).1;
+        assert!(found.cuts.len() > 3, "{congestion}");
+        assert!(found.cuts.iter().all(|cut| cut.why() == Why::Lost), "{congestion}");
+        assert_eq!(found.budget.bits(Cause::FalseLoss), 0, "{congestion}");
+    }
+}
+
+#[test]
 fn a_moment_names_the_cut() {
     let text =
         leg(", held_data = [[3000, \"150 ms\"]]", &format!("{PLAIN}\ncwnd_max = \"70 packets\""));

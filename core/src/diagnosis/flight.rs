@@ -90,14 +90,16 @@ impl Sent {
             Self::Ended(history) => history.sent,
         }
     }
+
+    fn has_arrived(&self) -> bool {
+        matches!(self, Self::Ended(history) if history.fate == PacketFate::Arrived)
+    }
 }
 
 /// What a sender knows to be unacknowledged: the last two transmissions at each position.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     sent: BTreeMap<u64, Vec<Sent>>,
-    /// Positions of which a transmission arrived.
-    arrived: usize,
 }
 
 /// Packets under way of all senders, by the numbers that the engine gives them.
@@ -110,30 +112,22 @@ pub(super) enum Found {
     Ended(Box<PacketHistory>),
 }
 
-fn has_arrived(sent: &[Sent]) -> bool {
-    sent.iter().any(|one| matches!(one, Sent::Ended(it) if it.fate == PacketFate::Arrived))
-}
-
 impl Flight {
     pub(super) fn send(&mut self, id: u32, position: u64, now: Instant) {
         let sent = self.sent.entry(position).or_default();
-        let before = has_arrived(sent);
         if sent.len() > 1 {
             sent.remove(0);
         }
         sent.push(Sent::UnderWay { id, sent: now });
-        self.arrived -= usize::from(before && !has_arrived(sent));
     }
 
     /// A packet met its fate.
     pub(super) fn end(&mut self, id: u32, position: u64, history: &PacketHistory) {
         let Some(sent) = self.sent.get_mut(&position) else { return };
-        let before = has_arrived(sent);
         let is_it = |one: &&mut Sent| matches!(one, Sent::UnderWay { id: its, .. } if *its == id);
         if let Some(one) = sent.iter_mut().find(is_it) {
             *one = Sent::Ended(Box::new(history.clone()));
         }
-        self.arrived += usize::from(!before && has_arrived(sent));
     }
 
     /// The peer has everything before `acknowledged`.
@@ -141,21 +135,45 @@ impl Flight {
         while let Some(first) = self.sent.first_entry()
             && *first.key() < acknowledged
         {
-            self.arrived -= usize::from(has_arrived(&first.remove()));
+            first.remove();
         }
     }
 
     /// The last transmission of the first bytes that are not acknowledged, before `now`, and the
     /// number of later packets that arrived.
-    pub(super) fn suspect(&self, now: Instant) -> Option<(Found, u32)> {
+    pub(super) fn first(&self, now: Instant) -> Option<(Found, u32)> {
         let (_, sent) = self.sent.first_key_value()?;
         let one = sent.iter().rev().find(|one| one.sent() < now).or(sent.last())?;
-        let overtaking = (self.arrived - usize::from(has_arrived(sent))) as u32;
+        Some(self.found(one))
+    }
+
+    /// The packet that later ones overtook: of those that have not arrived, although a later one has,
+    /// the first one sent from `since` on, the last cut, or else the first one. If all such have arrived
+    /// meanwhile, the first that is not acknowledged.
+    pub(super) fn overtaken(&self, since: Instant, now: Instant) -> Option<(Found, u32)> {
+        let newest = self.arrived().max();
+        let is_missing = |one: &&Sent| !one.has_arrived() && Some(one.sent()) < newest;
+        let missing = self.sent.values().flatten().filter(is_missing);
+        let new = missing.clone().filter(|one| one.sent() >= since);
+        match new.min_by_key(|one| one.sent()).or(missing.min_by_key(|one| one.sent())) {
+            Some(one) => Some(self.found(one)),
+            None => self.first(now),
+        }
+    }
+
+    /// When the packets were sent that arrived.
+    fn arrived(&self) -> impl Iterator<Item = Instant> {
+        let all = self.sent.values().flatten();
+        all.filter(|one| one.has_arrived()).map(Sent::sent)
+    }
+
+    fn found(&self, one: &Sent) -> (Found, u32) {
+        let overtaking = self.arrived().filter(|&sent| sent > one.sent()).count() as u32;
         let found = match one {
             Sent::UnderWay { id, .. } => Found::UnderWay(*id),
             Sent::Ended(history) => Found::Ended(history.clone()),
         };
-        Some((found, overtaking))
+        (found, overtaking)
     }
 }
 

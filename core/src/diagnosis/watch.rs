@@ -89,7 +89,14 @@ impl<'a> Watch<'a> {
         let number = self.cuts.len();
         let known = &mut self.known[sender];
         let before = known.ledger.last().window.cwnd;
-        let suspect = known.flight.suspect(now).filter(|_| trigger != Trigger::Mark);
+        let suspect = match trigger {
+            Trigger::DuplicateAcks => {
+                let since = known.cut.map_or(Instant::ZERO, |last| self.cuts[last].at);
+                known.flight.overtaken(since, now)
+            }
+            Trigger::Timeout => known.flight.first(now),
+            Trigger::Mark => None,
+        };
         let (mut packet, mut overtaken_by) = (None, 0);
         if let Some((found, later)) = suspect {
             overtaken_by = later;
@@ -378,6 +385,11 @@ impl Observer for Watch<'_> {
     fn sender(&mut self, now: Instant, flow: u32, connection: u32, state: &SenderState) {
         let Some(sender) = self.number(flow, connection) else { return };
         let before = *self.known[sender].ledger.last();
+        // What the same acknowledgement confirms is not what the sender takes for lost.
+        let advanced = state.acknowledged > before.acknowledged;
+        if advanced {
+            self.known[sender].flight.forget(state.acknowledged);
+        }
         let trigger = Trigger::between(&before, state);
         let cut = trigger.map(|trigger| self.cut(now, sender, trigger, state));
         let known = &mut self.known[sender];
@@ -388,10 +400,8 @@ impl Observer for Watch<'_> {
                 cut.undone.get_or_insert(now);
             }
         }
-        let advanced = state.acknowledged > before.acknowledged;
         if advanced {
             known.duplicates_before = state.counters.duplicate_acks;
-            known.flight.forget(state.acknowledged);
         }
         let rate = known.ledger.last_rate();
         let blame = known.ledger.note(now, state);
