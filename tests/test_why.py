@@ -134,6 +134,28 @@ def test_an_instant_is_explained_by_a_chain(path: Path) -> None:
         assert word in told
 
 
+def traced(
+    path: Path, erased: range, *lines: str, slots: int = 2500, without: range = range(0)
+) -> Path:
+    """A scenario over slots of 12 ms with 1500 bytes, of which some are erased or absent."""
+    rows = [f"{n * 12_000_000},{int(n not in erased)}" for n in range(slots) if n not in without]
+    head = ["# clift-trace: 1", "# lldu_bytes: 1500", "# decode_ns: 1", "t_ns,d_ns"]
+    (path.parent / "t.csv").write_text("\n".join([*head, *rows]) + "\n")
+    keys = ('duration = "24 s"', 'trace.file = "t.csv"', 'link.rtt = "100 ms"')
+    made = path.parent / "t.toml"
+    made.write_text("\n".join([*keys, "link.live = true", *lines]) + "\n")
+    return made
+
+
+def test_quic_cuts_its_window_only_where_it_falls(path: Path) -> None:
+    made = traced(path, range(0), 'link.queue = "20 packets"', 'transport.protocol = "quic"')
+    found = why(made)
+    assert 0 < found["cuts"]["losses"] < 20
+    assert found["cuts"]["false_losses"] == 0
+    for cut in found["costliest"]:
+        assert cut["window_after_packets"] < cut["window_before_packets"]
+
+
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     found = why(path, "--without", f"erasures:{why(path)['costliest'][0]['number']}")
     other = found["replay"]
