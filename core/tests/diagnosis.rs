@@ -138,6 +138,16 @@ fn without_reordering_no_packet_of_a_cut_arrives() {
 }
 
 #[test]
+fn a_probe_of_the_round_trip_time_is_not_charged_to_a_cut() {
+    // BBR sends 4 packets in a round trip after 10 s, long after the repair of the lost packet.
+    let found = diagnosed(&leg(", lost_data = [300]", "transport.congestion = \"bbr\"")).1;
+    let cut = &found.cuts[0];
+    assert!(cut.at < Instant::ZERO + Duration::from_secs(3) && cut.after > 20.0, "{cut:?}");
+    assert!(share(&found, Cause::TrueLoss) < 0.001, "{:?}", found.budget);
+    assert!(share(&found, Cause::Window) > 0.005, "{:?}", found.budget);
+}
+
+#[test]
 fn a_moment_names_the_cut() {
     let text =
         leg(", held_data = [[3000, \"150 ms\"]]", &format!("{PLAIN}\ncwnd_max = \"70 packets\""));

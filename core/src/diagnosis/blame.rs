@@ -194,6 +194,8 @@ struct Open {
     at: Instant,
     /// Window before it, in packets.
     before: f64,
+    /// Position of the last bytes sent before it: once they are acknowledged, it is repaired.
+    until: u64,
 }
 
 /// By how much a window would be larger without a cut alone.
@@ -251,6 +253,11 @@ impl StartUp {
 }
 
 impl Ledger {
+    /// Whether the sender has not regained the window before its last cut.
+    pub(super) fn is_below(&self, cut: usize) -> bool {
+        self.open.last().is_some_and(|open| open.cut == cut)
+    }
+
     /// The state before the last one noted.
     pub(super) fn last(&self) -> &SenderState {
         &self.last
@@ -269,13 +276,14 @@ impl Ledger {
         before: f64,
         after: f64,
         is_queue_full: bool,
+        until: u64,
     ) {
         let left = if before > 0.0 { (after / before).clamp(0.0, 1.0) } else { 1.0 };
         let kept = if is_queue_full { 0.0 } else { left * libm::exp(left - 1.0) };
         self.gaps.iter_mut().for_each(|gap| gap.packets *= kept);
         self.gaps.retain(|gap| gap.packets > LEAST_GAP);
         self.gaps.push(Gap { cut, before, packets: (1.0 - left) * before });
-        self.open.push(Open { cut, at, before });
+        self.open.push(Open { cut, at, before, until });
     }
 
     /// What the sender would send more without each cut alone.
@@ -318,15 +326,28 @@ impl Ledger {
     }
 
     /// Takes the state of the sender, and says what keeps it from sending.
-    pub(super) fn note(&mut self, now: Instant, state: &SenderState) -> Blame {
+    /// `is_cut`: it has just cut its window.
+    pub(super) fn note(&mut self, now: Instant, state: &SenderState, is_cut: bool) -> Blame {
         let window = &state.window;
-        let undone = state.counters.undo_events > self.last.counters.undo_events;
-        self.last = *state;
+        let before = std::mem::replace(&mut self.last, *state);
+        let undone = state.counters.undo_events > before.counters.undo_events;
         // A window that falls segment by segment is the old one for a moment.
         let round = window.srtt.unwrap_or(Duration::ZERO);
         let over = |open: &Open| window.cwnd >= open.before && (undone || now > open.at + round);
         while self.open.last().is_some_and(over) {
             self.open.pop();
+        }
+        // Something else makes a repaired window fall: BBR's probe of the round-trip time, a pause of the
+        // application.
+        let falls = window.cwnd < before.window.cwnd && !is_cut;
+        if falls && window.cwnd < window.in_flight as f64 {
+            // Nor does it grow again as in slow start.
+            self.start.flat = FLAT_ROUNDS;
+        }
+        let repaired = self.open.last().is_some_and(|open| before.acknowledged > open.until);
+        if falls && repaired {
+            self.open.clear();
+            self.gaps.clear();
         }
         if undone {
             self.gaps.retain(|gap| gap.before > window.cwnd);

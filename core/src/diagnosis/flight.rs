@@ -139,6 +139,11 @@ impl Flight {
         }
     }
 
+    /// The position of the last bytes sent that are not acknowledged.
+    pub(super) fn last(&self) -> Option<u64> {
+        self.sent.last_key_value().map(|(&position, _)| position)
+    }
+
     /// The last transmission of the first bytes that are not acknowledged, before `now`, and the
     /// number of later packets that arrived.
     pub(super) fn first(&self, now: Instant) -> Option<(Found, u32)> {

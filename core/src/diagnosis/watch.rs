@@ -111,7 +111,8 @@ impl<'a> Watch<'a> {
         let target = state.window.ssthresh;
         let after = if target.is_finite() { target } else { state.window.cwnd };
         let is_queue_full = packet.as_ref().is_some_and(|it| it.fate == PacketFate::Dropped);
-        known.ledger.cut(number, now, before, after, is_queue_full);
+        let until = known.flight.last().unwrap_or(state.acknowledged);
+        known.ledger.cut(number, now, before, after, is_queue_full, until);
         known.cut = Some(number);
         let Sender { flow, connection, .. } = self.senders[sender];
         self.cuts.push(Cut {
@@ -393,9 +394,13 @@ impl Observer for Watch<'_> {
         let trigger = Trigger::between(&before, state);
         let cut = trigger.map(|trigger| self.cut(now, sender, trigger, state));
         let known = &mut self.known[sender];
-        if let Some(cut) = known.cut {
-            let cut = &mut self.cuts[cut];
-            cut.after = cut.after.min(state.window.cwnd);
+        let rate = known.ledger.last_rate();
+        let blame = known.ledger.note(now, state, cut.is_some());
+        if let Some(number) = known.cut {
+            let cut = &mut self.cuts[number];
+            if known.ledger.is_below(number) {
+                cut.after = cut.after.min(state.window.cwnd);
+            }
             if state.counters.undo_events > before.counters.undo_events {
                 cut.undone.get_or_insert(now);
             }
@@ -403,8 +408,6 @@ impl Observer for Watch<'_> {
         if advanced {
             known.duplicates_before = state.counters.duplicate_acks;
         }
-        let rate = known.ledger.last_rate();
-        let blame = known.ledger.note(now, state);
         let duplicates = state.counters.duplicate_acks > before.counters.duplicate_acks;
         let update = Update {
             sender,
