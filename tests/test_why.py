@@ -156,6 +156,11 @@ def test_quic_cuts_its_window_only_where_it_falls(path: Path) -> None:
         assert cut["window_after_packets"] < cut["window_before_packets"]
 
 
+def test_a_moment_names_a_cut_that_still_costs(path: Path) -> None:
+    (sender,) = why(path, "--at", "60 s")["moment"]["senders"]
+    assert sender["cut"]["at_s"] > 50
+
+
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     found = why(path, "--without", f"erasures:{why(path)['costliest'][0]['number']}")
     other = found["replay"]

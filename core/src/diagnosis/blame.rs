@@ -175,12 +175,14 @@ pub(super) struct Extra {
 }
 
 impl Blame {
-    /// The target that explains most.
-    pub(super) fn main(&self) -> Target {
+    /// The target that explains most: of several cuts the one without which the sender would send most
+    /// more, or else the last one.
+    pub(super) fn main(&self, extras: &[Extra]) -> Target {
+        let extra = |cut: usize| extras.iter().find(|it| it.cut == cut).map_or(0.0, |it| it.rate);
         match self {
             Self::Cause(cause) => Target::Cause(*cause),
             Self::Cuts(cuts) => {
-                let most = cuts.iter().max_by(|a, b| a.packets.total_cmp(&b.packets));
+                let most = cuts.iter().max_by(|a, b| extra(a.cut).total_cmp(&extra(b.cut)));
                 most.map_or(Target::Cause(Cause::Window), |most| Target::Cut(most.cut))
             }
         }

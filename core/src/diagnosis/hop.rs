@@ -159,7 +159,6 @@ impl HopLedger {
 
     fn update(&mut self, at: Instant, update: Update) {
         let Update { sender, blame, extras, heard, timeout } = update;
-        self.extras[sender] = extras;
         if let Some((cut, rate)) = timeout {
             let waited: f64 = self.open[sender].drain(..).map(|(_, amount)| amount).sum();
             self.settle(Target::Cut(cut), waited);
@@ -171,11 +170,13 @@ impl HopLedger {
         if heard || timeout.is_some() {
             self.heard[sender] = at;
         }
-        let main = blame.main();
-        if self.blames[sender].as_ref().map(Blame::main) != Some(main) {
+        let main = blame.main(&extras);
+        let before = self.blames[sender].as_ref().map(|it| it.main(&self.extras[sender]));
+        if before != Some(main) {
             self.changes.push((at, sender, main));
         }
         self.blames[sender] = Some(blame);
+        self.extras[sender] = extras;
     }
 
     fn close(&mut self, sender: usize) {
