@@ -161,6 +161,18 @@ def test_a_moment_names_a_cut_that_still_costs(path: Path) -> None:
     assert sender["cut"]["at_s"] > 50
 
 
+def test_a_timeout_of_a_handshake_cuts_no_window(path: Path) -> None:
+    found = why(made := traced(path, range(30)))
+    assert found["cuts"]["unknown"] == 0
+    assert found["cuts"]["handshake_timeouts"] == 1
+    parts = {part["cause"]: part["kbps"] for part in found["budget"]}
+    # The timer of the first SYN runs for 1 s.
+    assert parts["timeout"] == pytest.approx(1000 / 24, rel=0.05)
+    assert re.search(
+        "^window cuts: .*; 1 timeout of handshakes$", clift_command("why", made).stdout, re.M
+    )
+
+
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     found = why(path, "--without", f"erasures:{why(path)['costliest'][0]['number']}")
     other = found["replay"]

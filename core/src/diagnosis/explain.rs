@@ -113,6 +113,7 @@ impl Diagnosis {
             ("timeouts_arrived", by(Trigger::Timeout, Why::Arrived)),
             ("marks", count(&|cut| cut.trigger == Trigger::Mark)),
             ("unknown", count(&|cut| cut.trigger != Trigger::Mark && cut.why() == Why::Unknown)),
+            ("handshake_timeouts", self.handshake_timeouts.into()),
         ])
     }
 

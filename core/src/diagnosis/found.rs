@@ -49,6 +49,8 @@ pub struct Diagnosis {
     pub shares: Vec<Budget>,
     /// All reductions of a congestion window, in order of time.
     pub cuts: Vec<Cut>,
+    /// Timeouts of handshakes, which cut no window.
+    pub handshake_timeouts: u64,
     /// When the run ended.
     pub ended: Instant,
     /// The ledgers of these hops.

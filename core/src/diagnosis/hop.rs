@@ -15,9 +15,9 @@ pub(super) struct Update {
     pub(super) extras: Vec<Extra>,
     /// Whether the sender had heard from its peer: what was charged so far stays.
     pub(super) heard: bool,
-    /// A timeout, to which the wait for it is charged, and the bytes per second that the window before
-    /// it brought.
-    pub(super) timeout: Option<(usize, f64)>,
+    /// A timeout, to which the wait for it is charged: its cut, unless it was one of the handshake, and
+    /// the bytes per second that the window before it brought.
+    pub(super) timeout: Option<(Option<usize>, f64)>,
 }
 
 /// Capacity of a hop over time, in bytes from the start of the run.
@@ -161,9 +161,11 @@ impl HopLedger {
         let Update { sender, blame, extras, heard, timeout } = update;
         if let Some((cut, rate)) = timeout {
             let waited: f64 = self.open[sender].drain(..).map(|(_, amount)| amount).sum();
-            self.settle(Target::Cut(cut), waited);
-            let wait = at.saturating_since(self.heard[sender]).as_secs_f64();
-            *of_cut(&mut self.alone, cut) += waited.min(rate * wait);
+            self.settle(cut.map_or(Target::Cause(Cause::Timeout), Target::Cut), waited);
+            if let Some(cut) = cut {
+                let wait = at.saturating_since(self.heard[sender]).as_secs_f64();
+                *of_cut(&mut self.alone, cut) += waited.min(rate * wait);
+            }
         } else if heard {
             self.close(sender);
         }

@@ -38,6 +38,7 @@ pub(super) struct Watch<'a> {
     hops: Vec<HopLedger>,
     carried: Vec<Carried>,
     cuts: Vec<Cut>,
+    handshake_timeouts: u64,
 }
 
 impl<'a> Watch<'a> {
@@ -71,6 +72,7 @@ impl<'a> Watch<'a> {
             hops: (0..hops).map(ledger).collect(),
             carried: vec![Carried::default(); hops],
             cuts: Vec::new(),
+            handshake_timeouts: 0,
             first,
             several,
             senders,
@@ -241,6 +243,7 @@ impl<'a> Watch<'a> {
             budget: Budget::of_all(&shares),
             shares,
             cuts: self.cuts,
+            handshake_timeouts: self.handshake_timeouts,
             ended: outcome.ended,
             names: limiting.iter().map(|&hop| outcome.hop_names.get(hop).cloned()).collect(),
             hops,
@@ -392,6 +395,11 @@ impl Observer for Watch<'_> {
             self.known[sender].flight.forget(state.acknowledged);
         }
         let trigger = Trigger::between(&before, state);
+        let waited = trigger == Some(Trigger::Timeout);
+        // A timeout of the handshake cuts no window.
+        let in_handshake = waited && !before.is_open;
+        self.handshake_timeouts += u64::from(in_handshake);
+        let trigger = trigger.filter(|_| !in_handshake);
         let cut = trigger.map(|trigger| self.cut(now, sender, trigger, state));
         let known = &mut self.known[sender];
         let rate = known.ledger.last_rate();
@@ -414,7 +422,7 @@ impl Observer for Watch<'_> {
             heard: advanced || duplicates || blame == Blame::Cause(Cause::Application),
             blame,
             extras: known.ledger.extras(),
-            timeout: cut.filter(|_| trigger == Some(Trigger::Timeout)).map(|cut| (cut, rate)),
+            timeout: waited.then(|| (cut, rate)),
         };
         for (hop, delay) in self.senders[sender].delays.iter().enumerate() {
             if let Some(delay) = *delay {

@@ -54,7 +54,9 @@ def cuts(found: dict[str, Any]) -> str:
         (count["unknown"], "for a packet whose fate is not known"),
     ]
     told = [f"{number} {what}" for number, what in parts if number]
-    return f"window cuts: {', '.join(told) or 'none'}"
+    opening = counted(count["handshake_timeouts"], "timeout")
+    more = f"; {opening} of handshakes" if count["handshake_timeouts"] else ""
+    return f"window cuts: {', '.join(told) or 'none'}{more}"
 
 
 def moment(found: dict[str, Any]) -> list[str]:
