@@ -150,7 +150,7 @@ def traced(
 def test_quic_cuts_its_window_only_where_it_falls(path: Path) -> None:
     made = traced(path, range(0), 'link.queue = "20 packets"', 'transport.protocol = "quic"')
     found = why(made)
-    assert 0 < found["cuts"]["losses"] < 20
+    assert 0 < found["cuts"]["drops"] < 20
     assert found["cuts"]["false_losses"] == 0
     for cut in found["costliest"]:
         assert cut["window_after_packets"] < cut["window_before_packets"]
@@ -171,6 +171,12 @@ def test_a_timeout_of_a_handshake_cuts_no_window(path: Path) -> None:
     assert re.search(
         "^window cuts: .*; 1 timeout of handshakes$", clift_command("why", made).stdout, re.M
     )
+
+
+def test_drops_of_a_queue_are_counted_apart_from_losses(path: Path) -> None:
+    cuts = why(traced(path, range(1500, 1501), 'link.queue = "20 packets"'))["cuts"]
+    assert cuts["losses"] == 1
+    assert cuts["drops"] > 2
 
 
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:

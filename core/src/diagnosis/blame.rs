@@ -41,7 +41,7 @@ pub enum Cause {
     /// The path scheduler of a connection over several paths gave the data to other paths, or kept
     /// them for one, although the window had room.
     Scheduler,
-    /// A window cut after a packet that a full queue dropped.
+    /// A window cut after a packet that a queue dropped.
     QueueFull,
     /// A window cut after a packet that was lost elsewhere.
     TrueLoss,
@@ -130,7 +130,7 @@ impl Cause {
             Self::SlowStart => "slow start",
             Self::Window => "congestion window",
             Self::Scheduler => "path scheduler",
-            Self::QueueFull => "window cut by a full queue",
+            Self::QueueFull => "window cut by a queue's drop",
             Self::TrueLoss => "window cut by a loss",
             Self::FalseLoss => "window cut without a loss",
             Self::Timeout => "timeout",

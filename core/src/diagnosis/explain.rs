@@ -107,7 +107,8 @@ impl Diagnosis {
             count(&move |cut| cut.trigger == trigger && cut.why() == why)
         };
         Value::Table(vec![
-            ("losses", by(Trigger::DuplicateAcks, Why::Lost)),
+            ("losses", count(&|cut| cut.cause() == Cause::TrueLoss && cut.why() == Why::Lost)),
+            ("drops", count(&|cut| cut.cause() == Cause::QueueFull)),
             ("false_losses", by(Trigger::DuplicateAcks, Why::Arrived)),
             ("timeouts_lost", by(Trigger::Timeout, Why::Lost)),
             ("timeouts_arrived", by(Trigger::Timeout, Why::Arrived)),

@@ -47,6 +47,7 @@ def cuts(found: dict[str, Any]) -> str:
     count = found["cuts"]
     parts = [
         (count["losses"], "after a loss"),
+        (count["drops"], "after a drop of a queue"),
         (count["false_losses"], "although the packet arrived"),
         (count["timeouts_lost"], "by a timeout after a loss"),
         (count["timeouts_arrived"], "by a timeout although the packet arrived"),
