@@ -179,6 +179,36 @@ def test_drops_of_a_queue_are_counted_apart_from_losses(path: Path) -> None:
     assert cuts["drops"] > 2
 
 
+def test_a_chain_names_the_places(path: Path, tmp_path: Path) -> None:
+    def told(erased: range, *lines: str) -> list[tuple[float, str]]:
+        cut = why(traced(path, erased, *lines))["costliest"][0]
+        return [(round(event["at_s"], 3), event["text"]) for event in cut["events"]]
+
+    late = told(range(1500, 1503), 'scheme = "ARQ"', 'transport.profile = "papers"')
+    assert (18.0, "its LLDU was erased") in late
+    lost = told(range(1500, 1501), 'transport.cwnd_max = "12 packets"')
+    assert {(18.0, "its LLDU was erased"), (18.05, "the link lost it")} <= set(lost)
+    assert lost[-2][1].endswith(" packets that were sent after it had arrived")
+    made = tmp_path / "net.toml"
+    made.write_text("""
+duration = "20 s"
+
+[network.links.uplink]
+from = "home"
+to = "gateway"
+duplex = true
+leg = { rate = "2 Mbit/s", delay = "100 ms", queue = "10 packets" }
+
+[[flow]]
+name = "upload"
+from = "home"
+to = "gateway"
+""")
+    said = clift_command("why", made).stdout
+    assert "The cut that cost most, flow upload:" in said
+    assert "the queue of uplink dropped it" in said
+
+
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     found = why(path, "--without", f"erasures:{why(path)['costliest'][0]['number']}")
     other = found["replay"]
@@ -535,7 +565,7 @@ def test_a_connection_over_two_paths_is_explained() -> None:
     assert senders[0]["cause"] == "timeout"
     text = clift_command("why", TWO_WAYS, *both, "--at", "22 s").stdout
     assert re.search(r"^ +geo +leo\ncapacity ", text)
-    assert "flow 0, path 0 (leo): timeout" in text
+    assert "flow download, path 0 (leo): timeout" in text
     cut = found["costliest"][0]
     name = f"cut:{cut['number']}"
     replayed = why(TWO_WAYS, *both, "--without", name, "--draws", 0)["replay"]

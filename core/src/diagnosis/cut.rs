@@ -96,9 +96,11 @@ impl Trigger {
         // QUIC counts all losses, also those after which the window stays.
         let falls = now.window.cwnd < before.window.cwnd;
         let cut = falls || now.window.ssthresh < before.window.ssthresh;
-        (cut && is.cwnd_reductions > was.cwnd_reductions).then_some(match is.ecn_reductions > was.ecn_reductions {
-            true => Self::Mark,
-            false => Self::DuplicateAcks,
-        })
+        (cut && is.cwnd_reductions > was.cwnd_reductions).then_some(
+            match is.ecn_reductions > was.ecn_reductions {
+                true => Self::Mark,
+                false => Self::DuplicateAcks,
+            },
+        )
     }
 }

@@ -78,11 +78,12 @@ impl Diagnosis {
     }
 
     /// Which connection or path of a flow it is.
-    fn which(&self, flow: u32, connection: u32) -> [(&'static str, Value); 4] {
+    fn which(&self, flow: u32, connection: u32) -> [(&'static str, Value); 5] {
         let several = self.several[flow as usize];
         let path = several.then(|| u64::from(connection));
         [
             ("flow", u64::from(flow).into()),
+            ("name", name_value(self.flows[flow as usize].as_ref())),
             ("connection", if several { 0 } else { u64::from(connection) }.into()),
             ("path", path.into()),
             ("over", name_value(self.name_of(flow, connection).filter(|_| several).as_ref())),
@@ -143,7 +144,7 @@ impl Diagnosis {
             ("undone_s", cut.undone.map(Instant::as_secs_f64).into()),
             ("cost_kbps", self.kbps(cut.cost_bits)),
             ("packet", cut.packet.as_ref().map_or(Value::Missing, packet)),
-            ("events", Value::List(events(number, cut))),
+            ("events", Value::List(self.events(number, cut))),
         ]);
         Value::Table(values)
     }
@@ -173,6 +174,66 @@ impl Diagnosis {
             ("senders", Value::List(senders.into_iter().map(sender).collect())),
         ])
     }
+
+    /// What led to a cut, and what followed, in words and in order of time.
+    fn events(&self, number: usize, cut: &Cut) -> Vec<Value> {
+        let packet = cut.packet.as_ref();
+        let mut events = packet.map_or_else(Vec::new, |packet| self.of_packet(packet));
+        if cut.overtaken_by > 0 {
+            let late = counted(cut.overtaken_by, "packet that was", "packets that were");
+            events.push((cut.at, format!("{late} sent after it had arrived")));
+        }
+        events.push((cut.at, cut.words(number)));
+        if let Some(at) = cut.undone {
+            events.push((at, "the sender undid the cut".into()));
+        }
+        // Stable, so that events of the same instant stay in the order of their causes.
+        events.sort_by_key(|(at, _)| *at);
+        let event = |(at, text): (Instant, String)| {
+            Value::Table(vec![("at_s", seconds(at)), ("text", Value::Text(text.into()))])
+        };
+        events.into_iter().map(event).collect()
+    }
+
+    /// What happened to a packet, in words.
+    fn of_packet(&self, packet: &PacketHistory) -> Vec<(Instant, String)> {
+        let again = if packet.retransmission > 0 { " again" } else { "" };
+        let (bytes, start) = (packet.len, packet.start);
+        let sent = format!("a packet of {bytes} bytes was sent{again} (byte {start})");
+        let mut events = vec![(packet.sent, sent)];
+        let millis = |from: Instant, to: Instant| to.saturating_since(from).as_secs_f64() * 1e3;
+        let waited = packet.transit.as_ref().and_then(|it| {
+            (it.departed > it.entered)
+                .then(|| (it.departed, format!(" after {:.0} ms", millis(it.entered, it.departed))))
+        });
+        if let Some((at, after)) = waited.as_ref().filter(|_| packet.fate != PacketFate::Dropped) {
+            events.push((*at, format!("it left the queue{after}")));
+        }
+        if let (Some(at), Some(transit)) = (packet.first_erased, &packet.transit) {
+            events.push((at, of_erasures(packet.erased, transit.lldus)));
+        }
+        let place = |hop: usize| &self.places[hop];
+        match (packet.fate, &packet.transit, packet.ended, packet.hop) {
+            (PacketFate::Arrived, Some(transit), ..) => {
+                let crossed = millis(transit.departed, transit.at);
+                let by = match packet.again + packet.repair {
+                    0 => String::new(),
+                    repairs => format!(", with {}", counted(repairs, "repair", "repairs")),
+                };
+                let what = format!("the link delivered it after {crossed:.0} ms{by}");
+                events.push((transit.at, what));
+            }
+            (PacketFate::Lost, _, Some(at), Some(hop)) => {
+                events.push((at, format!("{} lost it", place(hop))));
+            }
+            (PacketFate::Dropped, _, Some(at), Some(hop)) => {
+                let after = waited.map_or(String::new(), |(_, after)| after);
+                events.push((at, format!("the queue of {} dropped it{after}", place(hop))));
+            }
+            _ => {}
+        }
+        events
+    }
 }
 
 /// Time before and after an instant in which a moment counts slots.
@@ -198,69 +259,25 @@ impl Cut {
             (Trigger::Timeout, acks) => (of_acks(acks), "retransmission timeout"),
         };
         let (before, after) = (self.before, self.after);
-        format!("{heard}{what}: window cut from {before:.0} to {after:.0} packets (cut:{number})")
+        let window = match after < before {
+            true => format!("window cut from {before:.0} to {after:.0} packets"),
+            false => format!("the window stays at {before:.0} packets"),
+        };
+        format!("{heard}{what}: {window} (cut:{number})")
     }
-}
-
-/// What led to a cut, and what followed, in words and in order of time.
-fn events(number: usize, cut: &Cut) -> Vec<Value> {
-    let mut events = cut.packet.as_ref().map_or_else(Vec::new, of_packet);
-    if cut.overtaken_by > 0 {
-        let late = counted(cut.overtaken_by, "packet", "packets");
-        events.push((cut.at, format!("{late} sent after it had arrived")));
-    }
-    events.push((cut.at, cut.words(number)));
-    if let Some(at) = cut.undone {
-        events.push((at, "the sender undid the cut".into()));
-    }
-    // Stable, so that events of the same instant stay in the order of their causes.
-    events.sort_by_key(|(at, _)| *at);
-    let event = |(at, text): (Instant, String)| {
-        Value::Table(vec![("at_s", seconds(at)), ("text", Value::Text(text.into()))])
-    };
-    events.into_iter().map(event).collect()
 }
 
 fn of_acks(acks: u64) -> String {
     format!("{}, ", counted(acks, "duplicate ACK", "duplicate ACKs"))
 }
 
-/// What happened to a packet, in words.
-fn of_packet(packet: &PacketHistory) -> Vec<(Instant, String)> {
-    let again = if packet.retransmission > 0 { " again" } else { "" };
-    let (bytes, start) = (packet.len, packet.start);
-    let sent = format!("a packet of {bytes} bytes was sent{again} (byte {start})");
-    let mut events = vec![(packet.sent, sent)];
-    let millis = |from: Instant, to: Instant| to.saturating_since(from).as_secs_f64() * 1e3;
-    if let Some(transit) = &packet.transit
-        && transit.departed > transit.entered
-    {
-        let waited = millis(transit.entered, transit.departed);
-        events.push((transit.departed, format!("it left the queue after {waited:.0} ms")));
+/// The first erasure of a unit with a part of a packet, in words.
+fn of_erasures(erased: u32, lldus: u32) -> String {
+    let one = if lldus == 1 { "its LLDU".into() } else { format!("one of its {lldus} LLDUs") };
+    match erased {
+        1 => format!("{one} was erased"),
+        several => format!("{one} was erased, the first of {several} erasures"),
     }
-    if let (Some(at), Some(transit)) = (packet.first_erased, &packet.transit) {
-        let erased = counted(packet.erased, "unit", "units");
-        let what = format!("the first of {erased} with its {} LLDUs was erased", transit.lldus);
-        events.push((at, what));
-    }
-    match (packet.fate, &packet.transit, packet.ended, packet.hop) {
-        (PacketFate::Arrived, Some(transit), ..) => {
-            let crossed = millis(transit.departed, transit.at);
-            let by = match packet.again + packet.repair {
-                0 => String::new(),
-                repairs => format!(", with {}", counted(repairs, "repair", "repairs")),
-            };
-            events.push((transit.at, format!("the link delivered it after {crossed:.0} ms{by}")));
-        }
-        (PacketFate::Lost, _, Some(at), Some(hop)) => {
-            events.push((at, format!("hop {hop} lost it")));
-        }
-        (PacketFate::Dropped, _, Some(at), Some(hop)) => {
-            events.push((at, format!("hop {hop} dropped it")));
-        }
-        _ => {}
-    }
-    events
 }
 
 fn name_value(name: Option<&Arc<str>>) -> Value {

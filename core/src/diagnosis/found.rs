@@ -9,7 +9,7 @@ use crate::diagnosis::budget::Budget;
 use crate::diagnosis::cut::Cut;
 use crate::diagnosis::hop::{HopLedger, Point};
 use crate::diagnosis::watch::Watch;
-use crate::metrics::Outcome;
+use crate::metrics::{HopMetrics, Outcome};
 use crate::simulation::{RunError, Setup, run};
 use crate::units::{Duration, Instant};
 
@@ -60,6 +60,24 @@ pub struct Diagnosis {
     pub(super) several: Vec<bool>,
     /// The names of the limiting hops, if hops have names.
     pub(super) names: Vec<Option<Arc<str>>>,
+    /// What a chain of events calls each forward hop.
+    pub(super) places: Vec<String>,
+    /// The names of the flows, if they have any.
+    pub(super) flows: Vec<Option<Arc<str>>>,
+}
+
+/// What a chain of events calls each forward hop: its name, or its kind and, if there are several, the
+/// number that tables give it.
+pub(super) fn places(outcome: &Outcome) -> Vec<String> {
+    let place = |(number, hop): (usize, &HopMetrics)| {
+        let kind = if matches!(hop, HopMetrics::Leg(_)) { "leg" } else { "link" };
+        match outcome.hop_names.get(number) {
+            Some(name) => name.to_string(),
+            None if outcome.forward.len() == 1 => format!("the {kind}"),
+            None => format!("{kind} {number}"),
+        }
+    };
+    outcome.forward.iter().enumerate().map(place).collect()
 }
 
 /// What the limiting hops did around an instant.

@@ -6,7 +6,7 @@ use crate::diagnosis::blame::{Blame, Cause, Ledger};
 use crate::diagnosis::budget::{Budget, Carried, budget, detail};
 use crate::diagnosis::cut::{Cut, Trigger};
 use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
-use crate::diagnosis::found::{Diagnosis, Sender};
+use crate::diagnosis::found::{Diagnosis, Sender, places};
 use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, Outcome};
@@ -245,6 +245,8 @@ impl<'a> Watch<'a> {
             cuts: self.cuts,
             handshake_timeouts: self.handshake_timeouts,
             ended: outcome.ended,
+            places: places(outcome),
+            flows: outcome.flows.iter().map(|flow| flow.name.clone()).collect(),
             names: limiting.iter().map(|&hop| outcome.hop_names.get(hop).cloned()).collect(),
             hops,
             senders: self.senders,

@@ -78,7 +78,8 @@ def _who(event: dict[str, Any]) -> str:
     part = f", connection {event['connection']}" if event["connection"] else ""
     if event["path"] is not None:
         part = f", path {event['path']}" + (f" ({event['over']})" if event["over"] else "")
-    return f"flow {event['flow']}{part}"
+    name = event["flow"] if event["name"] is None else event["name"]
+    return f"flow {name}{part}"
 
 
 def chain(found: dict[str, Any], cut: dict[str, Any]) -> list[str]:

@@ -537,8 +537,8 @@ function moment(side, found) {
     : instant != null && found ? [make("p", { class: "note" }, `${side.name}: its run ends before ${where}.`)] : [];
   return [make("div", { "data-side": side.name }, make("h4", {}, `${side.name} at ${where}`),
     make("p", {}, `From ${one.from_s.toFixed(2)} to ${one.until_s.toFixed(2)} s, ${percent(one.idle_share)} of the capacity was idle.`),
-    ...one.senders.flatMap(({ flow, connection, title, cut }) => [
-      make("p", {}, `Flow ${flow}${connection ? `, connection ${connection}` : ""}: ${title}`),
+    ...one.senders.flatMap(({ flow, name, connection, title, cut }) => [
+      make("p", {}, `Flow ${name ?? flow}${connection ? `, connection ${connection}` : ""}: ${title}`),
       ...(cut ? [make("ol", {}, ...cut.events.map(({ at_s, text }) => make("li", {}, make("time", {}, `${at_s.toFixed(3)} s`), make("span", {}, text)))),
         make("p", { class: "note" }, `Estimated cost of this cut alone: ${shown(cut.cost_kbps, 4)} kbit/s of the run (${percent(cut.cost_kbps / found.capacity_kbps)}).`)] : []),
     ]))];
