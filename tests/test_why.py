@@ -209,6 +209,25 @@ to = "gateway"
     assert "the queue of uplink dropped it" in said
 
 
+def test_a_moment_tells_full_use_and_an_outage(path: Path) -> None:
+    made = traced(path, range(1200, 1300), 'scheme = "ARQ"', without=range(800, 1000))
+    for at, told in [
+        ("5 s", r"all capacity was used\."),
+        ("15 s", r"all capacity was used, and 91 % was erased\."),
+        ("11 s", r"the link had no slots\."),
+        ("9.6 s", r"all capacity was used\.\nThe capacity was 4\d\d\.\d kbit/s then, and 9"),
+    ]:
+        said = clift_command("why", made, "--at", at).stdout
+        assert re.search(told, said), said
+        assert "flow 0: " not in said.partition(" s: from ")[2]
+
+
+def test_flows_in_the_same_state_are_counted(path: Path) -> None:
+    made = traced(path, range(0), "flows = 8", 'transport.cwnd_max = "5 packets"')
+    said = clift_command("why", made, "--set", "link.rtt=2 s", "--at", "5 s").stdout
+    assert said.endswith("\n8 flows: receive window\n"), said
+
+
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     found = why(path, "--without", f"erasures:{why(path)['costliest'][0]['number']}")
     other = found["replay"]

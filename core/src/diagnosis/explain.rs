@@ -150,11 +150,14 @@ impl Diagnosis {
     }
 
     fn at(&self, at: Instant) -> Value {
-        let Moment { from, until, capacity_bits, idle_bits, senders } =
+        let Moment { from, until, capacity_bits, idle_bits, erased_bits, senders } =
             self.moment(at, LOOK.min(Duration::from_nanos(self.ended.as_nanos() / 20)));
         let span = until.saturating_since(from).as_secs_f64();
         let kbps = |bits: u64| (bits as f64 / span.max(1e-9) / 1e3).into();
-        let share = if capacity_bits > 0 { idle_bits as f64 / capacity_bits as f64 } else { 0.0 };
+        let share = |bits: u64| match capacity_bits {
+            0 => 0.0,
+            all => bits as f64 / all as f64,
+        };
         let sender = |(flow, connection, cause, cut): (u32, u32, Cause, Option<usize>)| {
             let mut values = Vec::from(self.which(flow, connection));
             values.extend([
@@ -170,7 +173,8 @@ impl Diagnosis {
             ("until_s", seconds(until)),
             ("capacity_kbps", kbps(capacity_bits)),
             ("idle_kbps", kbps(idle_bits)),
-            ("idle_share", share.into()),
+            ("idle_share", share(idle_bits).into()),
+            ("erased_share", share(erased_bits).into()),
             ("senders", Value::List(senders.into_iter().map(sender).collect())),
         ])
     }

@@ -91,6 +91,8 @@ pub struct Moment {
     pub capacity_bits: u64,
     /// Bits of those that carried nothing.
     pub idle_bits: u64,
+    /// Bits of those that carried something and were erased, as far as the hops know.
+    pub erased_bits: u64,
     /// For each sender that crosses one of the hops: flow, connection or path, what kept it from sending at the
     /// instant, and the cut, by its number among [`Diagnosis::cuts`].
     pub senders: Vec<(u32, u32, Cause, Option<usize>)>,
@@ -143,6 +145,7 @@ impl Diagnosis {
             until: last.at,
             capacity_bits: bits(first.capacity, last.capacity),
             idle_bits: bits(first.idle, last.idle),
+            erased_bits: bits(first.erased, last.erased),
             senders: self.senders_at(at),
         }
     }
@@ -185,7 +188,12 @@ impl Diagnosis {
         first.iter().flat_map(|hop| &hop.points).map(move |&point| {
             others.iter().fold(point, |sum, hop| {
                 let own = hop.at(point.at);
-                Point { capacity: sum.capacity + own.capacity, idle: sum.idle + own.idle, ..sum }
+                Point {
+                    at: sum.at,
+                    capacity: sum.capacity + own.capacity,
+                    idle: sum.idle + own.idle,
+                    erased: sum.erased + own.erased,
+                }
             })
         })
     }

@@ -26,6 +26,7 @@ pub(super) struct Point {
     pub(super) at: Instant,
     pub(super) capacity: f64,
     pub(super) idle: f64,
+    pub(super) erased: f64,
 }
 
 /// Idle capacity of a hop, in bytes.
@@ -114,6 +115,7 @@ impl HopLedger {
             at,
             capacity: usage.slots * slot,
             idle: (usage.slots - usage.used.min(usage.slots)) * slot,
+            erased: usage.erased.min(usage.used) * slot,
         };
         let idle = now.idle - self.last.idle;
         let elapsed = now.at.saturating_since(self.last.at).as_secs_f64();
@@ -229,6 +231,7 @@ impl HopLedger {
             at,
             capacity: between(before.capacity, after.capacity),
             idle: between(before.idle, after.idle),
+            erased: between(before.erased, after.erased),
         }
     }
 

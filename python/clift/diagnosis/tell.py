@@ -60,17 +60,51 @@ def cuts(found: dict[str, Any]) -> str:
     return f"window cuts: {', '.join(told) or 'none'}{more}"
 
 
+# Share of idle capacity below which a link counts as busy, difference of the capacity from its mean
+# that is printed, and flows that are listed.
+_BUSY, _UNUSUAL, _LISTED = 0.005, 0.1, 5
+
+
 def moment(found: dict[str, Any]) -> list[str]:
     """What kept the senders from sending at an instant, and the chain of events before it."""
     at = found["moment"]
-    lines = [
-        f"At {at['at_s']:.3f} s: from {at['from_s']:.3f} to {at['until_s']:.3f} s "
-        f"{100 * at['idle_share']:.0f} % of the capacity was idle."
-    ]
-    for sender in at["senders"]:
+    span = f"At {at['at_s']:.3f} s: from {at['from_s']:.3f} to {at['until_s']:.3f} s"
+    if at["capacity_kbps"] == 0:
+        return [f"{span} the link had no slots."]
+    usual = found["capacity_kbps"]
+    erased = f"{100 * at['erased_share']:.0f} %"
+    more = f", and {erased} was erased" if erased != "0 %" else ""
+    busy = at["idle_share"] < _BUSY
+    what = (
+        "all capacity was used"
+        if busy
+        else f"{100 * at['idle_share']:.0f} % of the capacity was idle"
+    )
+    lines = [f"{span} {what}{more}."]
+    if abs(at["capacity_kbps"] - usual) > _UNUSUAL * usual:
+        lines.append(
+            f"The capacity was {at['capacity_kbps']:.1f} kbit/s then, and {usual:.1f} on average."
+        )
+    if busy:
+        return lines
+    waits = next((part["share"] for part in found["budget"] if part["cause"] == "link"), 0.0)
+    if waits > _BUSY:
+        lines.append(
+            f"The link waits during {100 * waits:.0f} % of the run's capacity; these slots are not "
+            "told apart here."
+        )
+    told = [sender for sender in at["senders"] if sender["cut"] is not None]
+    told = sorted(told, key=lambda sender: -sender["cut"]["cost_kbps"])[:_LISTED]
+    for sender in told:
         lines.append(f"{_who(sender)}: {sender['title']}")
-        if sender["cut"] is not None:
-            lines += [f"  {line}" for line in chain(found, sender["cut"])]
+        lines += [f"  {line}" for line in chain(found, sender["cut"])]
+    alike: dict[str, list[dict[str, Any]]] = {}
+    for sender in at["senders"]:
+        if sender not in told:
+            alike.setdefault(sender["title"], []).append(sender)
+    for title, senders in alike.items():
+        few = [_who(sender) for sender in senders] if len(senders) <= _LISTED else []
+        lines += [f"{name}: {title}" for name in few or [f"{len(senders)} flows"]]
     return lines
 
 
