@@ -363,3 +363,15 @@ def test_explain_names_every_key_and_runs_nothing(scenario: Path) -> None:
         assert f"transport.delayed_ack = {delay}  (default)" in told
     named = clift("run", scenario, "--explain", "--set", "preset=geo-mobile-2014")
     assert "transport.cwnd_max = 1000 packets  (preset geo-mobile-2014)" in named.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "why", "attack"])
+def test_a_run_that_cannot_go_on_names_its_file(command: str, tmp_path: Path) -> None:
+    rows = [f"{n * 12_000_000},1" for n in range(100)]
+    head = ["# clift-trace: 1", "# lldu_bytes: 1500", "# decode_ns: 1", "t_ns,d_ns"]
+    (tmp_path / "t.csv").write_text("\n".join([*head, *rows]) + "\n")
+    path = tmp_path / "t.toml"
+    path.write_text('duration = "5 s"\ntrace.file = "t.csv"\nlink.rtt = "50 ms"\n')
+    ran = clift(command, path)
+    assert ran.returncode == 2
+    assert f"error: {path}: the trace or channel of a link ends at 1." in ran.stderr

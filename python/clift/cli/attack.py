@@ -41,12 +41,12 @@ def attack(
     tenth of the runs place as many erasures at random, for comparison. After Ctrl-C the command
     shows the worst placement so far.
     """
-    from clift.cli.study import stoppable
+    from clift.cli.study import naming, stoppable
     from clift.diagnosis.attack import attack as search
     from clift.diagnosis.replay import first_run
 
     scenario = first_run(Scenario.read(path, changes))
-    with stoppable():
+    with naming(path), stoppable():
         found = search(scenario, budget, runs, progress=not quiet)
     click.echo(json.dumps(found.as_dict(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.is_complete:

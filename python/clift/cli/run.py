@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from clift.cli.options import Share, changing, check_apart, compared, show_as, shown, snap
-from clift.cli.study import StudyOptions, check_output, run_study, stoppable
+from clift.cli.study import StudyOptions, check_output, naming, run_study, stoppable
 from clift.errors import ScenarioError
 from clift.report.network import edges, lines
 from clift.scenario import Scenario
@@ -121,7 +121,8 @@ def run(
         with stoppable():
             _foretell(scenario, wishes.output, wishes.threads, as_json)
     else:
-        run_study(scenario, wishes)
+        with naming(path):
+            run_study(scenario, wishes)
 
 
 def _check_qlog(scenario: Scenario) -> None:

@@ -19,7 +19,13 @@ import click
 from clift._output import written
 from clift._parse import MARGIN
 from clift._words import counted, printable
-from clift.errors import ChangedFileError, CliftError, Interrupted, ScenarioError
+from clift.errors import (
+    ChangedFileError,
+    CliftError,
+    Interrupted,
+    ScenarioError,
+    SimulationError,
+)
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -271,6 +277,15 @@ def _written(folder: Path, files: Iterator[Path], what: str) -> str:
             line = printable(f"wrote {what} into {folder}: {', '.join(names)}")
             click.echo(line, err=True)
     return ""
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the scenario file in the error of a run that cannot go on."""
+    try:
+        yield
+    except SimulationError as error:
+        raise SimulationError(f"{path}: {error}", error.runs) from error
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def why(
     goodput add up to the capacity of the hop with the least capacity, or of the hops that limit the
     paths of a flow.
     """
-    from clift.cli.study import stoppable
+    from clift.cli.study import naming, stoppable
     from clift.diagnosis import tell
     from clift.diagnosis.replay import first_run, replayed
     from clift.simulation import simulate
@@ -77,7 +77,7 @@ def why(
     if (count := len(study.cells())) > 1:
         cell = ", ".join(scenario.labels.values())
         click.echo(f"explained: {cell}, the first of {count} cells; choose by --set", err=True)
-    with stoppable():
+    with naming(path), stoppable():
         run = simulate(scenario)
         ended = run.summary()["duration_s"]
         for option, time in [("--at", at), *(("--from", time) for time, _ in later)]:
