@@ -90,7 +90,7 @@ def test_the_cell_that_is_explained_is_named(path: Path, tmp_path: Path) -> None
         + '[vary]\nscheme = ["HARQ(10/12)", "none"]\n'
     )
     told = clift_command("why", str(several)).stderr
-    assert "explained: HARQ(10/12), the first of 2 cells" in told
+    assert "explained: scheme = HARQ(10/12), the first of 2 cells" in told
     assert clift_command("why", str(several), "--set", "scheme=none").stderr == ""
 
 

@@ -75,7 +75,7 @@ def why(
     study = Scenario.read(path, changes)
     scenario = first_run(study)
     if (count := len(study.cells())) > 1:
-        cell = ", ".join(scenario.labels.values())
+        cell = ", ".join(f"{axis} = {label}" for axis, label in scenario.labels.items())
         click.echo(f"explained: {cell}, the first of {count} cells; choose by --set", err=True)
     with naming(path), stoppable():
         run = simulate(scenario)
