@@ -166,7 +166,11 @@ link = {{ rtt = "40 ms", handover_times = ["{at} s"] }}
 @pytest.mark.parametrize(
     ("text", "changes", "message"),
     [
-        (SKY, {"link.handover_every": "0 s"}, "link.handover_every: 0 ns gives too many handovers"),
+        (
+            SKY,
+            {"link.handover_every": "0 s"},
+            "link.handover_every: gives more than 1000000 handovers; give fewer",
+        ),
         (
             SKY,
             {"link.handover_every": "15 s", "link.handover_times": ["3 s"]},

@@ -6,11 +6,11 @@ use crate::link::clock::{SlotClock, SlotPosition};
 use crate::link::{LinkError, Propagation};
 use crate::scheme::ntn::{Handovers, NtnConfig};
 use crate::scheme::{LinkConfig, LiveConfig};
-use crate::trace::{LinkTrace, Sizes};
+use crate::trace::{Column, LinkTrace, Sizes};
 use crate::transport::{Handover, Timetable};
 use crate::units::{BitRate, Duration, Instant};
 
-/// Limits the effect of a typing error in a period.
+/// Most handovers of a link: limits the effect of a typing error.
 const MOST: u64 = 1_000_000;
 
 /// The timetable of `link` over a run of `duration`, with the delays `behind` it; `None`: it has none.
@@ -28,6 +28,10 @@ pub(super) fn timetable(
     let given = given.or((!usage.handover_times.is_empty()).then_some("handover_times"));
     let ntn = link.medium.get::<NtnConfig>();
     let own = ntn.as_ref().and_then(|ntn| ntn.handovers);
+    if usage.handover_every.is_some() && !usage.handover_times.is_empty() {
+        let cure = "`handover_times` already says when; leave one of them out";
+        return Err(Fault::new("handover_every", cure));
+    }
     if given.is_none() && own.is_none() {
         return Ok(None);
     }
@@ -39,9 +43,14 @@ pub(super) fn timetable(
             return Err(Fault::new(key, cure));
         }
         (_, Some(Handovers { every, .. })) => {
-            (1..).map(|n| Instant::ZERO + every * n).take_while(|&at| at < end).collect()
+            // The list stays in memory: of a link with more of them it has the first.
+            let all = (1..=MOST).map(|n| Instant::ZERO + every * n);
+            all.take_while(|&at| at < end).collect()
         }
-        (_, None) => times(keys, &slots, duration)?,
+        (key, None) => times(keys, &slots, duration).ok_or_else(|| {
+            let cure = format!("gives more than {MOST} handovers; give fewer");
+            Fault::new(key.unwrap_or_default(), cure)
+        })?,
     };
     let until = |number: usize| times.get(number + 1).copied().unwrap_or(end);
     let handover = |(number, &at): (usize, &Instant)| {
@@ -59,27 +68,21 @@ pub(super) fn timetable(
     Ok(Some(Timetable::new(times.iter().enumerate().map(handover).collect())))
 }
 
-/// The times of a run at which the link hands over. A trace that repeats repeats them.
-fn times(keys: &Link, slots: &Option<Slots>, duration: Duration) -> Result<Vec<Instant>, Fault> {
+/// The times of a run at which the link hands over; `None`: too many. A trace that repeats repeats
+/// them.
+fn times(keys: &Link, slots: &Option<Slots>, duration: Duration) -> Option<Vec<Instant>> {
     let usage = &keys.usage;
     let end = duration.as_nanos();
     let (start, first, period) = slots.as_ref().map_or((0, 0, None), Slots::clock);
     let mut found = Vec::new();
     if let Some(every) = usage.handover_every {
-        if !usage.handover_times.is_empty() {
-            let cure = "`handover_times` already says when; leave one of them out";
-            return Err(Fault::new("handover_every", cure));
-        }
         let span = period.map_or(start + end, |period| first + period);
-        if every == Duration::ZERO || span / every.as_nanos() > MOST {
-            let cure = format!("{every} gives too many handovers; give a longer time");
-            return Err(Fault::new("handover_every", cure));
-        }
-        found.extend((0..=span / every.as_nanos()).map(|n| n * every.as_nanos()));
+        let count = span.checked_div(every.as_nanos()).filter(|&count| count < MOST)?;
+        found.extend((0..=count).map(|n| n * every.as_nanos()));
     } else {
         found.extend(usage.handover_times.iter().map(|time| time.as_nanos()));
     }
-    // Time of the trace at which each pass begins; the first pass has also what is before its slots.
+    // The first pass has also what is before the slots.
     let run = |pass: u64, time: u64| {
         let shift = pass * period.unwrap_or(0);
         let first_pass = pass == 0 || time >= first;
@@ -88,19 +91,22 @@ fn times(keys: &Link, slots: &Option<Slots>, duration: Duration) -> Result<Vec<I
         (first_pass && in_pass && at < end).then_some(Instant::from_nanos(at))
     };
     let passes = period.map_or(0, |period| (start + end) / period);
+    if passes.saturating_add(1).saturating_mul(found.len() as u64) > MOST {
+        return None;
+    }
     let times = (0..=passes).flat_map(|pass| found.iter().filter_map(move |&time| run(pass, time)));
     let mut times: Vec<_> = times.collect();
     times.sort_unstable();
     times.dedup();
-    Ok(times)
+    Some(times)
 }
 
 /// The slots of a link that carry data.
 struct Slots {
     clock: SlotClock,
     first: u64,
-    t: crate::trace::Column,
-    d: crate::trace::Column,
+    t: Column,
+    d: Column,
     sizes: Sizes,
     one_way: Duration,
 }
