@@ -47,6 +47,21 @@ fn the_first_round_trip_is_compared_with_ten_segments() {
     assert_eq!(window, (216_620u32 - 1448).next_multiple_of(1 << 10));
 }
 
+/// The first segment sets a timer of 40 ms, which the ACK of the second does not stop.
+#[test]
+fn a_delayed_acks_timer_sends_the_sacks_that_wait() {
+    let mut receiver = receiver(false);
+    for (now, number) in [(0, 0), (0, 1), (39, 3), (39, 4), (39, 5)] {
+        receiver.handle_segment(at(now), &data(number, 0));
+        assert_eq!(ack(&mut receiver, at(now)).is_some(), number > 0);
+    }
+    receiver.handle_segment(at(39), &data(6, 0));
+    assert!(ack(&mut receiver, at(39)).is_none());
+    assert_eq!(receiver.poll_timeout(), Some(at(40)), "before a millisecond is over");
+    receiver.handle_timeout(at(40));
+    assert_eq!(ack(&mut receiver, at(40)), Some((2, vec![(3, 7)], false)));
+}
+
 /// 21 segments fill a gap before another one. They wait for the application, so that their ACK does
 /// not move the window, and it counts as the first of three that leave at once.
 #[test]
