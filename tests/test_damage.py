@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,48 @@ def test_a_file_under_the_name_of_another_is_not_taken(folder: Path) -> None:
     assert list(verify(folder)[1]) == sorted([one, forged])
     assert repeat(folder) == 0
     assert content(folder) == whole
+
+
+def test_a_foreign_file_among_the_runs_is_no_damage(folder: Path, caplog) -> None:
+    one = sorted(folder.glob("store/runs/*"))[0]
+    study, _, rest = one.name.partition(".")
+    copies = [
+        one.with_name(name)
+        for name in ("zz.parquet", f"{one.stem} (conflicted copy).parquet", f"{study[::-1]}.{rest}")
+    ]
+    count = verify(folder)[0]
+    for copy in copies:
+        copy.write_bytes(one.read_bytes())
+    assert verify(folder) == (count, {})
+    for copy in copies:
+        assert f"{copy}: not a file of this study" in caplog.text
+    assert repeat(folder) == 0
+    assert all(copy.exists() for copy in copies)
+
+
+def test_a_folder_that_cannot_be_written_is_verified(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = os.open
+
+    def read_only(path, flags, *more, **options):
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise PermissionError(13, "Permission denied", str(path))
+        return usual(path, flags, *more, **options)
+
+    monkeypatch.setattr(os, "open", read_only)
+    study = str(folder.parent / "study.toml")
+    lock = folder / "store" / "lock"
+    for there in (True, False):
+        lock.unlink() if not there else None
+        assert run(["results", str(folder), "--verify"]) == 0
+        assert run(["run", study, "-o", str(folder), "--dry-run"]) == 0
+        assert lock.exists() == there
+    monkeypatch.undo()
+    shutil.rmtree(folder / "store" / "runs")
+    assert verify(folder)[1] == {folder / "store" / "runs": "lacks 6 finished runs"}
+    assert repeat(folder) == 0
+    assert verify(folder)[1] == {}
 
 
 @pytest.mark.parametrize(

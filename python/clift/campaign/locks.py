@@ -26,6 +26,9 @@ _BUSY = {errno.EAGAIN, errno.EACCES}
 class Locks:
     """Locks on ranges of a file, shared or alone.
 
+    Args:
+        path: The file, which is made if it is missing; None for who only reads, and takes none.
+
     Example:
         >>> import pathlib, tempfile
         >>> folder = tempfile.TemporaryDirectory()
@@ -36,7 +39,10 @@ class Locks:
         >>> folder.cleanup()
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        self._handle = -1
+        if path is None:
+            return
         # A symbolic link could name any file of the user.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._handle = os.open(path, flags, 0o666)

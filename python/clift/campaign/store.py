@@ -80,6 +80,8 @@ class Store:
         with self._guard:
             try:
                 names = {path.name for path in self._runs.iterdir()}
+            except FileNotFoundError:
+                names = set()
             except OSError as error:
                 raise ScenarioError(f"{self._runs}: {said(error)}; {_CURE}") from None
             if self._names - names:  # somebody has removed files: begin again
@@ -299,7 +301,7 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
 
 
 def read_store(folder: Path) -> Store | None:
-    """The runs of the study that a folder holds, to read; None if it holds none.
+    """The runs of the study that a folder holds; None if it holds none. Nothing is written.
 
     Raises:
         ScenarioError: If the folder is damaged.
@@ -307,7 +309,7 @@ def read_store(folder: Path) -> Store | None:
     study = _study(folder / FOLDER)
     if study is None:
         return None
-    store = Store(folder, study["cells"], Locks(folder / FOLDER / "lock"))
+    store = Store(folder, study["cells"], Locks(None))
     store.list()
     return store
 
@@ -328,7 +330,13 @@ def verify(folder: Path) -> tuple[int, dict[Path, str]]:
         check: Callable[[Path], object] = parts.whole
     else:
         check = partial(parts.read, study=study["study"], keys=study["cells"])
-    names = sorted(path.name for path in (inner / _RUNS).glob(f"*{parts.SUFFIX}"))
+    names = []
+    for path in sorted((inner / _RUNS).glob(f"*{parts.SUFFIX}")):
+        whose = path.name.partition(".")[0] if study is None else study["study"]
+        if parts.spans_of(path.name, whose) is None:
+            _LOG.warning("%s: not a file of this study; its content does not count", path)
+        else:
+            names.append(path.name)
     found |= _damaged(inner / _RUNS, names, check)
     return len(names) + (inner / _STUDY).exists(), found
 
