@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import clift as clift_command
 from matplotlib.figure import Figure
 
 import clift
 from clift.cli.main import run
 from clift.design.record import _svg
-from command import clift as clift_command
 
 SCENARIO = """
 duration = "1 s"

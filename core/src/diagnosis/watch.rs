@@ -424,7 +424,7 @@ impl Observer for Watch<'_> {
             heard: advanced || duplicates || blame == Blame::Cause(Cause::Application),
             blame,
             extras: known.ledger.extras(),
-            timeout: waited.then(|| (cut, rate)),
+            timeout: waited.then_some((cut, rate)),
         };
         for (hop, delay) in self.senders[sender].delays.iter().enumerate() {
             if let Some(delay) = *delay {

@@ -72,16 +72,9 @@ def live(
         raise click.exceptions.Exit(2 if lines else 0)
     if path is None:
         raise click.UsageError("Missing argument 'PATH'.")
-    scenario = Scenario.read(path, changes)
-    if len(cells := scenario.cells()) != 1:
-        axes = ", ".join(cells[0].labels)
-        raise ScenarioError(
-            f"{path}: has {len(cells)} cells, but a live run takes one; choose by --set: {axes}"
-        )
-    if (count := len(cells[0].replications())) > 1:
-        raise ScenarioError(f"{path}: asks for {count} runs, but a live run is one; --set runs=1")
     if not late >= 0:
         raise click.UsageError("--late: give 0 or more milliseconds")
+    cell = _only(path, changes)
     check_apart([path], log, capture, report)
     if os.geteuid() == 0 and (user := os.environ.get("SUDO_USER")):
         click.echo(
@@ -90,7 +83,7 @@ def live(
             err=True,
         )
     served = None if serve is None else shlex.split(serve)
-    run = run_live(cells[0], command, served, congestion, log, capture, snap)
+    run = run_live(cell, command, served, congestion, log, capture, snap)
     click.echo(_told(run), err=True)
     for fault in run.faults(late):
         click.echo(f"this run is not valid: {fault}", err=True)
@@ -102,6 +95,19 @@ def live(
         found = vars(run) | {"counts": not run.faults(late)}
         report.write_text(json.dumps(found, indent=2) + "\n")
     raise click.exceptions.Exit(run.code)
+
+
+def _only(path: Path, changes: dict[str, str]) -> Scenario:
+    """The only cell of the file, of one run."""
+    cells = Scenario.read(path, changes).cells()
+    if len(cells) != 1:
+        axes = ", ".join(cells[0].labels)
+        raise ScenarioError(
+            f"{path}: has {len(cells)} cells, but a live run takes one; choose by --set: {axes}"
+        )
+    if (count := len(cells[0].replications())) > 1:
+        raise ScenarioError(f"{path}: asks for {count} runs, but a live run is one; --set runs=1")
+    return cells[0]
 
 
 def _told(run: LiveRun) -> str:

@@ -127,7 +127,7 @@ def _check_given(arguments: Sequence[str]) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Let a closed stdout or stderr take what is written, unseen: no file of a study gets its number."""
+    """Let a closed stdout or stderr take what is said, unseen, so that no file gets its number."""
     for number, name in ((1, "stdout"), (2, "stderr")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
