@@ -227,3 +227,9 @@ def test_slots_that_differ_in_size_never_carry_more_than_themselves() -> None:
     run_ = clift.simulate(link, duration_s=39)
     [summary] = run_.summary()["links"]
     assert 0.9 < summary["mean_coding_ratio"] <= 1
+
+
+def test_an_offset_of_clocks_needs_a_measured_delay(log: Path, tmp_path: Path, capsys) -> None:
+    given = ["--time", "time:s", "--rate", "rate:Mbit/s", "--delay", "20 ms"]
+    words = ["trace", "import", log, *given, "--clock-offset", "5 ms", "-o", tmp_path / "x.parquet"]
+    assert "no clock measured the delay" in refused(capsys, *words)
