@@ -63,6 +63,8 @@ handover_every = "3 s"
 interruption = "200 ms"
 [transport]
 congestion = "hears"
+# Without losses: a control hears nothing while lost segments are repaired.
+cwnd_max = "40 packets"
 """
 
 
