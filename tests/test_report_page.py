@@ -74,7 +74,7 @@ def refused(words: list[object], capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     assert run([str(word) for word in words]) == 2
     out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
+    assert (out, err.count("\n")) == ("", 1), err[:2000]
     return err
 
 
