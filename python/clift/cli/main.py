@@ -109,6 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _starting.stop):
         signal.signal(signal.SIGINT, _press)
     code = run(sys.argv[1:] if arguments is None else arguments)
+    # Its stream may be closed when the next command of this process has a note.
+    logging.getLogger("clift").removeHandler(notes)
     if code == INTERRUPTED:
         # A normal exit would wait for threads that still compute.
         with suppress(OSError):
