@@ -45,7 +45,7 @@ def test_the_guide_shows_what_its_commands_print(
     (scenario,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
     Path("geo.toml").write_text(scenario)
     blocks = re.findall(r"```console\n\$ clift (.*?)\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for command, shown in blocks:
         printed = clift_command(*shlex.split(command)).stdout
         assert max(map(len, printed.splitlines())) <= 100
@@ -239,9 +239,28 @@ def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     assert [one["burst"] for one in removed] == [one.number for one in behind(there, cut)]
     again = replay(scenario, Edits(behind(there, cut)))
     assert again.goodput_kbps == other["goodput_kbps"]
-    said = clift_command("why", path, "--without", "burst:0", "--rank", "3").stdout
+    said = clift_command("why", path, "--without", "burst:0", "--rank", "1", "--draws", "2").stdout
     assert "Without burst:0" in said
-    assert "gain without it" in said
+    assert "gain in this run   mean of 2 other draws" in said
+
+
+def test_bursts_are_ranked_by_the_mean_over_other_draws(path: Path) -> None:
+    rows = why(path, "--rank", "2", "--draws", "4")["bursts"]
+    scenario = clift.Scenario.read(path)
+    there = bursts(scenario)
+    for row in rows:
+        burst = there[row["burst"]]
+        assert row["gain"] == (
+            replay(scenario, Edits([burst])).goodput_kbps - clift.simulate(scenario).goodput_kbps
+        )
+        found = effect(scenario, Edits([burst]), burst.at_s, 4)
+        assert found is not None
+        assert row["effect_kbps"] == found.as_dict()
+    means = [row["effect_kbps"]["mean"] for row in rows]
+    assert means == sorted(means, reverse=True)
+    alone = why(path, "--rank", "2", "--draws", "0")["bursts"]
+    assert all("effect_kbps" not in row for row in alone)
+    assert alone[0]["gain"] >= alone[1]["gain"]
 
 
 def test_an_effect_is_a_mean_over_other_losses_after_the_event(path: Path, tmp_path: Path) -> None:

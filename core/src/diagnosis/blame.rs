@@ -269,8 +269,9 @@ impl Ledger {
     ///
     /// A cut shrinks the gaps of earlier cuts as it shrinks the window. A larger window also meets more
     /// losses: their number grows with the packets sent, so in the mean each cut stands for more than
-    /// itself, by the same relative difference. A full queue ends the gaps: the larger window would have
-    /// filled it earlier, and both windows begin again from its limit.
+    /// itself, by the gap relative to the window, and these further cuts shrink both. A full queue ends
+    /// the gaps: the larger window would have filled it earlier, and both windows begin again from its
+    /// limit.
     pub(super) fn cut(
         &mut self,
         cut: usize,
@@ -281,8 +282,11 @@ impl Ledger {
         until: u64,
     ) {
         let left = if before > 0.0 { (after / before).clamp(0.0, 1.0) } else { 1.0 };
-        let kept = if is_queue_full { 0.0 } else { left * libm::exp(left - 1.0) };
-        self.gaps.iter_mut().for_each(|gap| gap.packets *= kept);
+        for gap in &mut self.gaps {
+            let further = 1.0 + gap.packets / before.max(1.0);
+            gap.packets *=
+                if is_queue_full { 0.0 } else { left * libm::exp((left - 1.0) * further) };
+        }
         self.gaps.retain(|gap| gap.packets > LEAST_GAP);
         self.gaps.push(Gap { cut, before, packets: (1.0 - left) * before });
         self.open.push(Open { cut, at, before, until });

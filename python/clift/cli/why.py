@@ -37,7 +37,7 @@ from clift.scenario import Scenario
     "--rank",
     type=click.IntRange(1, 100),
     metavar="N",
-    help="Rank N bursts of erasures by the goodput that the run gains without each.",
+    help="Rank N bursts of erasures by the goodput that is gained without each.",
 )
 @click.option(
     "--draws",
@@ -45,7 +45,7 @@ from clift.scenario import Scenario
     default=20,
     show_default=True,
     metavar="N",
-    help="Average what --without and --from gain over N other draws of the channel.",
+    help="Average what --without, --from and --rank gain over N other draws of the channel.",
 )
 @changing
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
@@ -92,7 +92,7 @@ def why(
             others = [(at / 1e9, *_changed(path, changes, text)) for at, text in later]
             edits, found["replay"] = replayed(scenario, found, without, others, draws)
         if rank is not None:
-            found["bursts"] = tell.ranked(scenario, run, found, rank)
+            found["bursts"] = tell.ranked(scenario, run, found, rank, draws)
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:

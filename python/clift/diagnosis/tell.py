@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from clift._words import counted
-from clift.diagnosis.replay import Burst, Edits, behind, bursts, each, replay
+from clift.diagnosis.replay import Burst, Edits, behind, bursts, effect, replay
 from clift.scenario import Scenario
 from clift.simulation import Run
 
@@ -183,16 +183,25 @@ def _place(burst: dict[str, Any]) -> str:
 
 
 def _ranking(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [f"{'burst':>8}{'at':>12}{'slots':>8}{'gain without it':>18}"]
+    unit = rows[0]["unit"] if rows else "kbit/s"
+    runs = max((row["effect_kbps"]["runs"] for row in rows if "effect_kbps" in row), default=0)
+    title = f"{'burst':>8}{'at':>12}{'slots':>8}{'gain in this run':>20}"
+    lines = [title + (f"   mean of {runs} other draws (95 % interval)" if runs else "")]
     for row in rows:
-        lines.append(
-            f"{row['burst']:>8}{row['at_s']:>10.3f} s{row['slots']:>8}{row['gain']:>11.2f} "
-            f"{row['unit']}"
-        )
+        gain = f"{row['gain']:+.2f} {unit}"
+        line = f"{row['burst']:>8}{row['at_s']:>10.3f} s{row['slots']:>8}{gain:>20}"
+        if "effect_kbps" in row:
+            found = row["effect_kbps"]
+            line += f"   {found['mean']:+.2f} kbit/s"
+            if found["low"] is not None:
+                line += f" ({found['low']:+.1f} to {found['high']:+.1f})"
+        lines.append(line)
     return lines
 
 
-def ranked(scenario: Scenario, run: Run, found: dict[str, Any], count: int) -> list[dict[str, Any]]:
+def ranked(
+    scenario: Scenario, run: Run, found: dict[str, Any], count: int, draws: int = 0
+) -> list[dict[str, Any]]:
     """The bursts whose removal gains most, of the candidates that are tried.
 
     Candidates are the bursts that hit the packets of the costliest cuts, and the longest bursts;
@@ -203,10 +212,13 @@ def ranked(scenario: Scenario, run: Run, found: dict[str, Any], count: int) -> l
         run: Its run.
         found: What `Run.why` returns.
         count: How many to return.
+        draws: Other draws of the channel over which each gain in goodput is averaged.
 
     Returns:
-        The most gainful first: `burst`, `at_s`, `slots`, `gain` and its `unit` (kbit/s of goodput,
-        or s of completion time if every flow ends).
+        The most gainful first: `burst`, `at_s`, `slots`, `gain` of this run and its `unit` (kbit/s
+        of goodput, or s of completion time if every flow ends), and with `draws`, if the channel is
+        drawn and the flows do not end, the gain over these draws as `effect_kbps`, whose mean
+        decides.
     """
     there = bursts(scenario)
     tried: dict[int, Burst] = {}
@@ -216,17 +228,20 @@ def ranked(scenario: Scenario, run: Run, found: dict[str, Any], count: int) -> l
         if len(tried) >= 4 * count:
             break
         tried[burst.number] = burst
-    candidates = list(tried.values())
 
-    def gain(edits: Edits) -> tuple[float, str]:
+    def row(burst: Burst) -> dict[str, Any]:
+        edits = Edits([burst])
         again = replay(scenario, edits)
+        gain, unit, average = again.goodput_kbps - run.goodput_kbps, "kbit/s", None
         if run.completion_s is not None and again.completion_s is not None:
-            return run.completion_s - again.completion_s, "s"
-        return again.goodput_kbps - run.goodput_kbps, "kbit/s"
+            gain, unit = run.completion_s - again.completion_s, "s"
+        elif draws:
+            average = effect(scenario, edits, burst.at_s, draws)
+        place = {"burst": burst.number, "at_s": burst.at_s, "slots": burst.slots}
+        told: dict[str, Any] = place | {"gain": gain, "unit": unit}
+        return told if average is None else told | {"effect_kbps": average.as_dict()}
 
-    gains = each([Edits([burst]) for burst in candidates], gain)
-    rows = [
-        {"burst": b.number, "at_s": b.at_s, "slots": b.slots, "gain": gain, "unit": unit}
-        for b, (gain, unit) in zip(candidates, gains, strict=True)
-    ]
-    return sorted(rows, key=lambda row: -row["gain"])[:count]
+    def worth(row: dict[str, Any]) -> float:
+        return float(row["effect_kbps"]["mean"] if "effect_kbps" in row else row["gain"])
+
+    return sorted(map(row, tried.values()), key=worth, reverse=True)[:count]
