@@ -86,6 +86,8 @@ KEPT = {
     "fifth-fine": Kept("unseen-hz1000.csv", "fifth", "7.2-hz1000"),
     "sixth": Kept("unseen.csv", "sixth", "7.2"),
     "sixth-fine": Kept("unseen-hz1000.csv", "sixth", "7.2-hz1000"),
+    "seventh": Kept("unseen.csv", "seventh", "7.2"),
+    "seventh-fine": Kept("unseen-hz1000.csv", "seventh", "7.2-hz1000"),
     "bbr-files": Kept("bbr_files.csv", "bbr-files", "7.2"),
 }
 """Measurements by name."""

@@ -39,6 +39,7 @@ DRAWS = {
     "fourth": (("newreno", "cubic", "bbr"), range(81, 101)),
     "fifth": (("newreno", "cubic", "bbr"), range(101, 121)),
     "sixth": (("newreno", "cubic", "bbr"), range(121, 141)),
+    "seventh": (("newreno", "cubic", "bbr"), range(141, 161)),
 }
 # A host's first packet, after the link's time zero.
 START = '[[flow]]\nstart = "512 ns"\n'
