@@ -14,16 +14,6 @@ const FIRST_LIMIT: u64 = 81_920;
 const LAST_LIMIT: u64 = 20_971_520;
 /// Segments of an initial window, which arrive in the first round trip.
 const FIRST_ROUND: u64 = 10;
-/// Bytes that `tun_build_skb` puts in front of a packet, and the unit of memory to which it rounds up.
-const HEADROOM: u64 = 66;
-const LINE: u64 = 128;
-/// Bytes of memory that describe a packet: `skb_shared_info` and `sk_buff`.
-const DESCRIPTION: u64 = 640;
-
-/// Memory of a packet in bytes (`truesize`).
-fn memory_of(packet: u64) -> u64 {
-    (HEADROOM + packet).next_multiple_of(LINE) + DESCRIPTION
-}
 
 /// The shift of announced windows: the largest buffer, for windows of at most `most` bytes, fits into
 /// 16 bits (`tcp_select_initial_window`).
@@ -42,11 +32,8 @@ pub(crate) fn first_window(segment: u32) -> u32 {
 /// The window that the buffer allows, in bytes, and its limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveBuffer {
-    /// Payload of a full segment, and bytes of a segment beside its payload.
+    /// Payload of a full segment.
     segment: u64,
-    headers: u64,
-    /// Payload of a full segment per memory of its packet, in 256ths (`scaling_ratio`).
-    ratio: u64,
     window: u64,
     limit: u64,
     /// Maximum number of bytes that the application read in a round trip.
@@ -62,14 +49,12 @@ pub(super) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// A buffer for segments that carry `segment` bytes beside `headers`, and for windows of at most `most`
+    /// A buffer for segments that carry `segment` bytes beside options, and for windows of at most `most`
     /// bytes.
-    pub(super) fn new(segment: u32, headers: u32, most: u32) -> Self {
-        let (segment, headers) = (u64::from(segment.max(1)), u64::from(headers));
+    pub(super) fn new(segment: u32, most: u32) -> Self {
+        let segment = u64::from(segment.max(1));
         Self {
             segment,
-            headers,
-            ratio: (segment << 8) / memory_of(segment + headers),
             window: INITIAL.saturating_sub(segment).max(segment),
             limit: FIRST_LIMIT,
             taken: FIRST_ROUND * segment,
@@ -119,12 +104,6 @@ impl ReceiveBuffer {
         let rtt = millis(now).saturating_sub(millis(echo)).max(1) * 1_000_000;
         let shorter = self.rtt8 == 0 || rtt * 8 < self.rtt8;
         self.rtt8 = if shorter { rtt * 8 } else { self.rtt8 - self.rtt8 / 8 + rtt };
-    }
-
-    /// Room that the packet of `payload` bytes takes (`tcp_win_from_space`).
-    #[inline]
-    pub(super) fn room_of(&self, payload: u64) -> u64 {
-        (memory_of(payload + self.headers) * self.ratio) >> 8
     }
 
     /// Handles a new segment, with which `used` bytes wait for the application or behind a gap.
@@ -183,7 +162,7 @@ mod tests {
     /// the application has read more than ten segments in a round trip.
     #[test]
     fn the_window_of_a_new_connection_grows_in_six_steps() {
-        let mut buffer = ReceiveBuffer::new(1448, 52, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         assert_eq!((0..20).filter(|_| buffer.grows(1448)).count(), 6);
         buffer.on_taken(at(50), 14_480, 14_480, 0);
         assert!(!buffer.grows(1448), "the round-trip time is unknown");
@@ -204,7 +183,7 @@ mod tests {
     /// remaining room.
     #[test]
     fn the_window_is_the_free_room_of_the_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, 52, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         assert_eq!((buffer.window, first_window(1448)), (64_088, 65_160));
         assert_eq!(buffer.window(0, 0), 63 << 10, "told in kB");
         buffer.grows(1448);
@@ -212,13 +191,6 @@ mod tests {
         assert_eq!(buffer.window(FIRST_LIMIT - 3000, 0), 2 << 10, "little room is not rounded up");
         assert_eq!(buffer.window(FIRST_LIMIT - 3000, 5000), 5 << 10, "a window never moves back");
         assert_eq!(first_window(100_000), 100_000, "a segment always fits");
-    }
-
-    /// As in Linux 7.2.13 behind a tun device: 2304 and 1280 bytes of memory, five eighths of which count.
-    #[test]
-    fn a_short_packet_takes_more_room_than_its_payload() {
-        let buffer = ReceiveBuffer::new(1448, 52, u32::MAX);
-        assert_eq!([1448, 560, 464].map(|payload| buffer.room_of(payload)), [1440, 880, 800]);
     }
 
     /// As in Linux 7.2.13 with `tcp_rmem` of 16,402,912 and of 33,554,432 bytes.
@@ -230,7 +202,7 @@ mod tests {
     /// 20 segments are read at once behind a gap: 1 less the 19 that wait for it ends the round trip.
     #[test]
     fn data_behind_a_gap_do_not_count_in_the_round_trip_that_fills_it() {
-        let mut buffer = ReceiveBuffer::new(1448, 52, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         buffer.on_echo(at(100), at(1));
         buffer.on_taken(at(100), 1448, 20 * 1448, 0);
         assert_eq!((buffer.limit, buffer.round), (FIRST_LIMIT, (1448, at(100))));
@@ -238,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_steady_rate_does_not_grow_the_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, 52, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
         buffer.on_echo(at(100), at(1));
         let mut grown = 0;
         for round in 0..1000 {

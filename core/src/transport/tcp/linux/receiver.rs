@@ -81,7 +81,7 @@ impl LinuxReceiver {
                 Ticks::new(config.options().timer_ticks),
             ),
             compression: Compression::new(config.options().sack_compression),
-            buffer: ReceiveBuffer::new(config.mss().0, config.headers(), config.announced_window()),
+            buffer: ReceiveBuffer::new(config.mss().0, config.announced_window()),
             mss: config.mss().0,
             ack_size: config.headers(),
             syn_size: config.syn_size(),
@@ -200,10 +200,7 @@ impl LinuxReceiver {
             Some(_) if next == before => {
                 self.arrivals.held_bytes().saturating_sub(segment.len.into())
             }
-            Some(_) => {
-                let (held, len) = (self.arrivals.held_bytes(), u64::from(segment.len));
-                (next - before + held).saturating_sub(len) + self.buffer.room_of(len)
-            }
+            Some(_) => next - before + self.arrivals.held_bytes(),
             None => ahead.max(self.mss.into()),
         };
         // Without SACK the window grows in order only: an ACK with another window is no duplicate

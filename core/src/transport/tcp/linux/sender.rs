@@ -520,8 +520,7 @@ impl LinuxSender {
         self.write(now, now, start, len, 0, segment);
         let alone = !ends_burst && self.burst.left == 0;
         let pushed = self.defers.as_mut().is_some_and(|it| alone && it.ends_with_push(start));
-        let is_last = self.supply.beyond(start + u64::from(len)) == 0 && !self.more;
-        segment.push = ends_burst || pushed || is_last;
+        segment.push = ends_burst || pushed || (self.next_new().is_none() && !self.more);
         let probes = self.may_probe() && !self.recovery.probe().is_due();
         self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::transport::tcp::congestion::CongestionAlgorithm;
-use crate::units::{Duration, Size};
+use crate::units::Duration;
 
 const MSS: u64 = 1448;
 
@@ -358,21 +358,6 @@ fn the_window_of_a_syn_ack_has_no_scale() {
     assert_eq!(receiver.poll_transmit(at(0)).unwrap().window, 65_160);
     receiver.handle_segment(at(1), &data(0, 0));
     assert_eq!(receiver.poll_transmit(at(1)).unwrap().window, 66 << 10);
-}
-
-/// 47 full segments, and 464 bytes at the edge of the window, as Linux 7.2.13 announces over 318 ms: the
-/// last one takes 800 bytes of the first 81,920.
-#[test]
-fn a_short_segment_takes_its_memory_of_the_window() {
-    let mut config = TcpConfig::linux(CongestionAlgorithm::HYBLA);
-    config.receive_window = Some(Size(10_251_820));
-    let mut receiver = LinuxReceiver::new(&config);
-    let mut last = |number, len, push| {
-        receiver.handle_segment(at(number), &Segment { len, push, ..data(number, 0) });
-        std::iter::from_fn(|| receiver.poll_transmit(at(number))).last().map(|ack| ack.window)
-    };
-    let full = (0..47).filter_map(|number| last(number, MSS as u32, false)).last();
-    assert_eq!((full, last(47, 464, true)), (Some(315 << 8), Some(317 << 8)));
 }
 
 /// Segment 0 is late: the immediate ACKs for the segments beyond it start the ACK delay timer, so

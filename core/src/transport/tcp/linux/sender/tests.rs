@@ -183,21 +183,6 @@ fn a_part_of_a_segment_leaves_at_the_edge_of_the_window() {
     assert!(lengths(500, 48 * MSS + 760, 49 * MSS).is_empty());
 }
 
-/// The data go on behind the edge of the window: a full segment there carries no PSH, unless it ends a
-/// group.
-#[test]
-fn the_edge_of_the_window_carries_no_push() {
-    let mut sender = at_the_edge(|_| {});
-    let mut pushed = |now, ack, edge: u64| {
-        let (ts_ecr, window) = (ms(now - 100), (edge - ack) as u32);
-        sender.handle_segment(ms(now), &Segment { ack, ts_ecr, window, ..Segment::default() });
-        let segments = std::iter::from_fn(|| sender.poll_transmit(ms(now)));
-        segments.map(|segment| segment.push).collect::<Vec<_>>()
-    };
-    assert_eq!(pushed(300, 2 * MSS, 47 * MSS + 660), [false]);
-    assert_eq!(pushed(400, 47 * MSS + 560, 48 * MSS + 760), [false, true]);
-}
-
 /// A packet holds the rest of a buffer and the next one, 22 segments after the first 67. Its short last
 /// segment leaves, but not at the edge of the window while another part is unacknowledged.
 #[test]
