@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 
 import clift
-from clift.advise.answer import _against, _mean_beside
+from clift.advise.answer import _against, _mean_beside, answered
 from clift.advise.link import described
+from clift.advise.study import TRANSPORTS
 from clift.advise.variants import _verdict
 from clift.campaign.saved import verify
 from clift.campaign.statistics import LEVEL, difference, estimate
@@ -246,6 +248,9 @@ def test_the_report_begins_with_the_answer_and_the_trace(
     main = page[page.index("<main>") :]
     assert main.startswith(f'<main><p class="conclusion">{data["answer"]}</p><figure><img')
     assert data["log"]["sha256"] in page
+    # There is one answer.
+    assert "is best" not in page
+    assert main.count("Take ") == 1
     assert "http" not in page.replace("http-equiv", "")
     request.getfixturevalue("undrawn")
     assert verify(folder)[1] == {}
@@ -371,6 +376,11 @@ def test_runs_of_few_round_trips_are_reported(
     told = clift.advise(log, rtt="300 ms", **few)
     assert told.link.window_s == 1.0
     assert "it shows the start of a transfer" in told.setting["length"]
+    # A slot takes 20 ms: nothing arrives so soon, though the link is never down.
+    assert "2 of 2 pairs, each 1 s long." in told.answer
+    clift.channel.bernoulli(slots=30_000, slot_ns=2_000_000, p=0.01, seed=1).write(log)
+    told = clift.advise(log, rtt="100 ms", **few)
+    assert "The runs show only the start of a transfer" in told.answer
 
 
 def test_claims_on_other_conditions_are_true_with_95_percent() -> None:
@@ -392,6 +402,12 @@ def test_claims_on_other_conditions_are_true_with_95_percent() -> None:
     assert sum(not text.startswith(("still", "can't")) for text in equal) < 12
     better = [told(1.1, 0.2) for _ in range(500)]
     assert sum(text.startswith("still") for text in better) < 5
+    # The pair that leaves it open is named, not one that is the same in every run.
+    first = {run: -1000.0 + run for run in range(6)}
+    open_ = {run: value * (0.9 + 0.2 * (run % 2)) + 5 for run, value in first.items()}
+    gaps = [difference(one, first, None, level) for one in (first, open_, first)]
+    text = _verdict(gaps, pairs, goal, 0.05, level, is_taken=True)
+    assert text.startswith("can't be told, HARQ(10/12) (")
     # Clear differences are found.
     assert told(1.5, 0.02).startswith("ARQ (+")
     assert told(0.5, 0.001) == "still none"
@@ -405,6 +421,46 @@ def test_the_answer_says_why_a_difference_has_no_interval() -> None:
             race.add(one, number, 1000.0 + one * (-200.0 if number in (7, 23) else 1.0))
     rows = _ranked(race)
     assert _against(race, rows[1], rows[0]) == "-1.2%, few of 30 runs decide it"
+
+
+def test_a_pair_dropped_as_a_copy_is_not_called_equal(tmp_path: Path) -> None:
+    """Its few runs met no loss, so that they do not show what its repairs do."""
+    keys: dict[str, Any] = PAIRS | {"rtt": "50 ms", "transports": list(TRANSPORTS[:2])}
+    found = clift.advise(log(tmp_path / "clean.parquet", 0), **keys)
+    arq = next(one for one in found.alternatives if one.pair.startswith("ARQ"))
+    none = found.alternatives[0]
+    assert arq.runs < none.runs
+    _, transport = arq.pair.split(", ")
+    expected = f"{arq.pair} had the same goodput as none, {transport} in all its {arq.runs} runs."
+    assert expected in found.answer
+    assert not re.search(r"Equal within 5%:[^.]*ARQ", found.answer)
+
+
+def test_a_rival_that_equals_only_the_pair_taken_is_named_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is 4 % above the pair taken, and the rival as much below it."""
+    found = clift.advise(
+        log(tmp_path / "clean.parquet", 0),
+        **(PAIRS | {"rtt": "50 ms", "transports": list(TRANSPORTS[:3]), "schemes": ["none"]}),
+    ).found
+    assert found is not None
+    contest = found.contests[0]
+    means = {0: 1000.0, 1: 960.0, 2: 925.0}
+    race = Race(count=3, budget=90, most=30, tolerance=0.05)
+    for number in range(30):
+        for one, mean in means.items():
+            race.add(one, number, -mean - (number + one) % 3)
+    race.last = [0, 1, 2]
+    delays = {0: 300.0, 1: 100.0, 2: 100.0}
+    runs = {
+        (one, number, 0): {IN_ORDER_DELAY: delays[one]} for one in means for number in range(30)
+    }
+    monkeypatch.setattr(found, "contests", [replace(contest, race=race, runs=runs)])
+    answer = answered(found, described(clift.channel.bernoulli(slots=900, p=0.1, seed=1)))[2]
+    names = [one.label for one in found.candidates]
+    assert answer.startswith(f"Take {names[1]}")
+    assert f"equal to {names[1]} but not surely to {names[0]}." in answer
 
 
 def test_of_equal_pairs_the_one_with_the_lower_delay_is_taken(tmp_path: Path) -> None:

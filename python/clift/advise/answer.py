@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field
+from itertools import compress
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -129,6 +130,11 @@ class Advice:
         return rows
 
     @property
+    def changes_title(self) -> str:
+        """The heading of `changes`, with what their differences are to."""
+        return f"What would change the answer (differences are to {self.alternatives[0].pair})"
+
+    @property
     def said(self) -> list[tuple[str, str]]:
         """Kind and text of each note."""
         kinds = {"understood": "understood", "assumed": "assumed", "warnings": "warning"}
@@ -160,29 +166,40 @@ class Advice:
             )
         if self.changes:
             lines = [f"  {what}: {pair}" for what, pair in self.changes.items()]
-            parts.append("\n".join(["What would change the answer", *lines]))
+            parts.append("\n".join([self.changes_title, *lines]))
         parts.append(fill(self.answer, WIDTH, break_on_hyphens=False))
         return "\n\n".join(parts)
 
 
-def equals(found: Design) -> list[Ranked]:
+_START = " The runs show only the start of a transfer; another pair may suit a longer one."
+
+
+def _equals(found: Design) -> list[Ranked]:
     """The first of the ranking and all pairs that are surely equal to it."""
     first, *others = found.ranking()
+    same = (
+        one.standing == EQUAL or (one.standing != TWIN and _is_copy(found, one, first))
+        for one in others
+    )
+    return [first, *compress(others, same)]
+
+
+def _is_copy(found: Design, one: Ranked, of: Ranked) -> bool:
+    """Whether a pair had the result of another in every run that both have."""
     values = found.contests[0].race.values
-    same = [first]
-    for one in others:
-        both = zip(values[one.candidate], values[first.candidate], strict=False)
-        if one.standing == EQUAL or all(a == b for a, b in both):
-            same.append(one)
-    return same
+    both = zip(values[one.candidate], values[of.candidate], strict=False)
+    return all(a == b for a, b in both)
 
 
-def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
+def answered(
+    found: Design, link: Link, *, is_start: bool = False
+) -> tuple[Ranked, str | None, str]:
     """The answer.
 
     Args:
         found: The search.
         link: The link of the log.
+        is_start: Whether the runs show only the start of a transfer.
 
     Returns:
         The pair to take or the first of the ranking; its name, or None if the log cannot tell; and
@@ -193,33 +210,59 @@ def answered(found: Design, link: Link) -> tuple[Ranked, str | None, str]:
     so_far = "" if found.is_complete else f"After {found.done} of {found.budget} runs: "
     idle = [one for one in ranking if not any(race.values[one.candidate])]
     if idle:
-        text = (
-            f"Can't be told from this log: nothing arrives in any run of {len(idle)} of "
-            f"{len(ranking)} pairs. The link is down for most of the log ({link.outages} outages, "
-            f"together {link.outage_s:.0f} s)."
-        )
-        return first, None, so_far + text
-    same = equals(found)
-    others = [one for one in ranking[1:] if one not in same and one.standing != TWIN]
+        return first, None, so_far + _nothing(len(idle), len(ranking), link)
+    start = _START if is_start else ""
+    same = _equals(found)
+    others = [one for one in ranking if one not in same and one.standing != TWIN]
     rival = others[0] if others else None
     if first.standing != BEST and rival is not None:
         # The answer names a pair that may be better, as the runs exclude it of others.
         may = (one for one in others if not _is_excluded(race, one, first))
-        return first, None, so_far + _untold(found, first, next(may, rival), link)
+        return first, None, so_far + _untold(found, first, next(may, rival), link) + start
     taken = _preferred(found, same)
     text = f"{so_far}Take {taken.label}: {goal.title} {in_unit(goal, taken.value.mean)}"
-    text += f", mean of {taken.runs} runs."
+    text += f", mean of {taken.runs} runs.{start}"
     if len(same) > 1:
         labels = "; ".join(one.label for one in same if one is not taken)
         text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is the simplest"
         simplest = min(same, key=lambda one: one.candidate)
         text += "." if taken is simplest else " of those with the lowest delay."
+    text += _copies(found, same)
     if rival is not None:
-        text += f" Next is {rival.label}: {_against(race, rival, taken)}."
+        text += f" Next is {rival.label}: {_against(race, rival, taken)}"
+        if _is_equal(race, rival, taken):
+            text += f", equal to {taken.label} but not surely to {first.label}"
+        text += "."
     if not link.loss:
         text += " The log has no loss, so this holds for a link without any."
     sure = _sure(race, taken, link)
     return taken, taken.label, f"{text} {_cost(found.contests[0], taken)} {sure}"
+
+
+def _nothing(idle: int, pairs: int, link: Link) -> str:
+    text = f"Can't be told from this log: nothing arrives in any run of {idle} of {pairs} pairs"
+    if 2 * link.outage_s < link.duration_s:
+        return f"{text}, each {link.window_s:.3g} s long."
+    outages = f"{link.outages} outages, together {link.outage_s:.0f} s"
+    return f"{text}. The link is down for most of the log ({outages})."
+
+
+def _copies(found: Design, same: list[Ranked]) -> str:
+    """The pairs dropped as they did what one of `same` did.
+
+    Their few runs may not have met what makes a difference.
+    """
+    text = ""
+    for one in found.ranking():
+        if one.standing == TWIN and (of := [of for of in same if _is_copy(found, one, of)]):
+            text += f" {one.label} had the same {found.objective.title} as {of[0].label} in all"
+            text += f" its {one.runs} runs."
+    return text
+
+
+def _is_equal(race: Race, one: Ranked, other: Ranked) -> bool:
+    cost = race.cost(one.candidate, other.candidate)
+    return cost is not None and max(map(abs, cost)) <= race.tolerance
 
 
 def _preferred(found: Design, same: list[Ranked]) -> Ranked:
@@ -301,7 +344,7 @@ def _against(race: Race, one: Ranked, taken: Ranked) -> str:
     gap = race.difference(one.candidate, taken.candidate)
     if gap is None:
         return "not compared"
-    if gap.low is not None or gap.high is not None:
+    if (gap.low is not None and gap.low > -1) or gap.high is not None:
         return interval(gap, 1)
     runs = min(one.runs, taken.runs)
     worth = race.independent(runs) or runs
@@ -316,14 +359,17 @@ def interval(one: Difference | Alternative, digits: int = 0) -> str:
         >>> interval(Difference(1.0, 0.2, 0.1, 0.3, 0.01))
         '+10% to +30%'
         >>> interval(Difference(1.0, 0.2, 0.1, None, 0.01))  # the other's mean may be zero
-        '+10% or more'
+        'at least +10%'
+        >>> interval(Difference(1.0, 0.2, -1.4, 1.8, 0.6))  # nothing has less than nothing
+        'at most +180%'
     """
-    if one.low is not None and one.high is not None:
-        return f"{percent(one.low, digits)} to {percent(one.high, digits)}"
-    if one.low is not None:
-        return f"{percent(one.low, digits)} or more"
+    low = one.low if one.low is not None and one.low > -1 else None
+    if low is not None and one.high is not None:
+        return f"{percent(low, digits)} to {percent(one.high, digits)}"
+    if low is not None:
+        return f"at least {percent(low, digits)}"
     if one.high is not None:
-        return f"{percent(one.high, digits)} or less"
+        return f"at most {percent(one.high, digits)}"
     return percent(one.share, digits)
 
 
@@ -331,11 +377,10 @@ def percent(share: float, digits: int = 0) -> str:
     """A share in per cent, with its sign; 0 has none.
 
     Example:
-        >>> percent(0.123), percent(-0.001), percent(-2.5)
-        ('+12%', '0%', '-100%')
+        >>> percent(0.123), percent(-0.001)
+        ('+12%', '0%')
     """
-    # An interval may go beyond nothing at all.
-    shown = f"{max(share, -1.0):+.{digits}%}"
+    shown = f"{share:+.{digits}%}"
     return shown[1:] if float(shown[:-1]) == 0 else shown
 
 

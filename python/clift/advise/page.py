@@ -16,6 +16,7 @@ from clift.advise.folder import PAGE, TRACES, check
 from clift.campaign.folder import ADVICE, SEARCH, note, noted, remove, write_record
 from clift.campaign.record import prepare as writable
 from clift.design import record
+from clift.design.text import report
 from clift.report.page.assemble import GENERATOR
 from clift.report.style import png
 from clift.report.trace_figure import over_time
@@ -76,12 +77,14 @@ def page(advice: Advice, picture: bytes) -> str:
         f"<h2>Alternatives, over the runs of the first</h2>{_table(rows[1:], rows[0])}"
         if rows
         else "",
-        f"<h2>What would change the answer</h2>{_table(changes)}" if changes else "",
+        f"<h2>{escape(advice.changes_title)}</h2>{_table(changes)}" if changes else "",
         f"<h2>How the log was read</h2>{_table(advice.said)}",
         f'<p class="note">{escape(advice.log)}, SHA-256 {advice.sha256 or "not known"}</p>',
         ""
         if advice.found is None
-        else f"<h2>All pairs, each over its runs</h2><pre>{escape(str(advice.found))}</pre>",
+        else "<h2>All pairs, each over its runs</h2>"
+        # The answer stands above; a second one, by another rule, would differ from it.
+        f"<pre>{escape(report(advice.found, has_advice=False))}</pre>",
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

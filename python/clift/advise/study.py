@@ -188,7 +188,7 @@ def advise(
             told(_so_far(found))
         if found.is_complete:
             found = search(runs, False)
-        taken, pair, answer = answered(found, link)
+        taken, pair, answer = answered(found, link, is_start="length" in setting)
         listed = alternatives(found, taken)
         changed = {}
         if found.is_complete:

@@ -169,10 +169,14 @@ def _verdict(
     gains = [_gain(gap, goal, level) for gap, _ in known]
     if len(known) == len(gaps) and all(most <= margin for _, most in gains):
         return f"still {pairs[0].label}" if is_taken else pairs[0].label
-    better = [gap.mean for (gap, _), (least, _) in zip(known, gains, strict=True) if least > 0]
-    best = min(better, default=min(gap.mean for gap, _ in known))
-    gap, rival = next((gap, one) for gap, one in known if gap.mean == best)
-    text = f"{rival.label} ({interval(gap)} {goal.name})"
+    better = [one for one, (least, _) in zip(known, gains, strict=True) if least > 0]
+    # Of the pairs that leave it open, if none is better.
+    rivals = better or [one for one, (_, most) in zip(known, gains, strict=True) if most > margin]
+    if not rivals:
+        return "can't be told"
+    gap, rival = min(rivals, key=lambda one: one[0].mean)
+    few = ", too few runs to tell" if gap.low is None and gap.high is None else ""
+    text = f"{rival.label} ({interval(gap)} {goal.name}{few})"
     return text if better else f"can't be told, {text}"
 
 

@@ -28,8 +28,13 @@ _STANDINGS = {BEST: "best", EQUAL: "equal", UNTOLD: "?", WORSE: "worse", DROPPED
 _STANDINGS |= {TWIN: "", BREAKS: "breaks"}
 
 
-def report(design: Design) -> str:
-    """The ranking under each condition, the front, and what can be said."""
+def report(design: Design, *, has_advice: bool = True) -> str:
+    """The ranking under each condition, the front, and what can be said.
+
+    Args:
+        design: The search.
+        has_advice: Whether the text says what to take.
+    """
     goal = design.objective
     limits = "".join(f", {limit.text}" for limit in design.constraints)
     head = f"{design.title}: {'most' if goal.better == 'more' else 'least'} {goal.title}{limits}"
@@ -45,8 +50,9 @@ def report(design: Design) -> str:
         parts.append(_overview(design))
     parts.append(_filled(given(design.campaign)))
     parts.append(two_bbrs(design.cells[: len(design.candidates)]))
-    parts.append(_filled(_sentence(design)))
-    parts += map(_filled, advice(design))
+    if has_advice:
+        parts.append(_filled(_sentence(design)))
+        parts += map(_filled, advice(design))
     parts += map(_filled, first_notes(design.campaign))
     parts.append(_filled(_legend(design)))
     return "\n\n".join(part for part in parts if part)
