@@ -324,6 +324,39 @@ def test_the_log_is_never_overwritten(
         assert content(tmp_path) == before
 
 
+def test_a_log_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its hash would be that of another log than the one that was read."""
+    from clift.advise import study
+
+    path, read = log(tmp_path / "lossy.parquet", 0.05, 20), study.read_excerpt
+
+    def and_changed(*args: Any, **keys: Any) -> clift.PhyTrace:
+        phy = read(*args, **keys)
+        log(path, 0.01, 20)
+        return phy
+
+    monkeypatch.setattr(study, "read_excerpt", and_changed)
+    with pytest.raises(ScenarioError, match=r"lossy\.parquet: changed while it was read"):
+        clift.advise(path, rtt="300 ms", **PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--schemes ARK", "error: scheme: ARK: unknown scheme; write none"),
+        ("--transports cubic", "error: transport = 'cubic': give TCP or QUIC"),
+        ("--transports QUIC_cubic", "error: transport = 'QUIC_cubic': give TCP or QUIC"),
+    ],
+)
+def test_names_are_checked_before_the_log_is_read(
+    capsys: pytest.CaptureFixture[str], words: str, expected: str
+) -> None:
+    assert run(["advise", "none.csv", *words.split()]) == 2
+    assert capsys.readouterr().err.startswith(expected)
+
+
 def test_json_is_the_same_each_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = log(tmp_path / "lossy.parquet", 0.05, 70)
     told = []

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,9 +20,10 @@ from clift.advise.answer import Advice, Alternative, alternatives, answered, in_
 from clift.advise.folder import TRACE, check, write_trace
 from clift.advise.link import Link, described
 from clift.advise.variants import changes, variants
+from clift.campaign.files import sha256
 from clift.campaign.record import prepare as writable
 from clift.design.result import Design
-from clift.design.space import Candidate
+from clift.design.space import Candidate, candidates
 from clift.design.study import design
 from clift.errors import ScenarioError, TraceError
 from clift.imports import TableError, read_excerpt
@@ -137,7 +137,7 @@ def advise(
     if made is not None:
         check(made, force, [path])
     space = _space(task, schemes, transports)
-    phy = _read(path, columns)
+    phy, digest = _unchanged(path, columns)
     rtt, total_s = _round_trip(path, phy, rtt, columns)
     link, runs = _described(phy, space, total_s, task)
     queue = queue or max(_LEAST_QUEUE, round(125 * (link.rate_kbps or 0) * total_s / _PACKET))
@@ -158,7 +158,7 @@ def advise(
         phy = _spread(phy)
         used_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9
         setting["runs"] = f"over {used_s:.0f} s in parts that are spread evenly over the log"
-    known = (path.name, _digest(path), link, notes, setting)
+    known = (path.name, digest, link, notes, setting)
     if told is not None:
         told(link)
     if useless := _useless(link):
@@ -204,12 +204,16 @@ def advise(
 def _space(
     task: str, schemes: Sequence[str], transports: Sequence[str] | None
 ) -> dict[str, list[str]]:
+    space = {"scheme": list(schemes)}
     if task != "call":
-        over = TRANSPORTS if transports is None else transports
-        return {"scheme": list(schemes), "transport": list(over)}
-    if transports is not None:
+        space["transport"] = list(TRANSPORTS if transports is None else transports)
+    elif transports is not None:
         raise ScenarioError("transports: a call goes over UDP; omit transports")
-    return {"scheme": list(schemes)}
+    # Their names are checked before a log is read.
+    pairs = {one.label: one.changes for one in candidates(space)}
+    channel = {"model": "bernoulli", "erasures": "2 %", "slot": "1 ms", "lldu": "1 kB"}
+    Scenario({"channel": channel, "link": {"rtt": "1 s"}}).replace(vary={"pair": pairs}).cells()
+    return space
 
 
 def _described(
@@ -256,6 +260,21 @@ def _task(task: str) -> tuple[dict[str, str], str]:
         case "call", False:
             return {"type": "voice"}, "mos"
     raise ScenarioError(f"task = {shown(task)}: give bulk, file=1MB (with a size), page or call")
+
+
+def _unchanged(path: Path, columns: Mapping[str, Any]) -> tuple[PhyTrace, str]:
+    """The trace of a log and the SHA-256 of the same content.
+
+    The hash is empty for a pipe, which cannot be read twice.
+    """
+    if not path.is_file():
+        return _read(path, columns), ""
+    before = path.stat()
+    digest, phy = sha256(path), _read(path, columns)
+    after = path.stat()
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise ScenarioError(f"{path}: changed while it was read; copy a log that still grows")
+    return phy, digest
 
 
 def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
@@ -374,11 +393,3 @@ def _contenders(found: Design, listed: Sequence[Alternative]) -> list[Candidate]
     """The pair taken, and the best with other schemes and transports."""
     by_label = {one.label: one for one in found.candidates}
     return [by_label[one.pair] for one in listed[:_VARIED_PAIRS]]
-
-
-def _digest(path: Path) -> str:
-    """SHA-256 of a file; empty for a pipe, which cannot be read twice."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

@@ -257,7 +257,7 @@ def _transport(text: str) -> Candidate:
     protocol, _, congestion = text.strip().partition(" ")
     if protocol.lower() not in ("tcp", "quic") or not congestion:
         cure = "give TCP or QUIC and a congestion control, such as TCP cubic"
-        raise fault("space['transport']", text, cure)
+        raise fault("transport", text, cure)
     keys = {"protocol": protocol.lower(), "congestion": congestion.strip().lower()}
     changes: dict[str, Any] = {f"transport.{key}": value for key, value in keys.items()}
     label = f"{protocol.upper()} {keys['congestion']}"
