@@ -257,6 +257,26 @@ def test_runs_of_another_build_are_not_mixed(study: Path, tmp_path: Path, monkey
         clift.campaign.sweep(study, folder, progress=False)
 
 
+def test_a_trace_that_changes_during_a_study_without_a_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual, trace = Worker.run, tmp_path / "x.csv"
+    clift.channel.bernoulli(slots=4000, p=0.02, seed=1).write(trace)
+
+    def change_after(self, spans):
+        done = usual(self, spans)
+        clift.channel.bernoulli(slots=4000, p=0.3, seed=1).write(trace)
+        return done
+
+    monkeypatch.setattr(Worker, "run", change_after)
+    study = tmp_path / "study.toml"
+    study.write_text('runs = 2\nduration = "1 s"\n[link]\nstart = "random"\nwrap = true\n')
+    assert run(["run", str(study), "--set", "trace.file=x.csv", "--json", "--quiet"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"{trace}: changed or was removed while the study ran" in err
+
+
 @pytest.mark.parametrize("what", ["changed", "removed", "touched"])
 def test_a_trace_that_changes_meanwhile_ends_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], what: str

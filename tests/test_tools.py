@@ -178,6 +178,11 @@ def test_results_hold_the_digest_of_the_trace_and_name_a_swapped_one(
     record = json.loads((tmp_path / "out" / "record.json").read_text())
     before = hashlib.sha256(log.read_bytes()).hexdigest()
     assert record["files_read"] == {"log.csv": f"sha256:{before}"}
+    # The file that was read, not the one that the scenario names.
+    (tmp_path / "other.csv").write_bytes(log.read_bytes())
+    assert run([*words[:2], "--set", "trace.file=other.csv", "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)["files_read"]
+    assert read == {"other.csv": f"sha256:{before}"}
     log.write_text(log.read_text().replace("1000000,5", "1000000,0", 1))
     after = hashlib.sha256(log.read_bytes()).hexdigest()
     said = refused(capsys, *words)

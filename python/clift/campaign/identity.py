@@ -101,26 +101,15 @@ def files_of(scenario: Scenario) -> dict[str, Path]:
 
 
 def file_hashes(scenario: Scenario, files: Files | None = None) -> dict[str, str]:
-    """SHA-256 of the files that a scenario names, such as traces, by the names that it gives them.
+    """SHA-256 of the files that the cells of a scenario read, such as traces, by their names there.
 
     Args:
         scenario: A scenario, with the values of its axes.
         files: Those files; they are read here unless given.
     """
     known = Files(scenario) if files is None else files
-    names = dict.fromkeys(_texts(scenario.nodes))
-    return {name: found for name in names if (found := known.hash(name))}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The texts in a tree of values."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _texts(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
+    names = (name for cell in scenario.cells() for name in known.names(cell.config_text))
+    return {name: known.hash(name) for name in dict.fromkeys(names)}
 
 
 def _objects(scenario: Scenario, count: int) -> str:

@@ -19,6 +19,7 @@ from clift.campaign.axes import conditions
 from clift.campaign.cells import Cells
 from clift.campaign.cluster import Cluster, connect
 from clift.campaign.files import said
+from clift.campaign.identity import Files, file_hashes
 from clift.campaign.metrics import is_metric, judged_by, metric
 from clift.campaign.parts import Row, Span
 from clift.campaign.plan import Plan
@@ -29,7 +30,7 @@ from clift.campaign.stopping import is_narrow, rounds
 from clift.campaign.store import Store
 from clift.campaign.values import Values
 from clift.campaign.work import Batch, Worker
-from clift.errors import ScenarioError
+from clift.errors import ChangedFileError, ScenarioError
 from clift.scenario import Scenario
 from clift.simulation import simulate
 
@@ -83,8 +84,12 @@ def run_campaign(
     results = planned(scenario, cells) if results is None else results
     watch = watch or (lambda _done, _wanted, _note: None)
     count = threads or len(os.sched_getaffinity(0))
+    inputs = None
     if store is not None:
         check(store, results)
+    elif not results.is_large:
+        inputs = Files(scenario)
+        file_hashes(scenario, inputs)
     with connect(scheduler, scenario) if scheduler else nullcontext() as cluster:
 
         def done() -> bool:
@@ -95,6 +100,8 @@ def run_campaign(
     if store is not None:
         # Tables read the files once more.
         store.check_inputs()
+    elif inputs is not None and (changed := inputs.changed()) is not None:
+        raise ChangedFileError(f"{changed}: changed or was removed while the study ran; repeat it")
     return results
 
 
