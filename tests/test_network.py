@@ -205,3 +205,17 @@ def test_a_flow_is_alone_if_no_other_crosses_its_links_in_either_direction() -> 
     ways = ((0, 1, 2, 3), (4, 2, 1, 5), (6, 7, 8))
     network = Network((), tuple(Flow(way, 0) for way in ways))
     assert [network.is_alone(flow) for flow in range(3)] == [False, False, True]
+
+
+def test_the_share_reached_is_of_links_that_packets_crossed() -> None:
+    def link(to: str, rate: str) -> dict[str, object]:
+        channel = {"model": "bernoulli", "erasures": 0, "rate": rate}
+        between = {"from": "a", "to": to, "duplex": True}
+        return between | {"channel": channel, "link": {"rtt": "50 ms"}}
+
+    links = {"used": link("b", "4 Mbit/s"), "other": link("c", "1 Mbit/s")}
+    setting = {"network": {"links": links}, "flow": [{"from": "a", "to": "b"}]}
+    results = clift.campaign.run(clift.Scenario(setting, duration_s=10))
+    share = results.cells[0].estimate("share_reached")
+    assert share is not None
+    assert 0.9 < share.mean <= 1

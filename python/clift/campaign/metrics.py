@@ -217,10 +217,12 @@ def measured_by(run: Run, of_link: bool = True) -> dict[str, float]:
     sent = found.get("segments_sent")
     if sent:
         found["share_sent_again"] = found["retransmissions"] / sent
+    # A network may have links that no flow crosses.
     capacities = [
         capacity
         for name, capacity in found.items()
         if name.startswith("links.") and name.endswith(".capacity_kbps") and capacity > 0
+        if found[name.replace("capacity_kbps", "packets_offered")] > 0
     ]
     if capacities:
         found["share_reached"] = found["goodput_kbps"] / min(capacities)
