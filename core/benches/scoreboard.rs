@@ -6,8 +6,9 @@
 
 use std::time::Instant as Clock;
 
-use clift::transport::Half;
-use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig, TcpReceiver, TcpSender};
+use clift::seed::{Seed, Stream};
+use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
+use clift::transport::{Outbox, Protocol, Purpose};
 use clift::units::{Duration, Instant, Packets};
 
 const SPACING: Duration = Duration::from_micros(10);
@@ -44,26 +45,27 @@ fn per_segment(profile: Profile, congestion: CongestionAlgorithm, in_flight: u32
     let windows = 1_000_000 / u64::from(in_flight);
     let (mut segments, mut nanos) = (0u32, 0);
     for _ in 0..windows {
-        let mut sender = TcpSender::new(&config);
-        let mut receiver = TcpReceiver::new(&config);
-        sender.supply(u64::from(in_flight) * 1448);
+        let rng = Seed(0).rng(Stream::Flow(0));
+        let ends = config.connect(Purpose::OneWay, [None; 2], rng);
+        let [mut sender, mut receiver] = ends.expect("data one way");
+        sender.write(0, u64::from(in_flight) * 1448, true);
         sender.close();
-        let sent: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(Instant::ZERO)).collect();
+        let (mut data, mut acks) = (Outbox::default(), Outbox::default());
+        sender.transmit(Instant::ZERO, &mut data);
         let mut now = Instant::ZERO + Duration::from_millis(500);
         let mut arrived = Vec::new();
-        for segment in sent.iter().enumerate().filter(|(n, _)| n % 10 != 0).map(|(_, it)| it) {
+        for (_, &number) in data.sent().iter().enumerate().filter(|(n, _)| n % 10 != 0) {
             now = now + SPACING;
             segments += 1;
-            receiver.handle_segment(now, segment);
-            arrived.extend(receiver.poll_transmit(now).map(|ack| (now, ack)));
+            receiver.handle(now, &data[number], None);
+            receiver.transmit(now, &mut acks);
+            arrived.extend(acks.sent().iter().map(|&ack| (now, ack)));
+            acks.forget_sent(0);
         }
         let start = Clock::now();
-        for (now, ack) in &arrived {
-            sender.handle_segment(*now, ack);
-            while let Some(segment) = sender.poll_transmit(*now) {
-                std::hint::black_box(segment);
-            }
-            std::hint::black_box(sender.poll_timeout());
+        for &(now, ack) in &arrived {
+            sender.handle(now, &acks[ack], None);
+            std::hint::black_box(sender.transmit(now, &mut data));
         }
         nanos += start.elapsed().as_nanos();
     }

@@ -1,9 +1,8 @@
 //! What must hold for TCP over any network.
 
-use clift::transport::tcp::{
-    CongestionAlgorithm, DelayedAck, LinuxOptions, Profile, TcpConfig, TcpReceiver, TcpSender,
-};
-use clift::transport::{Half, Segment};
+use clift::seed::{Seed, Stream};
+use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions, Profile, TcpConfig};
+use clift::transport::{Endpoint, Outbox, Packet, Protocol, Purpose, Segment};
 use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
 use support::plain_path::{self, Fate, Path, Supply, run_with_acks};
@@ -93,6 +92,15 @@ fn network() -> impl Strategy<Value = Network> {
         .prop_map(|(seed, lost, late, twice, micros)| Network { seed, lost, late, twice, micros })
 }
 
+/// Sender and receiver.
+fn ends(config: &TcpConfig) -> [Box<dyn Endpoint>; 2] {
+    config.connect(Purpose::OneWay, [None; 2], Seed(0).rng(Stream::Flow(0))).unwrap()
+}
+
+fn handle(end: &mut dyn Endpoint, now: Instant, segment: Segment) {
+    end.handle(now, &Packet { segment, ..Packet::default() }, None);
+}
+
 proptest! {
     /// Every byte arrives once and in order, and both ends agree on what happened.
     #[test]
@@ -145,12 +153,13 @@ proptest! {
         config in config(),
         acks in proptest::collection::vec((0u64..3_000, 0u64..300_000, 0u64..40, 0u8..8), 1..300),
     ) {
-        let mut sender = TcpSender::new(&config);
-        sender.supply(200_000);
-        while sender.poll_transmit(Instant::ZERO).is_some() {}
+        let [mut sender, _] = ends(&config);
+        sender.write(0, 200_000, true);
+        sender.transmit(Instant::ZERO, &mut Outbox::default());
         let answer = Segment { syn: true, window: u32::MAX, ..Segment::default() };
         if config.profile() == Profile::Linux && config.options().handshake {
-            sender.handle_segment(Instant::ZERO, &answer);
+            handle(&mut *sender, Instant::ZERO, answer);
+            sender.transmit(Instant::ZERO, &mut Outbox::default());
         }
         let limit = match config.congestion.name() {
             "hybla" => 65_535,
@@ -160,11 +169,10 @@ proptest! {
         let mut now = Instant::ZERO;
         for (millis, byte, block, kind) in acks {
             let mss = u64::from(config.mss().0);
-            while sender.poll_transmit(now).is_some() {}
             now = now + Duration::from_millis(millis);
             sender.handle_timeout(now);
             let mut ack = Segment {
-                ack: sender.acknowledged() + if kind < 4 { 0 } else { byte / 30 / mss * mss },
+                ack: sender.acknowledged().unwrap() + if kind < 4 { 0 } else { byte / 30 / mss * mss },
                 ts_ecr: Instant::from_nanos(now.as_nanos() / 2),
                 window: if kind == 7 { byte as u32 } else { u32::MAX },
                 ..Segment::default()
@@ -172,11 +180,12 @@ proptest! {
             let first = ack.ack + block * mss;
             let end = if kind == 1 { byte } else { first + mss };
             ack.sack.push(ack.ack, clift::transport::SackBlock { start: first, end });
-            sender.handle_segment(now, &ack);
-            prop_assert!((1..=limit).contains(&sender.cwnd()), "cwnd {}", sender.cwnd());
-            prop_assert!(sender.ssthresh().is_none_or(|ssthresh| ssthresh >= 1));
-            prop_assert!(sender.poll_timeout().is_none_or(|at| at > now));
-            prop_assert!(sender.rto() >= Duration::from_millis(200));
+            handle(&mut *sender, now, ack);
+            let window = sender.window().unwrap();
+            prop_assert!((1.0..=limit.into()).contains(&window.cwnd), "{window:?}");
+            prop_assert!(window.ssthresh >= 1.0);
+            let timeout = sender.transmit(now, &mut Outbox::default());
+            prop_assert!(timeout.is_none_or(|at| at > now));
         }
     }
 
@@ -186,18 +195,20 @@ proptest! {
         config in config(),
         segments in proptest::collection::vec((0u64..5_000, 1u32..600), 1..200),
     ) {
-        let mut receiver = TcpReceiver::new(&config);
+        let [_, mut receiver] = ends(&config);
+        let mut acks = Outbox::default();
         let mut have = vec![false; 6_000];
         for (millis, (seq, len)) in segments.into_iter().enumerate() {
             let now = Instant::from_nanos(millis as u64 * 1_000_000);
             receiver.handle_timeout(now);
-            receiver.handle_segment(now, &Segment { seq, len, ..Segment::default() });
+            handle(&mut *receiver, now, Segment { seq, len, ..Segment::default() });
             // An ACK that waited may leave before the segment is taken in.
             let earlier = have.clone();
             have[seq as usize..(seq + u64::from(len)) as usize].fill(true);
             let in_order = have.iter().take_while(|&&have| have).count() as u64;
-            prop_assert_eq!(receiver.received(), in_order);
-            if let Some(ack) = receiver.poll_transmit(now) {
+            prop_assert_eq!(receiver.delivered(), in_order);
+            receiver.transmit(now, &mut acks);
+            for ack in acks.sent().iter().map(|&number| acks[number].segment) {
                 prop_assert_eq!(ack.ack, in_order);
                 // A duplicate may lie anywhere.
                 for block in ack.sack.iter(ack.ack).skip(usize::from(ack.dsack)) {
@@ -208,6 +219,7 @@ proptest! {
                     prop_assert!([&have, &earlier].iter().any(|it| !it[end] && !it[last]));
                 }
             }
+            acks.forget_sent(0);
         }
     }
 }

@@ -24,4 +24,4 @@ pub use log::Log;
 pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};
 pub use registry::{Choice, Kind, Options};
-pub use segment::{EcnFlags, Half, SackBlock, SackList, Segment};
+pub use segment::{EcnFlags, SackBlock, SackList, Segment};

@@ -1,5 +1,4 @@
-//! The TCP segment (byte sequence numbers, SACK blocks, timestamps) and the interface of the halves
-//! that exchange segments.
+//! The TCP segment: byte sequence numbers, SACK blocks, timestamps.
 
 use crate::units::{Ecn, Instant};
 
@@ -130,31 +129,4 @@ impl SackList {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-}
-
-/// The half of a TCP endpoint that sends data, or the one that acknowledges them, for hosts that
-/// carry segments themselves.
-///
-/// Call order: after [`Half::handle_segment`] or [`Half::handle_timeout`], call
-/// [`Half::poll_transmit`] until it returns `None`, then call [`Half::poll_timeout`] again.
-/// `now` never decreases.
-pub trait Half {
-    /// Handles a segment from the peer.
-    fn handle_segment(&mut self, now: Instant, segment: &Segment);
-
-    /// Handles the timeout that [`Half::poll_timeout`] returned. An early call has no effect.
-    fn handle_timeout(&mut self, now: Instant);
-
-    /// Writes the next segment to send at `now` into `segment`. Returns false if there is nothing
-    /// to send; the value of `segment` is then unspecified.
-    fn transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool;
-
-    /// The next segment to send at `now`, if any.
-    fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        let mut segment = Segment::default();
-        self.transmit_into(now, &mut segment).then_some(segment)
-    }
-
-    /// When [`Half::handle_timeout`] must be called. Every call may change this time.
-    fn poll_timeout(&self) -> Option<Instant>;
 }

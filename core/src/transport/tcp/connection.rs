@@ -5,16 +5,16 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::config::{EcnMode, LinuxOptions, Profile, TcpConfig};
 use super::congestion::Subflow;
+use super::half::{Absent, Half, Receiver, Sender};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
-use super::shared::counters::{ReceiverCounters, SenderCounters};
 use super::split::{ProxyConfig, TellWindow, Windowed};
 use crate::config::Fault;
 use crate::transport::{
-    Chunk, Contents, Endpoint, EndpointChange, FlowControl, Half, Limit, Outbox, Packet, Protocol,
+    Chunk, Contents, Endpoint, EndpointChange, FlowControl, Limit, Outbox, Packet, Protocol,
     Purpose, Received, Report, Segment, Streams, Window,
 };
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Bytes, Instant};
 
 impl Protocol for TcpConfig {
     fn name(&self) -> &'static str {
@@ -142,219 +142,6 @@ impl Ends<'_> {
             Box::new(Windowed::new(server, self.own, at_server, at_client)),
             Box::new(Windowed::new(client, self.own, at_client, at_server)),
         ]
-    }
-}
-
-/// What an endpoint needs from the half that sends, in any profile, besides [`Half`].
-pub(super) trait Sender: Half + Send + 'static {
-    /// True if the half does not exist.
-    const ABSENT: bool = false;
-
-    fn supply(&mut self, bytes: u64);
-    fn close(&mut self);
-    fn open(&mut self);
-    fn acknowledged(&self) -> u64;
-    fn counters(&self) -> &SenderCounters;
-    fn limit(&self) -> Limit;
-    fn window(&self) -> Window;
-
-    fn is_established(&self) -> bool {
-        true
-    }
-
-    fn accept(&mut self, _now: Instant, _since: Duration, _answers: u32) {}
-
-    fn unsent(&self) -> u64 {
-        0
-    }
-
-    fn expect(&mut self, _more: bool) {}
-
-    fn change(&mut self, _now: Instant, _change: &EndpointChange) -> bool {
-        false
-    }
-}
-
-/// What an endpoint needs from the half that receives, in any profile, besides [`Half`].
-pub(super) trait Receiver: Half + Send + 'static {
-    /// True if the half does not exist.
-    const ABSENT: bool = false;
-
-    fn received(&self) -> u64;
-    fn permit(&mut self, edge: u64, tell: bool);
-    fn counters(&self) -> &ReceiverCounters;
-
-    fn accept(&mut self, _now: Instant, _rtt: Option<Duration>) {}
-
-    fn on_reply(&mut self, _now: Instant) {}
-}
-
-macro_rules! senders {
-    ($($sender:ty { $($own:item)* })+) => {$(
-        impl Sender for $sender {
-            fn supply(&mut self, bytes: u64) {
-                self.supply(bytes);
-            }
-
-            fn close(&mut self) {
-                self.close();
-            }
-
-            fn open(&mut self) {
-                self.open();
-            }
-
-            fn acknowledged(&self) -> u64 {
-                self.acknowledged()
-            }
-
-            fn counters(&self) -> &SenderCounters {
-                self.counters()
-            }
-
-            fn limit(&self) -> Limit {
-                self.limit()
-            }
-
-            fn window(&self) -> Window {
-                Window {
-                    cwnd: f64::from(self.cwnd()),
-                    ssthresh: self.ssthresh().map_or(f64::INFINITY, f64::from),
-                    srtt: self.srtt(),
-                    in_flight: self.in_flight(),
-                }
-            }
-
-            $($own)*
-        }
-    )+};
-}
-
-macro_rules! receivers {
-    ($($receiver:ty { $($own:item)* })+) => {$(
-        impl Receiver for $receiver {
-            fn received(&self) -> u64 {
-                self.received()
-            }
-
-            fn permit(&mut self, edge: u64, tell: bool) {
-                self.permit(edge, tell);
-            }
-
-            fn counters(&self) -> &ReceiverCounters {
-                self.counters()
-            }
-
-            $($own)*
-        }
-    )+};
-}
-
-senders! {
-    PapersSender {
-        fn change(&mut self, _: Instant, change: &EndpointChange) -> bool {
-            self.change(change)
-        }
-    }
-    NoSackSender {}
-    LinuxSender {
-        fn is_established(&self) -> bool {
-            self.is_established()
-        }
-
-        fn accept(&mut self, now: Instant, since: Duration, answers: u32) {
-            self.accept(now, since, answers);
-        }
-
-        fn unsent(&self) -> u64 {
-            self.unsent()
-        }
-
-        fn expect(&mut self, more: bool) {
-            self.expect(more);
-        }
-
-        fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
-            self.change(now, change)
-        }
-    }
-}
-
-receivers! {
-    PapersReceiver {}
-    LinuxReceiver {
-        fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
-            self.accept(now, rtt);
-        }
-
-        fn on_reply(&mut self, now: Instant) {
-            self.on_reply(now);
-        }
-    }
-}
-
-/// In place of a half that never does anything: data go one way.
-#[derive(Debug, Default)]
-struct Absent {
-    sent: SenderCounters,
-    received: ReceiverCounters,
-}
-
-impl Half for Absent {
-    fn handle_segment(&mut self, _: Instant, _: &Segment) {}
-
-    fn handle_timeout(&mut self, _: Instant) {}
-
-    fn transmit_into(&mut self, _: Instant, _: &mut Segment) -> bool {
-        false
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
-
-impl Sender for Absent {
-    const ABSENT: bool = true;
-
-    fn supply(&mut self, _: u64) {}
-
-    fn close(&mut self) {}
-
-    fn open(&mut self) {}
-
-    fn acknowledged(&self) -> u64 {
-        0
-    }
-
-    fn counters(&self) -> &SenderCounters {
-        &self.sent
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Application
-    }
-
-    fn window(&self) -> Window {
-        Window::default()
-    }
-
-    fn is_established(&self) -> bool {
-        false
-    }
-}
-
-impl Receiver for Absent {
-    const ABSENT: bool = true;
-
-    fn received(&self) -> u64 {
-        0
-    }
-
-    fn permit(&mut self, _: u64, _: bool) {}
-
-    fn counters(&self) -> &ReceiverCounters {
-        &self.received
     }
 }
 
@@ -557,6 +344,7 @@ mod tests {
     use crate::seed::{Seed, Stream};
     use crate::transport::End;
     use crate::transport::tcp::CongestionAlgorithm;
+    use crate::units::Duration;
 
     /// Runs over a loss-free path of 50 ms each way until no packet is in flight.
     fn run(ends: &mut [Box<dyn Endpoint>; 2], from: Instant) -> (Instant, Vec<(End, bool, u32)>) {

@@ -1,4 +1,4 @@
-//! TCP as two state machines without I/O: [`TcpSender`] and [`TcpReceiver`].
+//! TCP as state machines without I/O: [`TcpConfig`] makes the two endpoints of a connection.
 //!
 //! The [`Profile`] selects the stack that a connection imitates. Each profile has a folder:
 //!
@@ -13,45 +13,48 @@
 //! - `shared`: parts that both profiles use: segments in flight, the receiver's reassembly queue,
 //!   the application's data, counters.
 //!
-//! `config` describes a connection. `connection` makes its endpoints; `endpoint` holds the halves of
-//! either profile for hosts that carry segments themselves.
+//! `config` describes a connection. `connection` makes its endpoints, each of two halves (`half`).
 //!
 //! ```
-//! use clift::transport::Half;
-//! use clift::transport::tcp::{CongestionAlgorithm, TcpConfig, TcpReceiver, TcpSender};
+//! use clift::seed::{Seed, Stream};
+//! use clift::transport::tcp::{CongestionAlgorithm, TcpConfig};
+//! use clift::transport::{Outbox, Protocol, Purpose};
 //! use clift::units::{Duration, Instant};
 //!
 //! let config = TcpConfig::papers(CongestionAlgorithm::NEWRENO);
-//! let mut sender = TcpSender::new(&config);
-//! let mut receiver = TcpReceiver::new(&config);
-//! sender.supply(100_000);
+//! let rng = Seed(1).rng(Stream::Flow(0));
+//! let [mut sender, mut receiver] = config.connect(Purpose::OneWay, [None; 2], rng).unwrap();
+//! sender.write(0, 100_000, true);
 //! sender.close();
 //!
 //! // A loss-free path of 500 ms: every round of segments comes back as a round of ACKs.
-//! let mut now = Instant::ZERO;
-//! let mut rounds = 0;
-//! let mut round: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(now)).collect();
-//! while !round.is_empty() {
+//! let (mut now, mut rounds) = (Instant::ZERO, 0);
+//! let (mut data, mut acks) = (Outbox::default(), Outbox::default());
+//! sender.transmit(now, &mut data);
+//! while !data.sent().is_empty() {
 //!     rounds += 1;
 //!     now = now + Duration::from_millis(500);
-//!     for segment in std::mem::take(&mut round) {
-//!         receiver.handle_segment(now, &segment);
-//!         while let Some(ack) = receiver.poll_transmit(now) {
-//!             sender.handle_segment(now, &ack);
-//!             round.extend(std::iter::from_fn(|| sender.poll_transmit(now)));
-//!         }
+//!     for number in data.sent().to_vec() {
+//!         receiver.handle(now, &data[number], None);
+//!         receiver.transmit(now, &mut acks);
 //!     }
+//!     data.forget_sent(0);
+//!     for number in acks.sent().to_vec() {
+//!         sender.handle(now, &acks[number], None);
+//!         sender.transmit(now, &mut data);
+//!     }
+//!     acks.forget_sent(0);
 //! }
-//! assert!(sender.is_complete());
-//! assert_eq!(sender.counters().segments_sent, 70); // 69 full ones and one of 88 bytes
-//! assert_eq!(receiver.counters().bytes_in_order, 100_000);
+//! assert_eq!(sender.acknowledged(), Some(100_000));
+//! assert_eq!(sender.report().sender.segments_sent, 70); // 69 full ones and one of 88 bytes
+//! assert_eq!(receiver.report().receiver.bytes_in_order, 100_000);
 //! assert_eq!(rounds, 6); // 2, 4, 8, 16, 32, then the last 8
 //! ```
 
 mod config;
 mod congestion;
 mod connection;
-mod endpoint;
+mod half;
 mod linux;
 mod multipath;
 mod papers;
@@ -62,10 +65,9 @@ pub use config::{
     CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, SavedPath, TcpConfig,
 };
 pub use congestion::{
-    Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind, Loss,
-    LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, Window,
+    Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind,
+    CongestionState, Loss, LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, Window,
 };
-pub use endpoint::{CongestionState, TcpReceiver, TcpSender};
 pub use multipath::{
     BuildScheduler, Multipath, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState,
     Waiting,

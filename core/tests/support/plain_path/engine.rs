@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use clift::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use clift::transport::{Half, Segment};
+use clift::seed::{Seed, Stream};
+use clift::transport::tcp::{ReceiverCounters, TcpConfig};
+use clift::transport::{Endpoint, Outbox, Protocol, Purpose};
 use clift::units::{Duration, Instant};
 
 use super::time::Time;
@@ -14,12 +15,12 @@ use super::{Fate, Path, Run, Supply};
 enum Event {
     Arrive {
         end: usize,
-        packet: usize,
+        packet: u32,
     },
     /// The packet would arrive, but is held back.
     Delay {
         end: usize,
-        packet: usize,
+        packet: u32,
         micros: u64,
     },
     LinkFree {
@@ -33,7 +34,7 @@ enum Event {
 /// The queue and transmitter that one end sends into.
 #[derive(Default)]
 struct Transmitter {
-    queue: VecDeque<usize>,
+    queue: VecDeque<u32>,
     busy: bool,
     left: u64,
     drops: u64,
@@ -41,12 +42,13 @@ struct Transmitter {
 
 pub(crate) struct Engine<'a, T> {
     path: Path,
-    sender: TcpSender,
-    receiver: TcpReceiver,
+    /// Sender and receiver.
+    ends: [Box<dyn Endpoint>; 2],
+    /// Bytes after which the application closes.
+    bytes: Option<u64>,
     transmitters: [Transmitter; 2],
-    /// Packets under way, and free places among them.
-    packets: Vec<Segment>,
-    free: Vec<usize>,
+    /// Packets under way.
+    packets: Outbox,
     /// By time, whether it may wait for others of that time, and order.
     events: BinaryHeap<Reverse<(u64, bool, u64, Event)>>,
     scheduled: u64,
@@ -68,21 +70,22 @@ impl<'a, T: Time> Engine<'a, T> {
         fate: &'a mut dyn FnMut(u64) -> Fate,
         ack_fate: &'a mut dyn FnMut(u64) -> Fate,
     ) -> Self {
-        let mut sender = TcpSender::new(config);
-        match supply {
-            Supply::Unlimited => sender.supply_unlimited(),
-            Supply::Bytes(bytes) => {
-                sender.supply(bytes);
-                sender.close();
-            }
+        let bytes = match supply {
+            Supply::Unlimited => None,
+            Supply::Bytes(bytes) => Some(bytes),
+        };
+        let rng = Seed(0).rng(Stream::Flow(0));
+        let mut ends = config.connect(Purpose::OneWay, [None; 2], rng).unwrap();
+        ends[0].write(0, bytes.unwrap_or(u64::MAX), true);
+        if bytes.is_some() {
+            ends[0].close();
         }
         Self {
             path,
-            sender,
-            receiver: TcpReceiver::new(config),
+            ends,
+            bytes,
             transmitters: Default::default(),
-            packets: Vec::new(),
-            free: Vec::new(),
+            packets: Outbox::default(),
             events: BinaryHeap::new(),
             scheduled: 0,
             armed: [None; 2],
@@ -112,23 +115,24 @@ impl<'a, T: Time> Engine<'a, T> {
                 Event::Timeout { end } => self.timeout(end),
             }
         }
+        let acknowledged = self.ends[0].acknowledged().unwrap();
         Run {
             sent: self.sent,
             last_arrival: self.last_arrival,
             queue_drops: self.transmitters[0].drops,
-            sender: *self.sender.counters(),
-            receiver: *self.receiver.counters(),
-            acknowledged: self.sender.acknowledged(),
-            complete: self.sender.is_complete(),
+            sender: self.ends[0].report().sender,
+            receiver: self.ends[1].report().receiver,
+            acknowledged,
+            complete: self.bytes == Some(acknowledged),
         }
+    }
+
+    fn received(&self) -> ReceiverCounters {
+        self.ends[1].report().receiver
     }
 
     fn instant(&self) -> Instant {
         self.now.instant(self.ahead)
-    }
-
-    fn endpoint(&mut self, end: usize) -> &mut dyn Half {
-        if end == 0 { &mut self.sender } else { &mut self.receiver }
     }
 
     fn schedule(&mut self, at: T, event: Event) {
@@ -140,20 +144,16 @@ impl<'a, T: Time> Engine<'a, T> {
     /// `end` may send: all it wants goes into its queue.
     fn transmit(&mut self, end: usize) {
         let now = self.instant();
-        while let Some(segment) = self.endpoint(end).poll_transmit(now) {
+        let deadline = self.ends[end].transmit(now, &mut self.packets);
+        for packet in self.packets.sent().to_vec() {
             if end == 0 {
+                let segment = &self.packets[packet].segment;
                 let seq = if segment.syn { u64::MAX } else { segment.seq };
                 self.sent.push((now.as_nanos(), seq));
             }
-            let packet = self.free.pop().unwrap_or(self.packets.len());
-            if packet == self.packets.len() {
-                self.packets.push(segment);
-            } else {
-                self.packets[packet] = segment;
-            }
             self.enqueue(end, packet);
         }
-        let deadline = self.endpoint(end).poll_timeout();
+        self.packets.forget_sent(0);
         if deadline != self.armed[end] {
             self.armed[end] = deadline;
             if let Some(at) = deadline {
@@ -170,12 +170,12 @@ impl<'a, T: Time> Engine<'a, T> {
         let due = self.armed[end].filter(|&deadline| deadline.saturating_since(now) <= T::ROUNDING);
         if let Some(deadline) = due {
             self.armed[end] = None;
-            self.endpoint(end).handle_timeout(deadline.max(now));
+            self.ends[end].handle_timeout(deadline.max(now));
             self.transmit(end);
         }
     }
 
-    fn enqueue(&mut self, end: usize, packet: usize) {
+    fn enqueue(&mut self, end: usize, packet: u32) {
         let waiting = if end == 0 { self.path.waiting } else { usize::MAX };
         let transmitter = &mut self.transmitters[end];
         if !transmitter.busy {
@@ -184,14 +184,14 @@ impl<'a, T: Time> Engine<'a, T> {
             transmitter.queue.push_back(packet);
         } else {
             transmitter.drops += 1;
-            self.free.push(packet);
+            self.packets.free(packet);
         }
     }
 
     /// The packet's serialisation begins.
-    fn start(&mut self, end: usize, packet: usize) {
+    fn start(&mut self, end: usize, packet: u32) {
         self.transmitters[end].busy = true;
-        let bits = u64::from(self.packets[packet].wire) * 8;
+        let bits = u64::from(self.packets[packet].size.0) * 8;
         let sending = T::sending(bits, self.path.bits_per_second);
         let position = self.transmitters[end].left;
         self.transmitters[end].left += 1;
@@ -201,13 +201,16 @@ impl<'a, T: Time> Engine<'a, T> {
         let there = 1 - end;
         match fate {
             Fate::Delivered => self.schedule(arrival, Event::Arrive { end: there, packet }),
-            Fate::Lost => self.free.push(packet),
+            Fate::Lost => self.packets.free(packet),
             Fate::Late { micros } => {
                 self.schedule(arrival, Event::Delay { end: there, packet, micros });
             }
             Fate::Twice { micros } => {
-                let copy = self.packets.len();
-                self.packets.push(self.packets[packet]);
+                let twin = self.packets[packet];
+                *self.packets.draft() = twin;
+                self.packets.send();
+                let copy = self.packets.sent()[0];
+                self.packets.forget_sent(0);
                 self.schedule(arrival, Event::Arrive { end: there, packet });
                 self.schedule(arrival + held(micros), Event::Arrive { end: there, packet: copy });
             }
@@ -222,13 +225,12 @@ impl<'a, T: Time> Engine<'a, T> {
         }
     }
 
-    fn arrive(&mut self, end: usize, packet: usize) {
+    fn arrive(&mut self, end: usize, packet: u32) {
         let now = self.instant();
-        let segment = self.packets[packet];
-        self.free.push(packet);
-        let distinct = self.receiver.counters().distinct_bytes;
-        self.endpoint(end).handle_segment(now, &segment);
-        if self.receiver.counters().distinct_bytes != distinct {
+        let distinct = self.received().distinct_bytes;
+        self.ends[end].handle(now, &self.packets[packet], None);
+        self.packets.free(packet);
+        if self.received().distinct_bytes != distinct {
             self.last_arrival = now.as_nanos();
         }
         self.transmit(end);

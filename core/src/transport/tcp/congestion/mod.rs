@@ -18,9 +18,24 @@ pub use coupled::Subflow;
 pub use registry::{BuildControl, CongestionAlgorithm, CongestionControlKind};
 pub use window::Window;
 
-use super::endpoint::CongestionState;
 use crate::transport::Timetable;
 use crate::units::{Duration, Instant};
+
+/// Congestion state of a sender.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub enum CongestionState {
+    /// No loss and no reordering seen.
+    #[default]
+    Open,
+    /// Segments are SACKed or were retransmitted, but none is lost (profile `linux` only).
+    Disorder,
+    /// ECN marks are reducing the window (profile `linux` only).
+    Cwr,
+    /// Fast recovery: the sender repairs losses that ACKs revealed.
+    Recovery,
+    /// The retransmission timer expired and some segments sent before are not acknowledged yet.
+    Loss,
+}
 
 /// An ACK as congestion control sees it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,9 +7,10 @@ use super::receive_buffer::ReceiveBuffer;
 use super::rtt::RttEstimator;
 use super::ticks::Ticks;
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::half::{Half, Receiver};
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
-use crate::transport::{Half, SackBlock, Segment};
+use crate::transport::{SackBlock, Segment};
 use crate::units::{Duration, Ecn, Instant};
 
 /// SACK blocks that are remembered (`TCP_NUM_SACKS`); beside timestamps an ACK carries three.
@@ -103,44 +104,11 @@ impl LinuxReceiver {
         }
     }
 
-    pub(crate) fn counters(&self) -> &ReceiverCounters {
-        &self.arrivals.counters
-    }
-
-    pub(crate) fn received(&self) -> u64 {
-        self.arrivals.next()
-    }
-
-    /// Sets the receive window: the application accepts bytes below `edge`.
-    pub(crate) fn permit(&mut self, edge: u64, tell: bool) {
-        self.edge = Some(edge);
-        if tell && self.due == PendingReply::Nothing {
-            self.due = PendingReply::Ack;
-        }
-    }
-
     fn handle_syn(&mut self, now: Instant, segment: &Segment) {
         self.ecn.on_syn(segment);
         self.echo = segment.ts_val;
         self.answered = Some(now);
         self.due = PendingReply::SynAck;
-    }
-
-    /// This end opened the connection and received the SYN-ACK; `rtt` is the time since the SYN, if
-    /// known.
-    pub(crate) fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
-        if let Some(rtt) = rtt {
-            self.rtt.sample(rtt, 0, 0);
-        }
-        self.buffer.begin(now);
-    }
-
-    /// This end sends data. A delayed ACK leaves with them.
-    pub(crate) fn on_reply(&mut self, now: Instant) {
-        self.delayed.on_reply(now);
-        if self.delayed.deadline().is_some() {
-            self.due = PendingReply::Ack;
-        }
     }
 
     /// Takes a round-trip sample from the first segment after the SYN-ACK.
@@ -325,6 +293,37 @@ impl LinuxReceiver {
     #[inline]
     fn acknowledge(&mut self, now: Instant, urgent: bool) {
         if urgent || self.delayed.start(now, self.rtt.smoothed()) {
+            self.due = PendingReply::Ack;
+        }
+    }
+}
+
+impl Receiver for LinuxReceiver {
+    fn counters(&self) -> &ReceiverCounters {
+        &self.arrivals.counters
+    }
+
+    fn received(&self) -> u64 {
+        self.arrivals.next()
+    }
+
+    fn permit(&mut self, edge: u64, tell: bool) {
+        self.edge = Some(edge);
+        if tell && self.due == PendingReply::Nothing {
+            self.due = PendingReply::Ack;
+        }
+    }
+
+    fn accept(&mut self, now: Instant, rtt: Option<Duration>) {
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, 0, 0);
+        }
+        self.buffer.begin(now);
+    }
+
+    fn on_reply(&mut self, now: Instant) {
+        self.delayed.on_reply(now);
+        if self.delayed.deadline().is_some() {
             self.due = PendingReply::Ack;
         }
     }

@@ -14,11 +14,11 @@ use super::ticks::Ticks;
 use super::timers::{Timer, TimerPurpose};
 use super::undo::by_clock;
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::{Ack, Pace, Sample, Subflow};
-use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::congestion::{Ack, CongestionState, Pace, Sample, Subflow};
+use crate::transport::tcp::half::{Half, Sender};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{EndpointChange, Half, Limit, Segment};
+use crate::transport::{EndpointChange, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Handshake state of the connection.
@@ -133,123 +133,13 @@ impl LinuxSender {
         }
     }
 
-    pub(crate) fn supply(&mut self, bytes: u64) {
-        let short = self.connection == Handshake::Established && self.next_new().is_none();
-        if bytes == 0 || !self.supply.add(bytes) {
-            return;
-        }
-        self.deferred = false;
-        if short {
-            self.note_shortage();
-        }
-        self.open();
-    }
-
-    /// Whether the application has more data that it does not hand over yet: the connection is one
-    /// path of several. Its window then limits it as if the data waited here.
-    pub(crate) fn expect(&mut self, more: bool) {
-        self.more = more;
-    }
-
     /// The connection is one path of several.
     pub(crate) fn couple(&mut self, subflow: Subflow) {
         self.congestion.couple(subflow);
     }
 
-    /// Opens the connection, unless it is open. New data do so too.
-    pub(crate) fn open(&mut self) {
-        if self.connection == Handshake::Closed {
-            if self.handshake {
-                self.connection = Handshake::SynDue;
-            } else {
-                self.begin(Instant::ZERO);
-                self.update_pace();
-            }
-        }
-    }
-
-    /// Handles the ACK that completes a passive handshake. The SYN-ACK was sent `answers` times,
-    /// last `since` ago, which is a sample if it was sent once (`tcp_synack_rtt_meas` in
-    /// `tcp_input.c`).
-    pub(crate) fn accept(&mut self, now: Instant, since: Duration, answers: u32) {
-        if self.connection != Handshake::Closed {
-            return;
-        }
-        self.board.on_established();
-        if answers == 1 {
-            self.rtt.sample(since, 0, 0);
-            self.rtt.sample_least(now, since);
-        } else if answers > MOST_SYNS {
-            self.congestion.on_lost_syn();
-        }
-        self.begin(now);
-        self.update_pace();
-    }
-
-    /// True if data may be sent.
-    pub(crate) fn is_established(&self) -> bool {
-        self.connection == Handshake::Established
-    }
-
-    /// Bytes supplied and not sent yet.
-    pub(crate) fn unsent(&self) -> u64 {
-        self.supply.beyond(self.board.flight().nxt())
-    }
-
-    pub(crate) fn close(&mut self) {
-        self.supply.close(self.board.flight().nxt());
-        if self.is_complete() {
-            self.timer.stop();
-        }
-    }
-
-    pub(crate) fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.supply.is_complete(self.acknowledged())
-    }
-
-    pub(crate) fn counters(&self) -> &SenderCounters {
-        &self.counters
-    }
-
-    pub(crate) fn cwnd(&self) -> u32 {
-        self.congestion.window().cwnd()
-    }
-
-    pub(crate) fn ssthresh(&self) -> Option<u32> {
-        let ssthresh = self.congestion.window().ssthresh();
-        (ssthresh != u32::MAX).then_some(ssthresh)
-    }
-
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.board.flight().outstanding()
-    }
-
-    pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.rtt.smoothed()
-    }
-
-    pub(crate) fn rto(&self) -> Duration {
-        self.rtt.timeout()
-    }
-
-    pub(crate) fn state(&self) -> CongestionState {
-        self.recovery.state()
-    }
-
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.board.flight().una()
-    }
-
-    pub(crate) fn limit(&self) -> Limit {
-        let flight = self.board.flight();
-        match self.connection {
-            Handshake::Closed => return Limit::Application,
-            Handshake::Established if flight.lost_count() == 0 => {}
-            _ => return Limit::Path,
-        }
-        let window = self.congestion.window();
-        let is_full = flight.outstanding() >= u64::from(window.cwnd());
-        self.supply.limit(flight.nxt(), is_full, window.cwnd(), window.limit())
     }
 
     /// Size of the next new segment, if it may be sent.
@@ -311,24 +201,6 @@ impl LinuxSender {
         if self.congestion.pace().is_some() {
             self.update_pace();
         }
-    }
-
-    /// As [`Endpoint::change`](crate::transport::Endpoint::change).
-    pub(crate) fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
-        match change {
-            EndpointChange::KeepWindow { .. } => self.congestion.keep_window(),
-            EndpointChange::Foresee { timetable, .. } => self.congestion.foresee(timetable),
-            EndpointChange::Control(new) => {
-                let (config, rng) = &**new;
-                let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
-                let established = self.is_established().then_some((smoothed, delivered));
-                if !self.congestion.take_over(now, (config, rng.clone()), established) {
-                    return false;
-                }
-                self.update_pace();
-            }
-        }
-        true
     }
 
     /// Starts the data transfer.
@@ -745,6 +617,121 @@ impl LinuxSender {
         (self.recovery.is_repairing() && self.board.flight().lost_count() > 0)
             || self.next_new().is_some()
             || self.more
+    }
+}
+
+impl Sender for LinuxSender {
+    fn supply(&mut self, bytes: u64) {
+        let short = self.connection == Handshake::Established && self.next_new().is_none();
+        if bytes == 0 || !self.supply.add(bytes) {
+            return;
+        }
+        self.deferred = false;
+        if short {
+            self.note_shortage();
+        }
+        self.open();
+    }
+
+    fn expect(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    fn open(&mut self) {
+        if self.connection == Handshake::Closed {
+            if self.handshake {
+                self.connection = Handshake::SynDue;
+            } else {
+                self.begin(Instant::ZERO);
+                self.update_pace();
+            }
+        }
+    }
+
+    /// The time since the SYN-ACK is a sample if it was sent once (`tcp_synack_rtt_meas` in
+    /// `tcp_input.c`).
+    fn accept(&mut self, now: Instant, since: Duration, answers: u32) {
+        if self.connection != Handshake::Closed {
+            return;
+        }
+        self.board.on_established();
+        if answers == 1 {
+            self.rtt.sample(since, 0, 0);
+            self.rtt.sample_least(now, since);
+        } else if answers > MOST_SYNS {
+            self.congestion.on_lost_syn();
+        }
+        self.begin(now);
+        self.update_pace();
+    }
+
+    fn is_established(&self) -> bool {
+        self.connection == Handshake::Established
+    }
+
+    fn unsent(&self) -> u64 {
+        self.supply.beyond(self.board.flight().nxt())
+    }
+
+    fn close(&mut self) {
+        self.supply.close(self.board.flight().nxt());
+        if self.is_complete() {
+            self.timer.stop();
+        }
+    }
+
+    fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.congestion.window().cwnd()
+    }
+
+    fn ssthresh(&self) -> Option<u32> {
+        let ssthresh = self.congestion.window().ssthresh();
+        (ssthresh != u32::MAX).then_some(ssthresh)
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.board.flight().outstanding()
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.board.flight().una()
+    }
+
+    fn limit(&self) -> Limit {
+        let flight = self.board.flight();
+        match self.connection {
+            Handshake::Closed => return Limit::Application,
+            Handshake::Established if flight.lost_count() == 0 => {}
+            _ => return Limit::Path,
+        }
+        let window = self.congestion.window();
+        let is_full = flight.outstanding() >= u64::from(window.cwnd());
+        self.supply.limit(flight.nxt(), is_full, window.cwnd(), window.limit())
+    }
+
+    fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
+        match change {
+            EndpointChange::KeepWindow { .. } => self.congestion.keep_window(),
+            EndpointChange::Foresee { timetable, .. } => self.congestion.foresee(timetable),
+            EndpointChange::Control(new) => {
+                let (config, rng) = &**new;
+                let (smoothed, delivered) = (self.rtt.smoothed(), self.board.delivered());
+                let established = self.is_established().then_some((smoothed, delivered));
+                if !self.congestion.take_over(now, (config, rng.clone()), established) {
+                    return false;
+                }
+                self.update_pace();
+            }
+        }
+        true
     }
 }
 

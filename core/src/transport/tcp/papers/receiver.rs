@@ -1,9 +1,10 @@
 //! The receiving end of a TCP connection in profile `papers`.
 
+use crate::transport::Segment;
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::half::{Half, Receiver};
 use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
-use crate::transport::{Half, Segment};
 use crate::units::{Duration, Instant};
 
 /// SACK blocks in an ACK: what fits beside timestamps (RFC 2018 section 3).
@@ -50,22 +51,6 @@ impl PapersReceiver {
         }
     }
 
-    /// What was counted so far.
-    pub(crate) fn counters(&self) -> &ReceiverCounters {
-        &self.arrivals.counters
-    }
-
-    /// Next byte expected: everything below was handed to the application.
-    pub(crate) fn received(&self) -> u64 {
-        self.arrivals.next()
-    }
-
-    /// The application takes bytes below `edge` from now on.
-    pub(crate) fn permit(&mut self, edge: u64, tell: bool) {
-        self.edge = Some(edge);
-        self.ack_due |= tell;
-    }
-
     /// RFC 7323 section 4.3: the segment that begins where the last ACK ended is echoed, and so
     /// is a later transmission of anything below.
     fn update_echo(&mut self, segment: &Segment) {
@@ -91,6 +76,21 @@ impl PapersReceiver {
     fn ack_at_once(&mut self) {
         self.deadline = None;
         self.ack_due = true;
+    }
+}
+
+impl Receiver for PapersReceiver {
+    fn counters(&self) -> &ReceiverCounters {
+        &self.arrivals.counters
+    }
+
+    fn received(&self) -> u64 {
+        self.arrivals.next()
+    }
+
+    fn permit(&mut self, edge: u64, tell: bool) {
+        self.edge = Some(edge);
+        self.ack_due |= tell;
     }
 }
 

@@ -8,13 +8,15 @@ use super::rate_halving::RateHalving;
 use super::rtt::{Clock, RttEstimator};
 use super::scoreboard::{FackScoreboard, Findings};
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Totals, Window};
-use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::congestion::{
+    Ack, CongestionControl, CongestionState, Loss, Totals, Window,
+};
+use crate::transport::tcp::half::{Half, Sender};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{EndpointChange, Half, Limit, Segment};
+use crate::transport::{EndpointChange, Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Segments that may leave in one burst when recovery ends.
@@ -88,78 +90,9 @@ impl PapersSender {
         }
     }
 
-    /// The application hands over `bytes` more; they leave in full segments, the last one short.
-    /// Nothing is taken after [`PapersSender::close`].
-    pub(crate) fn supply(&mut self, bytes: u64) {
-        if self.supply.add(bytes) {
-            self.pacing.on_event(self.flight.outstanding());
-        }
-    }
-
-    /// There is no handshake.
-    #[allow(clippy::unused_self)] // the other senders have one
-    pub(crate) fn open(&mut self) {}
-
-    /// The application hands over nothing more. Of data without end, what was sent is the end.
-    pub(crate) fn close(&mut self) {
-        self.supply.close(self.flight.nxt());
-        if self.is_complete() {
-            self.deadline = None;
-        }
-    }
-
-    /// Whether the application has closed and everything is acknowledged.
-    pub(crate) fn is_complete(&self) -> bool {
+    /// True once the application has closed and everything is acknowledged.
+    fn is_complete(&self) -> bool {
         self.supply.is_complete(self.flight.una())
-    }
-
-    /// What was counted so far.
-    pub(crate) fn counters(&self) -> &SenderCounters {
-        &self.counters
-    }
-
-    /// Congestion window in segments. While rate halving leads down to it, more is in flight.
-    pub(crate) fn cwnd(&self) -> u32 {
-        self.window.cwnd()
-    }
-
-    /// Slow-start threshold in segments; `None` before there is one.
-    pub(crate) fn ssthresh(&self) -> Option<u32> {
-        Some(self.window.ssthresh()).filter(|&ssthresh| ssthresh != u32::MAX)
-    }
-
-    /// Segments believed to be on their way.
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.flight.outstanding()
-    }
-
-    /// Smoothed round-trip time; `None` before the first sample and after four timeouts in a row.
-    pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.rtt.smoothed()
-    }
-
-    /// The retransmission timeout in force.
-    pub(crate) fn rto(&self) -> Duration {
-        self.rtt.timeout()
-    }
-
-    /// What is being done about losses.
-    pub(crate) fn state(&self) -> CongestionState {
-        self.state
-    }
-
-    /// First byte not acknowledged.
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.flight.una()
-    }
-
-    pub(crate) fn limit(&self) -> Limit {
-        if self.state == CongestionState::Recovery || self.state == CongestionState::Loss {
-            return Limit::Path;
-        }
-        let (cwnd, most) = (self.window.cwnd(), self.window.limit());
-        let is_full = self.flight.outstanding() >= self.pacing.limit(cwnd);
-        self.supply.limit(self.flight.nxt(), is_full, cwnd, most)
     }
 
     /// Takes acknowledged segments out of the flight.
@@ -297,20 +230,6 @@ impl PapersSender {
         self.counters.recovery_entries_by_dupacks += 1;
     }
 
-    /// As [`Endpoint::change`](crate::transport::Endpoint::change).
-    pub(crate) fn change(&mut self, change: &EndpointChange) -> bool {
-        match change {
-            EndpointChange::KeepWindow { .. } => self.keeps_window = true,
-            EndpointChange::Foresee { timetable, .. } => self.control.foresee(timetable),
-            EndpointChange::Control(new) => {
-                let (config, rng) = &**new;
-                self.control = config.congestion.build(config, rng.clone());
-                self.watched = self.control.watches();
-            }
-        }
-        true
-    }
-
     /// The window falls; nothing saved up survives.
     fn reduce_window(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set_cwnd(cwnd);
@@ -349,6 +268,67 @@ impl PapersSender {
         self.pacing.stop();
         self.timed = None;
         self.counters.timeouts += 1;
+    }
+}
+
+impl Sender for PapersSender {
+    fn supply(&mut self, bytes: u64) {
+        if self.supply.add(bytes) {
+            self.pacing.on_event(self.flight.outstanding());
+        }
+    }
+
+    fn close(&mut self) {
+        self.supply.close(self.flight.nxt());
+        if self.is_complete() {
+            self.deadline = None;
+        }
+    }
+
+    fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> Option<u32> {
+        Some(self.window.ssthresh()).filter(|&ssthresh| ssthresh != u32::MAX)
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.flight.outstanding()
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.flight.una()
+    }
+
+    fn limit(&self) -> Limit {
+        if self.state == CongestionState::Recovery || self.state == CongestionState::Loss {
+            return Limit::Path;
+        }
+        let (cwnd, most) = (self.window.cwnd(), self.window.limit());
+        let is_full = self.flight.outstanding() >= self.pacing.limit(cwnd);
+        self.supply.limit(self.flight.nxt(), is_full, cwnd, most)
+    }
+
+    fn change(&mut self, _: Instant, change: &EndpointChange) -> bool {
+        match change {
+            EndpointChange::KeepWindow { .. } => self.keeps_window = true,
+            EndpointChange::Foresee { timetable, .. } => self.control.foresee(timetable),
+            EndpointChange::Control(new) => {
+                let (config, rng) = &**new;
+                self.control = config.congestion.build(config, rng.clone());
+                self.watched = self.control.watches();
+            }
+        }
+        true
     }
 }
 

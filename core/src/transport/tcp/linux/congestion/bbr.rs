@@ -15,10 +15,10 @@ use rand_chacha::ChaCha8Rng;
 use self::aggregation::Aggregation;
 use self::long_term::{LongTerm, PolicerSample};
 use self::max_filter::MaxFilter;
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, Pace, Reduction, Sample, Totals, Window,
 };
-use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
 /// Segments per microsecond, times 2^24.

@@ -24,10 +24,10 @@ use self::min_rtt::MinRtt;
 use self::plateau::Plateau;
 use super::bbr::aggregation::{Aggregation, ROUNDS};
 use super::bbr::{BW_UNIT, Bandwidth, MIN_CWND, UNIT, bytes_per_second, micros, narrow, valid};
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,
 };
-use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
 /// 4 ln 2, the smallest gain that doubles the rate each round trip (5.3.1), rounded up.

@@ -8,8 +8,8 @@
 //! Compared with Linux 6.12 (`validation/kernel`).
 
 use super::reno::Reno;
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
-use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant};
 
 /// Reference round-trip time.

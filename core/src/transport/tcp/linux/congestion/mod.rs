@@ -33,10 +33,10 @@ use self::prr::{Delivery, Prr};
 use self::usage::{SenderState, WindowUsage};
 use crate::transport::Timetable;
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Subflow, Totals, Window,
 };
-use crate::transport::tcp::endpoint::CongestionState;
 use crate::transport::tcp::shared::flight::Flight;
 use crate::units::{Duration, Instant};
 

@@ -6,10 +6,10 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Rate, Sample, Totals, Window,
 };
-use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant, Packets};
 
 /// An event of a congestion control.

@@ -260,13 +260,13 @@ fn the_third_sack_proves_the_loss() {
     assert_eq!(sent(&mut sender, 200), [10]);
     ack(&mut sender, 201, 0, &[(1, 3)], 100);
     assert_eq!(sent(&mut sender, 201), [11]);
-    assert_eq!(sender.state(), CongestionState::Disorder);
+    assert_eq!(sender.recovery.state(), CongestionState::Disorder);
     ack(&mut sender, 202, 0, &[(1, 4)], 100);
-    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.recovery.state(), CongestionState::Recovery);
     assert_eq!(sender.ssthresh(), Some(5));
     assert_eq!(sent(&mut sender, 202), [0]);
     ack(&mut sender, 302, 12, &[], 202);
-    assert_eq!((sender.state(), sender.cwnd()), (CongestionState::Open, 6));
+    assert_eq!((sender.recovery.state(), sender.cwnd()), (CongestionState::Open, 6));
     assert_eq!(sender.counters().undo_events, 0);
 }
 
@@ -282,11 +282,11 @@ fn after_reordering_rack_waits_a_quarter_of_a_round_trip() {
     ack(&mut sender, 200, 10, &[], 100);
     sent(&mut sender, 200);
     ack(&mut sender, 300, 10, &[(11, 14)], 200);
-    assert_eq!(sender.state(), CongestionState::Disorder);
+    assert_eq!(sender.recovery.state(), CongestionState::Disorder);
     assert_eq!(sender.poll_timeout(), Some(ms(327)));
     sent(&mut sender, 300);
     sender.handle_timeout(ms(327));
-    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.recovery.state(), CongestionState::Recovery);
     assert_eq!(sent(&mut sender, 327)[0], 10);
 }
 
@@ -298,7 +298,7 @@ fn an_echo_of_the_first_transmission_undoes_the_reduction() {
     ack(&mut sender, 200, 0, &[(1, 4)], 100);
     assert_eq!(sent(&mut sender, 200)[0], 0);
     ack(&mut sender, 210, 4, &[], 100);
-    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.recovery.state(), CongestionState::Open);
     assert_eq!((sender.cwnd() >= 10, sender.ssthresh()), (true, None));
     assert_eq!(sender.counters().undo_events, 1);
 }
@@ -344,7 +344,7 @@ fn a_probe_precedes_the_timeout() {
     sender.handle_timeout(ms(602));
     assert_eq!(sent(&mut sender, 602), [0]);
     assert_eq!((sender.cwnd(), sender.ssthresh()), (1, Some(5)));
-    assert_eq!((sender.state(), sender.counters().timeouts), (CongestionState::Loss, 1));
+    assert_eq!((sender.recovery.state(), sender.counters().timeouts), (CongestionState::Loss, 1));
     assert_eq!(sender.poll_timeout(), Some(ms(602 + 600)));
 }
 
@@ -366,7 +366,7 @@ fn a_spurious_timeout_is_undone() {
         .collect();
     assert_eq!(new, [10, 11]);
     sender.handle_segment(ms(501), &plain(2));
-    assert_eq!((sender.state(), sender.ssthresh()), (CongestionState::Open, None));
+    assert_eq!((sender.recovery.state(), sender.ssthresh()), (CongestionState::Open, None));
     assert_eq!(sender.counters().undo_events, 1);
     assert!(sender.cwnd() >= 10);
 }

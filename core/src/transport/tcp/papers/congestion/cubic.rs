@@ -13,8 +13,8 @@
 use super::reno::{in_slow_start, slow_start};
 use super::ticks;
 use crate::transport::tcp::config::CubeRoot;
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Window};
-use crate::transport::tcp::endpoint::CongestionState;
 
 /// Fractions are in 1/1024.
 const SCALE: u64 = 1024;

@@ -6,8 +6,8 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::transport::tcp::config::{Profile, TcpConfig};
 use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Window};
-use crate::transport::tcp::endpoint::CongestionState;
 use crate::units::{Duration, Instant, Packets};
 
 /// Something that happens to a congestion control.

@@ -7,11 +7,12 @@ mod window;
 use self::window::InflatedWindow;
 use super::rtt::{Clock, RttEstimator};
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::endpoint::CongestionState;
+use crate::transport::tcp::congestion::CongestionState;
+use crate::transport::tcp::half::{Half, Sender};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::Flight;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{Half, Limit, Segment};
+use crate::transport::{Limit, Segment};
 use crate::units::{Duration, Instant};
 
 /// Duplicate ACKs that prove a loss (RFC 5681 section 3.2).
@@ -112,83 +113,16 @@ impl NoSackSender {
         }
     }
 
-    /// The application hands over `bytes` more; see [`super::TcpSender::supply`].
-    pub(crate) fn supply(&mut self, bytes: u64) {
-        if bytes == 0 || !self.supply.add(bytes) {
-            return;
-        }
-        self.turn = Turn::Window(u64::MAX);
-        if self.connection == Connection::Closed {
-            self.connection = Connection::SynDue;
-        }
-    }
-
-    /// The SYN leaves before there are data.
-    pub(crate) fn open(&mut self) {
-        if self.connection == Connection::Closed {
-            self.connection = Connection::SynDue;
-        }
-    }
-
-    /// The application hands over nothing more. Of data without end, what was sent is the end.
-    pub(crate) fn close(&mut self) {
-        self.supply.close(self.flight.nxt());
-        if self.is_complete() {
-            self.deadline = None;
-        }
-    }
-
-    pub(crate) fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.supply.is_complete(self.flight.una())
     }
 
-    pub(crate) fn counters(&self) -> &SenderCounters {
-        &self.counters
-    }
-
-    /// Congestion window in segments, without what duplicate ACKs add to it.
-    pub(crate) fn cwnd(&self) -> u32 {
-        self.window.cwnd()
-    }
-
-    pub(crate) fn ssthresh(&self) -> Option<u32> {
-        self.window.ssthresh()
-    }
-
-    /// Segments between the acknowledgement and the next one to send, less those that duplicate
-    /// ACKs say have arrived.
-    pub(crate) fn in_flight(&self) -> u64 {
-        (self.cursor - self.flight.first()).saturating_sub(self.window.inflation())
-    }
-
-    pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.rtt.smoothed()
-    }
-
-    pub(crate) fn rto(&self) -> Duration {
-        self.rtt.timeout()
-    }
-
-    pub(crate) fn state(&self) -> CongestionState {
+    fn state(&self) -> CongestionState {
         match self.cause {
             Cause::FastRecovery => CongestionState::Recovery,
             Cause::Timeout if self.flight.first() < self.recovery_point => CongestionState::Loss,
             _ => CongestionState::Open,
         }
-    }
-
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.flight.una()
-    }
-
-    pub(crate) fn limit(&self) -> Limit {
-        match self.connection {
-            Connection::Closed => return Limit::Application,
-            Connection::Established if self.state() == CongestionState::Open => {}
-            _ => return Limit::Path,
-        }
-        let is_full = self.cursor - self.flight.first() >= self.window.limit();
-        self.supply.limit(self.flight.nxt(), is_full, self.cwnd(), self.window.most())
     }
 
     /// The SYN is answered.
@@ -387,6 +321,69 @@ impl NoSackSender {
         self.restart_timer(now);
         self.counters.timeouts += 1;
         self.counters.cwnd_reductions += 1;
+    }
+}
+
+impl Sender for NoSackSender {
+    fn supply(&mut self, bytes: u64) {
+        if bytes == 0 || !self.supply.add(bytes) {
+            return;
+        }
+        self.turn = Turn::Window(u64::MAX);
+        if self.connection == Connection::Closed {
+            self.connection = Connection::SynDue;
+        }
+    }
+
+    /// The SYN leaves before there are data.
+    fn open(&mut self) {
+        if self.connection == Connection::Closed {
+            self.connection = Connection::SynDue;
+        }
+    }
+
+    fn close(&mut self) {
+        self.supply.close(self.flight.nxt());
+        if self.is_complete() {
+            self.deadline = None;
+        }
+    }
+
+    fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// Congestion window in segments, without what duplicate ACKs add to it.
+    fn cwnd(&self) -> u32 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> Option<u32> {
+        self.window.ssthresh()
+    }
+
+    /// Segments between the acknowledgement and the next one to send, less those that duplicate
+    /// ACKs say have arrived.
+    fn in_flight(&self) -> u64 {
+        (self.cursor - self.flight.first()).saturating_sub(self.window.inflation())
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.flight.una()
+    }
+
+    fn limit(&self) -> Limit {
+        match self.connection {
+            Connection::Closed => return Limit::Application,
+            Connection::Established if self.state() == CongestionState::Open => {}
+            _ => return Limit::Path,
+        }
+        let is_full = self.cursor - self.flight.first() >= self.window.limit();
+        self.supply.limit(self.flight.nxt(), is_full, self.cwnd(), self.window.most())
     }
 }
 

@@ -72,10 +72,10 @@ fn three_overtaking_segments_are_tolerated() {
     for overtaking in 1..=3 {
         sender.handle_segment(ms(500), &ack(0, &[(1, 1 + overtaking)], ms(0)));
         assert_eq!(sent(&mut sender, ms(500)), [19 + overtaking]);
-        assert_eq!(sender.state(), CongestionState::Open);
+        assert_eq!(sender.state, CongestionState::Open);
     }
     sender.handle_segment(ms(500), &ack(0, &[(1, 5)], ms(0)));
-    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.state, CongestionState::Recovery);
     assert_eq!((sender.cwnd(), sender.ssthresh()), (5, Some(10)));
     assert_eq!(sent(&mut sender, ms(500)), [0]);
     assert_eq!(sender.counters().recovery_entries_by_dupacks, 1);
@@ -102,7 +102,7 @@ fn rate_halving_and_exit() {
     assert_eq!(out, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
     assert_eq!(sender.in_flight(), 11);
     sender.handle_segment(ms(1000), &ack(23, &[], ms(500)));
-    assert_eq!(sender.state(), CongestionState::Open);
+    assert_eq!(sender.state, CongestionState::Open);
     // Segments 23 to 29 are in flight: 7 + 3 meets the threshold of 10.
     assert_eq!(sender.in_flight(), 7);
     assert_eq!(sender.cwnd(), 10);
@@ -132,7 +132,7 @@ fn timeout_backs_off() {
     sender.handle_timeout(ms(3000));
     assert_eq!(sent(&mut sender, ms(3000)), [0]);
     assert_eq!((sender.cwnd(), sender.ssthresh()), (1, Some(5)));
-    assert_eq!(sender.state(), CongestionState::Loss);
+    assert_eq!(sender.state, CongestionState::Loss);
     assert_eq!(sender.poll_timeout(), Some(ms(9000)));
     sender.handle_timeout(ms(9000));
     assert_eq!(sent(&mut sender, ms(9000)), [0]);

@@ -31,7 +31,7 @@ fn the_window_is_halved_in_proportion_to_deliveries() {
         ack(&mut sender, 200 + last, 0, &[(1, last + 1)], 100);
         left.push(sent(&mut sender, 200 + last));
         if last >= 3 {
-            assert_eq!(sender.state(), CongestionState::Recovery);
+            assert_eq!(sender.recovery.state(), CongestionState::Recovery);
             assert_eq!(sender.ssthresh(), Some(10));
         }
     }
@@ -63,7 +63,7 @@ fn the_window_is_halved_in_proportion_to_deliveries() {
     ack(&mut sender, 302, 0, &[(1, 22)], 202);
     assert_eq!(sent(&mut sender, 302), [30]);
     ack(&mut sender, 303, 22, &[], 203);
-    assert_eq!((sender.state(), sender.cwnd()), (CongestionState::Open, 10));
+    assert_eq!((sender.recovery.state(), sender.cwnd()), (CongestionState::Open, 10));
     assert_eq!(sent(&mut sender, 303), [31]);
     let counters = sender.counters();
     assert_eq!((counters.retransmissions, counters.cwnd_reductions), (1, 1));
@@ -187,7 +187,7 @@ fn timeouts_back_off_until_an_ack() {
     }
     let last = at - (300 << 5);
     ack(&mut sender, last + 100, 1, &[], last);
-    assert_eq!(sender.rto(), Duration::from_millis(300));
+    assert_eq!(sender.rtt.timeout(), Duration::from_millis(300));
     assert_eq!(sender.counters().cwnd_reductions, 1);
 }
 
@@ -200,7 +200,7 @@ fn a_timeout_caused_by_a_delay_is_undone() {
     sender.handle_timeout(ms(400));
     assert_eq!(sent(&mut sender, 400), [0]);
     ack(&mut sender, 450, 1, &[], 100);
-    assert_eq!((sender.state(), sender.ssthresh()), (CongestionState::Open, None));
+    assert_eq!((sender.recovery.state(), sender.ssthresh()), (CongestionState::Open, None));
     assert!(sender.cwnd() >= 10);
     assert!(sent(&mut sender, 450).iter().all(|&number| number >= 10));
     assert_eq!((sender.counters().undo_events, sender.counters().retransmissions), (1, 1));
@@ -253,7 +253,10 @@ fn what_rack_declared_lost_waits_for_the_timeout_after_an_undo() {
     }
     assert!(sent(&mut sender, 202).contains(&0));
     ack(&mut sender, 240, 1, &[(3, 6)], 100);
-    assert_eq!((sender.state(), sender.counters().undo_events), (CongestionState::Disorder, 1));
+    assert_eq!(
+        (sender.recovery.state(), sender.counters().undo_events),
+        (CongestionState::Disorder, 1)
+    );
     ack(&mut sender, 250, 1, &[(3, 10)], 100);
     assert!(sent(&mut sender, 250).iter().all(|&number| number >= 10));
     assert_eq!(sender.counters().retransmissions, 1);
@@ -273,13 +276,16 @@ fn what_a_timeout_declared_lost_may_be_lost_again_after_an_undo() {
     sender.handle_timeout(ms(400));
     assert_eq!(sent(&mut sender, 400), [0]);
     ack(&mut sender, 450, 1, &[], 100);
-    assert_eq!((sender.state(), sender.counters().undo_events), (CongestionState::Open, 1));
+    assert_eq!(
+        (sender.recovery.state(), sender.counters().undo_events),
+        (CongestionState::Open, 1)
+    );
     sent(&mut sender, 450);
     for last in 5..8 {
         ack(&mut sender, 450 + last, 1, &[(5, last + 1)], 100);
     }
     assert_eq!(sent(&mut sender, 457)[0], 1);
-    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.recovery.state(), CongestionState::Recovery);
 }
 
 /// After a timeout new segments leave first, to test whether it was spurious (F-RTO). They are not
@@ -366,13 +372,13 @@ fn without_sack_duplicate_acks_are_counted() {
     let left = on_duplicates(&mut sender, 200, 0, 8);
     let expected: [&[u64]; 8] = [&[10], &[11], &[0], &[], &[12], &[], &[13], &[]];
     assert_eq!(left, expected);
-    assert_eq!((sender.state(), sender.ssthresh()), (CongestionState::Recovery, Some(5)));
+    assert_eq!((sender.recovery.state(), sender.ssthresh()), (CongestionState::Recovery, Some(5)));
     ack(&mut sender, 310, 4, &[], 202);
     assert_eq!(sent(&mut sender, 310)[0], 4);
     ack(&mut sender, 420, 12, &[], 310);
-    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.recovery.state(), CongestionState::Recovery);
     ack(&mut sender, 421, 13, &[], 204);
-    assert_eq!((sender.state(), sender.cwnd()), (CongestionState::Open, 5));
+    assert_eq!((sender.recovery.state(), sender.cwnd()), (CongestionState::Open, 5));
     let counters = sender.counters();
     assert_eq!((counters.retransmissions, counters.cwnd_reductions), (2, 1));
     assert_eq!((counters.timeouts, counters.undo_events), (0, 0));
@@ -404,7 +410,7 @@ fn without_sack_too_many_duplicate_acks_set_the_degree() {
 fn without_sack_a_late_segment_undoes_the_reduction() {
     let mut sender = without_sack(10);
     on_duplicates(&mut sender, 200, 0, 3);
-    assert_eq!(sender.state(), CongestionState::Recovery);
+    assert_eq!(sender.recovery.state(), CongestionState::Recovery);
     ack(&mut sender, 240, 4, &[], 100);
     assert_eq!(sender.counters().undo_events, 1);
     assert!(sender.cwnd() >= 10);
