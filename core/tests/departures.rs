@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use crate::{adaptive_harq, hybrid, live};
 use clift::link::{
-    Admission, DropReason, InstrumentedLink, LinkEvent, Overlap, Packet, PacketId, Reordering,
-    Transit,
+    Admission, Behind, DropReason, InstrumentedLink, LinkEvent, Packet, PacketId, Transit,
 };
 use clift::trace::{LinkTrace, Packing};
-use clift::units::{BitRate, Bytes, Duration, Instant};
+use clift::units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use support::{link_strategies, ntn_strategies};
 
@@ -19,7 +18,7 @@ type BoxedLink = Box<dyn InstrumentedLink + Send>;
 proptest! {
     #[test]
     fn of_a_link_over_a_link_trace(
-        mut case in link_strategies::case(), rule in link_strategies::resequencing(), bits in 1u64..2_000_000_000,
+        mut case in link_strategies::case(), rule in link_strategies::resequencing(),
     ) {
         // Packets that share LLDUs are reported a nanosecond later, and a tick releases its packets
         // at once.
@@ -29,10 +28,9 @@ proptest! {
         case.trace = Arc::new(LinkTrace::from_parts(parts));
         case.config.fragmentation.packing = Some(Packing::Packet);
         let packets: Vec<_> = case.arrivals.iter().copied().zip(case.sizes.iter().copied()).collect();
-        let rate = BitRate::from_bits_per_second(bits * 8).unwrap();
         check(|| Box::new(case.link()), &packets, DepartureTiming::AtOnce, FOR_EVER);
-        check(|| Box::new(Overlap::with_rate(case.link(), rate)), &packets, DepartureTiming::AtOnce, FOR_EVER);
-        check(|| Box::new(Reordering::new(case.link(), rule)), &packets, DepartureTiming::AtOnce, FOR_EVER);
+        check(|| Box::new(Behind::serialised(case.link())), &packets, DepartureTiming::AtOnce, FOR_EVER);
+        check(|| Box::new(Behind::reordered(case.link(), rule)), &packets, DepartureTiming::AtOnce, FOR_EVER);
     }
 
     #[test]

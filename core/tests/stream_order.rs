@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use clift::link::{
-    Admission, InstrumentedLink, LinkCounters, LinkEvent, Packet, PacketId, Reordering,
-    Resequencing, StreamRange, Transit,
+    Admission, Behind, InstrumentedLink, LinkCounters, LinkEvent, Packet, PacketId, Resequencing,
+    StreamRange, Transit,
 };
 use clift::units::{Bytes, Instant};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ proptest! {
         case in case(), carried in prop::collection::vec(carried(), 40), rule in rule(), step in 0i64..90
     ) {
         let (plain, admitted, _) = drive(&mut case.link(), &case, &carried, 0);
-        let mut buffered = Reordering::new(case.link(), rule);
+        let mut buffered = Behind::reordered(case.link(), rule);
         let (events, _, counters) = drive(&mut buffered, &case, &carried, step);
         let (expected, held, flushes) = obvious_buffer(&plain, &admitted, &carried, rule);
         prop_assert_eq!(&events, &expected);
@@ -30,7 +30,7 @@ proptest! {
         case in case(), carried in prop::collection::vec(carried(), 40), rule in rule()
     ) {
         let (plain, _, _) = drive(&mut case.link(), &case, &carried, 0);
-        let mut buffered = Reordering::new(case.link(), rule);
+        let mut buffered = Behind::reordered(case.link(), rule);
         let (events, _, counters) = drive(&mut buffered, &case, &carried, 0);
         let arrived: BTreeMap<u64, Transit> = plain.iter().filter_map(delivered).map(|t| (t.order, t)).collect();
         let left: Vec<Transit> = events.iter().filter_map(delivered).collect();
@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn what_carries_nothing_passes(case in case(), rule in rule()) {
         let (plain, _, _) = drive(&mut case.link(), &case, &[], 0);
-        let (events, _, _) = drive(&mut Reordering::new(case.link(), rule), &case, &[], 0);
+        let (events, _, _) = drive(&mut Behind::reordered(case.link(), rule), &case, &[], 0);
         prop_assert_eq!(plain, events);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
+use crate::link::behind::FarEnd;
 use crate::link::{LinkEvent, Transit};
 use crate::units::Instant;
 
@@ -56,8 +57,8 @@ pub(super) struct LinkOrder {
     /// State of the packets from `expected` on.
     window: VecDeque<PacketState>,
     holding: u32,
-    pub(super) held: u64,
-    pub(super) flushes: u64,
+    held: u64,
+    flushes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,42 +71,6 @@ enum PacketState {
 impl LinkOrder {
     pub(super) fn new(rule: Resequencing) -> Self {
         Self { rule, expected: 0, window: VecDeque::new(), holding: 0, held: 0, flushes: 0 }
-    }
-
-    /// Handles a delivered packet; released packets go to `out`.
-    pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
-        // A flush went past this packet: holding it now would only add delay.
-        if transit.order < self.expected {
-            out.push_back(LinkEvent::Delivered(transit));
-            return;
-        }
-        if transit.order == self.expected && self.window.is_empty() {
-            self.expected += 1;
-            out.push_back(LinkEvent::Delivered(transit));
-            return;
-        }
-        let in_sequence = transit.order == self.expected;
-        self.put(transit.order, PacketState::Held(transit));
-        self.holding += 1;
-        if in_sequence {
-            self.release_run(transit.at, out);
-            return;
-        }
-        self.held += 1;
-        self.make_room(transit.at, out);
-    }
-
-    /// Handles a packet that the link gave up; it and released packets go to `out`.
-    pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
-        out.push_back(LinkEvent::Lost(transit));
-        // Packets below were skipped by a flush, so their loss ends no gap.
-        if transit.order >= self.expected {
-            self.put(transit.order, PacketState::GivenUp);
-        }
-        if matches!(self.rule, Resequencing::Bounded { flush_on_loss: true, .. }) {
-            self.flush(transit.at, out);
-        }
-        self.release_run(transit.at, out);
     }
 
     fn make_room(&mut self, now: Instant, out: &mut VecDeque<LinkEvent>) {
@@ -159,5 +124,45 @@ impl LinkOrder {
             self.window.resize(index + 1, PacketState::Missing);
         }
         self.window[index] = place;
+    }
+}
+
+impl FarEnd for LinkOrder {
+    fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        // A flush went past this packet: holding it now would only add delay.
+        if transit.order < self.expected {
+            out.push_back(LinkEvent::Delivered(transit));
+            return;
+        }
+        if transit.order == self.expected && self.window.is_empty() {
+            self.expected += 1;
+            out.push_back(LinkEvent::Delivered(transit));
+            return;
+        }
+        let in_sequence = transit.order == self.expected;
+        self.put(transit.order, PacketState::Held(transit));
+        self.holding += 1;
+        if in_sequence {
+            self.release_run(transit.at, out);
+            return;
+        }
+        self.held += 1;
+        self.make_room(transit.at, out);
+    }
+
+    fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+        out.push_back(LinkEvent::Lost(transit));
+        // Packets below were skipped by a flush, so their loss ends no gap.
+        if transit.order >= self.expected {
+            self.put(transit.order, PacketState::GivenUp);
+        }
+        if matches!(self.rule, Resequencing::Bounded { flush_on_loss: true, .. }) {
+            self.flush(transit.at, out);
+        }
+        self.release_run(transit.at, out);
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.held, self.flushes)
     }
 }

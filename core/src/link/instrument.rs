@@ -3,6 +3,9 @@
 use crate::link::{Link, LinkCounters, QueueLimit, Transmission, Usage};
 use crate::units::Instant;
 
+/// Name of the counter of slots that passed unused although packets waited.
+pub(crate) const STALLED: &str = "stalled_slots";
+
 /// Instruments of a link. Reading them has no effect on packets.
 pub trait Instrument {
     /// Packets waiting in the queue at `now`, not counting the one being sent.
@@ -44,11 +47,13 @@ pub trait Instrument {
     }
 }
 
-/// A link with its instruments, as built by
-/// [`LinkConfig::build`](crate::scheme::LinkConfig::build).
+/// A link with its instruments.
 pub trait InstrumentedLink: Link + Instrument {}
 
 impl<L: Link + Instrument + ?Sized> InstrumentedLink for L {}
+
+/// A link of any kind, as built by [`LinkConfig::build`](crate::scheme::LinkConfig::build).
+pub type BuiltLink = Box<dyn InstrumentedLink + Send>;
 
 impl<L: Instrument + ?Sized> Instrument for Box<L> {
     fn queue_len(&self, now: Instant) -> usize {

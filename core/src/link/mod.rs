@@ -3,8 +3,8 @@
 //! Every host (CLIFT's engine, ns-2, ns-3, a live emulator) drives the same object through
 //! [`Link`].
 //! [`TraceLink`] carries packets over a link trace (open loop). The links whose scheme runs with
-//! the traffic (closed loop) are built in [`crate::scheme`]. [`Coded`], [`Overlap`] and
-//! [`Reordering`] wrap any link and are links themselves. [`deliver()`] feeds a list of arrivals to a link.
+//! the traffic (closed loop) are built in [`crate::scheme`]. [`Coded`] and [`Behind`]
+//! wrap any link and are links themselves. [`deliver()`] feeds a list of arrivals to a link.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,6 +38,7 @@
 //! ```
 
 mod allocator;
+mod behind;
 mod buffer;
 pub(crate) mod clock;
 mod coding;
@@ -62,6 +63,7 @@ mod stream_order;
 pub(crate) mod trace_link;
 mod unit_log;
 
+pub use behind::Behind;
 pub use buffer::Resequencing;
 pub use coding::{Code, Coded, Coding};
 pub use counters::{LinkCounters, Usage};
@@ -70,14 +72,13 @@ pub use delays::Delays;
 pub(crate) use delays::check_delays;
 pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
 pub use error::LinkError;
-pub use instrument::{Instrument, InstrumentedLink};
+pub(crate) use instrument::STALLED;
+pub use instrument::{BuiltLink, Instrument, InstrumentedLink};
 pub use line::{Line, Unit};
 pub use live::{LiveScheme, NOW};
-pub use overlap::Overlap;
 pub use packet::{Packet, StreamRange};
 pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
 pub use queue::QueueLimit;
-pub use reordering::Reordering;
 pub use slots::Slot;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
 pub use unit_log::{Transmission, TransmissionKind, UnitLog};

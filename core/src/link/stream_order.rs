@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
-use crate::link::{LinkEvent, StreamRange, Transit};
+use crate::link::behind::FarEnd;
+use crate::link::{LinkEvent, Packet, StreamRange, Transit};
 use crate::units::Instant;
 
 /// Rule of a [`StreamOrder`]; see
@@ -21,8 +22,8 @@ pub(super) struct StreamOrder {
     rule: StreamRule,
     on_the_link: OnTheLink,
     flows: BTreeMap<u32, Stream>,
-    pub(super) held: u64,
-    pub(super) flushes: u64,
+    held: u64,
+    flushes: u64,
 }
 
 /// The content of the packets on the link.
@@ -64,18 +65,19 @@ impl StreamOrder {
             flushes: 0,
         }
     }
+}
 
-    /// Handles a packet that the link admitted. A stream starts with the first of its bytes that
-    /// the link admits.
-    pub(super) fn admitted(&mut self, carries: Option<StreamRange>) {
+impl FarEnd for StreamOrder {
+    /// A stream starts with the first of its bytes that the link admits.
+    fn admitted(&mut self, packet: &Packet) {
+        let carries = packet.carries;
         self.on_the_link.packets.push_back(LinkContent::Carries(carries));
         if let Some(StreamRange { flow, start, .. }) = carries {
             self.flows.entry(flow).or_insert(Stream { expected: start, held: BTreeMap::new() });
         }
     }
 
-    /// Handles a delivered packet; released packets go to `out`.
-    pub(super) fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+    fn delivered(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         let range = self.on_the_link.take(transit.order);
         let Some((range, stream)) = of_stream(range, &mut self.flows) else {
             out.push_back(LinkEvent::Delivered(transit));
@@ -104,8 +106,7 @@ impl StreamOrder {
         stream.release_run(transit.at, out);
     }
 
-    /// Handles a packet that the link gave up; it and released packets go to `out`.
-    pub(super) fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
+    fn lost(&mut self, transit: Transit, out: &mut VecDeque<LinkEvent>) {
         out.push_back(LinkEvent::Lost(transit));
         let range = self.on_the_link.take(transit.order);
         let Some((_, stream)) = of_stream(range, &mut self.flows) else { return };
@@ -113,6 +114,10 @@ impl StreamOrder {
             self.flushes += 1;
             stream.flush(transit.at, out);
         }
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.held, self.flushes)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::link::reordering::behind;
 use crate::link::{
-    Coded, Coding, Fragmentation, InstrumentedLink, LinkError, Overlap, Propagation, QueueLimit,
+    Behind, BuiltLink, Coded, Coding, Fragmentation, LinkError, Propagation, QueueLimit,
     Resequencing, TraceLink, TraceLinkConfig,
 };
 use crate::queue::{Aqm, Managed};
@@ -54,7 +54,7 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError>;
+    ) -> Result<BuiltLink, LinkError>;
 
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     fn way_back(&self) -> Propagation;
@@ -113,11 +113,11 @@ impl Medium for LinkTrace {
         usage: TraceLinkConfig,
         _: Seed,
         _: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         let inner = TraceLink::new(self, usage)?;
         Ok(match link.overlap_papers {
             false => behind(inner, link.reorder),
-            true => behind(Overlap::new(inner), link.reorder),
+            true => behind(Behind::serialised(inner), link.reorder),
         })
     }
 
@@ -166,7 +166,7 @@ impl LinkConfig {
         seed: Seed,
         number: u32,
         end: Option<Instant>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         if self.reorder.is_some() && self.medium.buffer().is_some() {
             return Err(LinkError::TwoBuffers);
         }

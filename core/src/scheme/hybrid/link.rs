@@ -30,7 +30,8 @@ use crate::units::{Bytes, Instant};
 ///
 /// Waiting frames are sent without a pause, so the fate of a packet is computed when it arrives, up
 /// to the NACKs that come when nothing else waits to be sent. Packets come out as they
-/// are completed; [`Reordering`](crate::link::Reordering) restores their order, and
+/// are completed; [`Behind::reordered`](crate::link::Behind::reordered)
+/// restores their order, and
 /// [`LinkConfig`](crate::scheme::LinkConfig) adds it if `in_order` is set.
 ///
 /// ```
