@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Application, Arrival, Traffic};
+use super::{Application, Arrival, Traffic, deadline};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, MessageMetrics};
 use crate::transport::{Endpoint, Protocol};
@@ -100,7 +100,7 @@ impl Traffic for Messages {
     }
 
     fn report(&self, metrics: &mut FlowMetrics) {
-        let is_open = |message: &u64| !self.has_expired(*message, metrics.end);
+        let is_open = |message: &u64| self.is_open(*message, metrics.end);
         let open = (0..self.sent).rev().take_while(is_open).count();
         let arrived = self.early.iter().copied().filter(is_open).count();
         metrics.messages = Some(MessageMetrics {
@@ -127,10 +127,8 @@ impl Messages {
         self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX / 2))
     }
 
-    /// Whether the deadline of a message has passed.
-    fn has_expired(&self, message: u64, now: Instant) -> bool {
-        let age = now.saturating_since(self.due(message));
-        self.config.deadline.is_none_or(|deadline| age >= deadline)
+    fn is_open(&self, message: u64, now: Instant) -> bool {
+        deadline::is_open(self.config.deadline, self.due(message), now)
     }
 
     /// A packet with bytes `seq..seq + len` arrived. Packets may arrive in any order; each arrives
@@ -152,12 +150,12 @@ impl Messages {
     fn complete(&mut self, message: u64, now: Instant) {
         let took = now.saturating_since(self.due(message));
         self.received += 1;
-        self.in_time += u64::from(self.config.deadline.is_none_or(|deadline| took <= deadline));
+        self.in_time += u64::from(deadline::is_met(self.config.deadline, took));
         self.delay.record(took);
-        if !self.has_expired(message, now) {
+        if self.is_open(message, now) {
             self.early.push_back(message);
         }
-        while self.early.front().is_some_and(|&first| self.has_expired(first, now)) {
+        while self.early.front().is_some_and(|&first| !self.is_open(first, now)) {
             self.early.pop_front();
         }
     }

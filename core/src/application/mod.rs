@@ -16,6 +16,7 @@
 
 mod conference;
 mod config;
+mod deadline;
 mod dialogue;
 mod line;
 mod messages;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::dialogue::Dialogue;
 use super::page::{check_tls, dialogues};
 use super::session::{Connections, InSession, Session};
-use super::{Application, Traffic};
+use super::{Application, Traffic, deadline};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, RequestMetrics};
 use crate::transport::{End, Protocol, Streams};
@@ -93,8 +93,7 @@ impl Conversation {
         let took = now.saturating_since(self.dialogue.asked);
         self.time.record(took);
         self.received += 1;
-        let deadline = self.config.deadline;
-        self.in_time += u64::from(deadline.is_none_or(|deadline| took <= deadline));
+        self.in_time += u64::from(deadline::is_met(self.config.deadline, took));
         self.last = now;
         if !self.is_done() {
             let next = now + self.config.pause.unwrap_or_default();
@@ -138,8 +137,7 @@ impl Session for Conversation {
             metrics.completed = Some(self.last);
         }
         let sent = self.dialogue.sent;
-        let age = metrics.end.saturating_since(self.dialogue.asked);
-        let is_open = self.config.deadline.is_some_and(|deadline| age < deadline);
+        let is_open = deadline::is_open(self.config.deadline, self.dialogue.asked, metrics.end);
         metrics.requests = Some(RequestMetrics {
             sent,
             answered: self.received,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session::{Connections, InSession, Session};
-use super::{Application, Traffic};
+use super::{Application, Traffic, deadline};
 use crate::config::Fault;
 use crate::metrics::{ConferenceMetrics, Distribution, FlowMetrics};
 use crate::transport::{End, Protocol, Streams};
@@ -280,10 +280,8 @@ impl Session for Call {
             screen.pause(metrics.end.saturating_since(last));
         }
         let frames = self.frames.len() as u64;
-        let is_open = |frame: &&Frame| {
-            let age = metrics.end.saturating_since(frame.captured);
-            self.config.deadline.is_some_and(|deadline| age < deadline)
-        };
+        let deadline = self.config.deadline;
+        let is_open = |frame: &&Frame| deadline::is_open(deadline, frame.captured, metrics.end);
         let open = self.frames.iter().rev().take_while(is_open);
         let open = open.filter(|frame| frame.missing > 0).count() as u64;
         metrics.conference = Some(ConferenceMetrics {
@@ -319,7 +317,7 @@ impl Screen {
     /// A frame is complete.
     fn show(&mut self, now: Instant, frame: u32, took: Duration, deadline: Option<Duration>) {
         self.delay.record(took);
-        self.in_time += u64::from(deadline.is_none_or(|deadline| took <= deadline));
+        self.in_time += u64::from(deadline::is_met(deadline, took));
         self.first.get_or_insert(now);
         match self.last {
             Some((last, _)) if last > frame => return,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::config::Http;
 use super::content::PageContent;
+use crate::application::deadline;
 use crate::application::line::MessageConnection;
 use crate::application::session::{Connections, Ends, Session};
 use crate::metrics::{Distribution, FlowMetrics, PageMetrics};
@@ -311,10 +312,9 @@ impl Session for Browser {
         }
         let within = |progress: &&Progress| {
             let took = progress.arrived.map(|at| at.saturating_since(self.start));
-            took.is_some_and(|took| self.options.deadline.is_none_or(|deadline| took <= deadline))
+            took.is_some_and(|took| deadline::is_met(self.options.deadline, took))
         };
-        let age = metrics.end.saturating_since(self.start);
-        let is_open = self.options.deadline.is_some_and(|deadline| age < deadline);
+        let is_open = deadline::is_open(self.options.deadline, self.start, metrics.end);
         let (objects, arrived) = (self.objects.len(), self.objects.len() - self.missing);
         metrics.page = Some(PageMetrics {
             load: self.is_done().then(|| self.last.saturating_since(self.start)),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::Codec;
 use super::emodel::EModel;
-use crate::application::{Application, Arrival, Traffic};
+use crate::application::{Application, Arrival, Traffic, deadline};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, VoiceMetrics};
 use crate::transport::{Endpoint, FlowControl, Protocol};
@@ -115,7 +115,7 @@ impl Call {
         self.first.get_or_insert(number);
         let took = now.saturating_since(self.due(number));
         self.delay.record(took);
-        self.in_time += u64::from(self.config.deadline.is_some_and(|deadline| took <= deadline));
+        self.in_time += u64::from(deadline::is_met(self.config.deadline, took));
     }
 
     /// Time from sending to playout, the same for all packets.
@@ -190,8 +190,9 @@ impl Traffic for Call {
         if judged > 0 && count == 0 {
             (voice.rating, voice.opinion) = (voice.rating.or(Some(0.0)), Some(1.0));
         }
-        let of = self.config.deadline.map_or(judged, |deadline| {
-            let is_open = |n: &u64| metrics.end.saturating_since(self.due(*n)) < deadline;
+        let of = self.config.deadline.map_or(judged, |_| {
+            let is_open =
+                |n: &u64| deadline::is_open(self.config.deadline, self.due(*n), metrics.end);
             let arrived =
                 |n: u64| self.arrivals.get(n as usize).is_some_and(|at| *at < Instant::MAX);
             let open = (0..self.sent).rev().take_while(is_open).filter(|&n| !arrived(n)).count();
