@@ -7,7 +7,7 @@
 
 use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
-use clift::scheme::{Harq2, LinkTrace, Persistency, Scheme};
+use clift::scheme::{Harq2, LinkTrace, Scheme};
 use clift::seed::{Seed, Stream};
 use clift::trace::PhyTrace;
 use clift::units::{Bytes, Duration};
@@ -205,10 +205,7 @@ fn consecutive_blocks(
         data: code.data(),
         total: code.total(),
         extra: extra as usize,
-        rounds: match max_rounds {
-            Persistency::Unlimited => None,
-            Persistency::AtMost(limit) => Some(limit),
-        },
+        rounds: max_rounds.get(),
         feedback: (500_000_000 + 36_000_000u64).div_ceil(SLOT_NS),
     };
     let channel = consecutive::Channel { staying: [alpha, beta], erasing: [0.0, 1.0] };

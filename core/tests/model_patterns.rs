@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use clift::scheme::law::{Blocks, Chain, Setting};
-use clift::scheme::{Arq, BlockCode, Fec, Harq2, Persistency, Scheme, Timing};
+use clift::scheme::{Arq, BlockCode, Fec, Harq2, Scheme, Timing};
 use clift::trace::{Header, PhyTrace};
-use clift::units::{Bytes, Duration};
+use clift::units::{Bytes, Duration, Limit};
 use proptest::prelude::*;
 
 const SLOT: i64 = 1_000;
@@ -241,9 +241,9 @@ proptest! {
         prop_assume!(p <= burst * (1.0 - p));
         let chain = Chain::from_erasures(p, burst).unwrap();
         let setting = Setting { slot: Duration::ZERO, ..setting(9) };
-        let arq = (Scheme::Arq(Arq { max_retx: Persistency::AtMost(limit) })).predict(&chain, &setting);
+        let arq = (Scheme::Arq(Arq { max_retx: Limit::AtMost(limit) })).predict(&chain, &setting);
         let code = BlockCode::new(1, 1).unwrap();
-        let max_rounds = Persistency::AtMost(limit);
+        let max_rounds = Limit::AtMost(limit);
         let harq = (Scheme::Harq2(Harq2 { code, extra: 0, max_rounds })).predict(&chain, &setting);
         let (arq, harq) = (arq.unwrap(), harq.unwrap());
         prop_assert!((arq.efficiency - harq.efficiency).abs() < 1e-12);
@@ -263,7 +263,7 @@ proptest! {
     ) {
         let chain = Chain::bernoulli(p).unwrap();
         let code = BlockCode::new(data, total).unwrap();
-        let max_rounds = rounds.map_or(Persistency::Unlimited, Persistency::AtMost);
+        let max_rounds = Limit::from(rounds);
         let scheme = Scheme::Harq2(Harq2 { code, extra, max_rounds });
         let exact = scheme.predict(&chain, &setting(9)).unwrap().efficiency;
         let printed = scheme.printed(&chain, &setting(9)).unwrap().unwrap().efficiency;

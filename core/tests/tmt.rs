@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use clift::scheme::{Arq, BlockCode, Harq2, Persistency, Scheme, Timing};
+use clift::scheme::{Arq, BlockCode, Harq2, Scheme, Timing};
 use clift::trace::{PhyTrace, Sizes};
-use clift::units::Duration;
+use clift::units::{Duration, Limit};
 use proptest::prelude::*;
 use support::byte_reference;
 use support::tmt_reference::Expected;
@@ -43,16 +43,13 @@ proptest! {
             let transmissions: u64 =
                 link.transmissions_column().iter().map(|&times| u64::from(times)).sum();
             prop_assert_eq!(transmissions, stats.slots);
-            let within = link.parts().transmissions.iter().all(|&(_, times)| match limit {
-                Persistency::Unlimited => true,
-                Persistency::AtMost(retx) => times <= 1 + retx,
-            });
+            let within = link.parts().transmissions.iter().all(|&(_, times)| limit.get().is_none_or(|retx| times <= 1 + retx));
             prop_assert!(within);
         }
         let unlimited = matches!(
             case.scheme,
-            Scheme::Arq(Arq { max_retx: Persistency::Unlimited })
-                | Scheme::Harq2(Harq2 { max_rounds: Persistency::Unlimited, .. })
+            Scheme::Arq(Arq { max_retx: Limit::Unlimited })
+                | Scheme::Harq2(Harq2 { max_rounds: Limit::Unlimited, .. })
         );
         prop_assert!(!unlimited || stats.lost == 0);
     }
@@ -105,7 +102,7 @@ fn a_harq_round_by_hand() {
     // Block 0 (slots 0, 1, 2) has one arrival, at 4; known at 45, so slot 5 repairs it. Block 1
     // takes slots 3, 4 and 6.
     let case = Case {
-        scheme: harq(0, Persistency::Unlimited),
+        scheme: harq(0, Limit::Unlimited),
         slots: slots(&[4, 0, 0, 4, 4, 4, 4]),
         sizes: vec![33],
         decode: None,
@@ -123,14 +120,11 @@ fn a_harq_round_by_hand() {
         }
     );
     // The round is lost too: given up a decoding time after its last slot, at 50 + 4.
-    let case = Case {
-        scheme: harq(0, Persistency::AtMost(1)),
-        slots: slots(&[4, 0, 0, 4, 4, 0, 4]),
-        ..case
-    };
+    let case =
+        Case { scheme: harq(0, Limit::AtMost(1)), slots: slots(&[4, 0, 0, 4, 4, 0, 4]), ..case };
     assert_eq!(dense(&case.link()).lost, [0, 44, 0, 0]);
     // One more unit than is missing: slots 5 and 6 are a round, the second of them decodes.
-    let case = Case { scheme: harq(1, Persistency::AtMost(1)), ..case };
+    let case = Case { scheme: harq(1, Limit::AtMost(1)), ..case };
     let link = dense(&case.link());
     assert_eq!((link.t, link.d), (vec![0, 10], vec![4, 54]));
     // The trace ends within the round: the block is decoded all the same.
@@ -150,7 +144,7 @@ fn the_kth_arrival_is_in_time_not_in_slots() {
         scheme: Scheme::Harq2(Harq2 {
             code: BlockCode::new(2, 2).unwrap(),
             extra: 1,
-            max_rounds: Persistency::Unlimited,
+            max_rounds: Limit::Unlimited,
         }),
         // Slot 0 arrives at 100, the repairs in slots 2 and 3 at 23 and 34.
         slots: vec![(0, 100), (10, 0), (20, 3), (30, 4)],

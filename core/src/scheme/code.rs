@@ -1,4 +1,4 @@
-//! Block codes, and how persistent a scheme is.
+//! Block codes.
 
 use std::fmt;
 
@@ -9,15 +9,6 @@ use thiserror::Error;
 pub struct BlockCode {
     data: u32,
     total: u32,
-}
-
-/// A limit on retransmissions or repair rounds.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Persistency {
-    /// Until it gets through.
-    Unlimited,
-    /// Up to this number of times.
-    AtMost(u32),
 }
 
 /// Invalid parameters of a scheme.
@@ -91,26 +82,8 @@ impl BlockCode {
     }
 }
 
-impl Persistency {
-    /// Whether one more is allowed after `done`.
-    #[inline]
-    pub const fn allows(self, done: u32) -> bool {
-        match self {
-            Self::Unlimited => true,
-            Self::AtMost(limit) => done < limit,
-        }
-    }
-}
-
 impl fmt::Display for BlockCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.data, self.total)
-    }
-}
-
-impl From<Option<u32>> for Persistency {
-    /// `None`: unlimited.
-    fn from(limit: Option<u32>) -> Self {
-        limit.map_or(Self::Unlimited, Self::AtMost)
     }
 }

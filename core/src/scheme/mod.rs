@@ -33,7 +33,7 @@ mod word;
 
 pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqOptions, Repairs, Sizing};
 pub use arq::Arq;
-pub use code::{BlockCode, Persistency, SchemeError};
+pub use code::{BlockCode, SchemeError};
 pub use fec::Fec;
 pub use feedback::Feedback;
 pub use forms::SchemeForms;

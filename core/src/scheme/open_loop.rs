@@ -136,9 +136,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheme::{Arq, BlockCode, Fec, Harq2, Persistency, Scheme};
+    use crate::scheme::{Arq, BlockCode, Fec, Harq2, Scheme};
     use crate::trace::Sizes;
-    use crate::units::Duration;
+    use crate::units::{Duration, Limit};
 
     fn phy(d: &[i64], sizes: impl Into<Sizes>) -> PhyTrace {
         let t: Vec<i64> = (0..d.len() as i64).map(|slot| slot * 10).collect();
@@ -156,13 +156,13 @@ mod tests {
         // 100 bytes are erased at 0; known at 15, they go in slots of 60, 30 (erased) and 10 of 50.
         let (d, sizes) = ([0, 3, 3, 0, 3, 3, 3], [100, 100, 60, 30, 50, 80, 80]);
         let arq = |max_retx| over_sizes(Scheme::Arq(Arq { max_retx }), &d, &sizes, 15);
-        let link = arq(Persistency::Unlimited);
+        let link = arq(Limit::Unlimited);
         // The 30 go again at 50, the first slot after 45; new data have 10, and 60.
         assert_eq!(link.parts().t[..], [0, 10, 60]);
         assert_eq!(link.parts().d[..], [53, 3, 3]);
         assert_eq!((link.transmissions_column(), link.parts().recovered), (vec![3, 1, 1], (1, 53)));
         // Given up with the first piece that is.
-        let link = arq(Persistency::AtMost(1));
+        let link = arq(Limit::AtMost(1));
         assert_eq!(link.parts().lost, [(0, 33)]);
         assert_eq!(link.parts().t[..], [0, 10, 40, 50, 60]);
     }
@@ -202,7 +202,7 @@ mod tests {
             let phy = phy(&d, Bytes(9));
             let feedback = Some(Duration::from_nanos(feedback));
             let timing = Timing { rtt: Duration::from_nanos(4), feedback };
-            let (code, most) = (BlockCode::new(data, data + repair).unwrap(), Persistency::from(most));
+            let (code, most) = (BlockCode::new(data, data + repair).unwrap(), Limit::from(most));
             let fast = |scheme: Scheme| scheme.apply(&phy, timing);
             let live = |link: LinkTrace| link.over_slots_of(&phy);
             let arq = Arq { max_retx: most };

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 use super::Duration;
 
 /// A limit on a count: a whole number, or `"unlimited"` (also `"infinity"`).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Limit {
     /// At most this many.
     AtMost(u32),
@@ -24,6 +24,21 @@ impl Limit {
             Self::AtMost(most) => Some(most),
             Self::Unlimited => None,
         }
+    }
+
+    /// Whether one more is allowed after `done`.
+    #[inline]
+    pub const fn allows(self, done: u32) -> bool {
+        match self {
+            Self::AtMost(most) => done < most,
+            Self::Unlimited => true,
+        }
+    }
+}
+
+impl From<Option<u32>> for Limit {
+    fn from(most: Option<u32>) -> Self {
+        most.map_or(Self::Unlimited, Self::AtMost)
     }
 }
 

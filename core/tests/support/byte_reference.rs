@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use clift::scheme::{Fec, Persistency};
+use clift::scheme::Fec;
+use clift::units::Limit;
 
 use super::tmt_strategies::Case;
 
@@ -10,7 +11,7 @@ use super::tmt_strategies::Case;
 pub type Unit = ((i64, i64), i64);
 
 /// Every byte has its own story; those of one LLDU that are sent again in one slot stay together.
-pub fn arq(case: &Case, sizes: &[i64], limit: Persistency) -> Vec<Unit> {
+pub fn arq(case: &Case, sizes: &[i64], limit: Limit) -> Vec<Unit> {
     let mut first: Vec<i64> = Vec::new();
     // (LLDU, byte) to when it arrived, and how often it was sent.
     let mut arrived: BTreeMap<(usize, i64), i64> = BTreeMap::new();
@@ -46,7 +47,7 @@ pub fn arq(case: &Case, sizes: &[i64], limit: Persistency) -> Vec<Unit> {
         if d == 0 {
             let times = sent[&(unit, lot[0])];
             match limit {
-                Persistency::AtMost(most) if times > most => {
+                Limit::AtMost(most) if times > most => {
                     given_up.insert(unit, t + case.nominal() - first[unit]);
                 }
                 _ => fifo.push_back((t.saturating_add(case.feedback), unit, lot.into())),

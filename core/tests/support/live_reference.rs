@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 
 use clift::link::QueueLimit;
-use clift::scheme::{Arq, Fec, Harq2, Persistency, Scheme};
+use clift::scheme::{Arq, Fec, Harq2, Scheme};
+use clift::units::Limit;
 
 use super::tmt_reference::Slot;
 
@@ -148,11 +149,11 @@ impl Input<'_> {
     }
 
     /// How often repair may be asked for, and the units beyond those missing.
-    fn rounds(&self) -> (Persistency, usize) {
+    fn rounds(&self) -> (Limit, usize) {
         match self.scheme {
             Scheme::Arq(Arq { max_retx }) => (max_retx, 0),
             Scheme::Harq2(Harq2 { max_rounds, extra, .. }) => (max_rounds, extra as usize),
-            _ => (Persistency::AtMost(0), 0),
+            _ => (Limit::AtMost(0), 0),
         }
     }
 }
@@ -310,10 +311,7 @@ impl Link<'_> {
         let (limit, extra) = self.input.rounds();
         let needed = self.words[word].data.len();
         let missing = needed.saturating_sub(arrivals(&self.words[word]).len());
-        let allowed = match limit {
-            Persistency::Unlimited => true,
-            Persistency::AtMost(rounds) => self.words[word].rounds < rounds,
-        };
+        let allowed = limit.get().is_none_or(|rounds| self.words[word].rounds < rounds);
         let mut asks = 0;
         if missing > 0 && allowed {
             self.words[word].rounds += 1;

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use clift::scheme::{Arq, BlockCode, Fec, Harq2, Persistency, Scheme};
+use clift::scheme::{Arq, BlockCode, Fec, Harq2, Scheme};
+use clift::units::Limit;
 
 /// A slot of the PHY trace: (t, d).
 pub type Slot = (i64, i64);
@@ -79,7 +80,7 @@ fn fec(code: BlockCode, depth: usize, slots: &[Slot], nominal: i64) -> Expected 
     expected(units.into_values().collect(), whole)
 }
 
-fn arq(limit: Persistency, slots: &[Slot], nominal: i64, feedback: i64) -> Expected {
+fn arq(limit: Limit, slots: &[Slot], nominal: i64, feedback: i64) -> Expected {
     let mut units: Vec<Unit> = Vec::new();
     let mut fifo: VecDeque<(i64, usize)> = VecDeque::new();
     for &(t, d) in slots {
@@ -100,10 +101,7 @@ fn arq(limit: Persistency, slots: &[Slot], nominal: i64, feedback: i64) -> Expec
         };
         if d == 0 {
             let retransmitted = units[number].transmissions - 1;
-            let fewer = match limit {
-                Persistency::Unlimited => true,
-                Persistency::AtMost(times) => retransmitted < times,
-            };
+            let fewer = limit.get().is_none_or(|times| retransmitted < times);
             if fewer {
                 fifo.push_back((t + feedback, number));
             } else {
@@ -133,7 +131,7 @@ struct Repair {
 fn harq2(
     code: BlockCode,
     extra: usize,
-    limit: Persistency,
+    limit: Limit,
     slots: &[Slot],
     nominal: i64,
     feedback: i64,
@@ -169,10 +167,7 @@ fn harq2(
         if arrived >= code.data() {
             continue;
         }
-        let fewer = match limit {
-            Persistency::Unlimited => true,
-            Persistency::AtMost(rounds) => block.rounds_asked < rounds,
-        };
+        let fewer = limit.get().is_none_or(|rounds| block.rounds_asked < rounds);
         if !fewer {
             block.lost_at = Some(t + nominal);
             continue;

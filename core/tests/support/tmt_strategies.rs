@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use clift::scheme::{Arq, BlockCode, Fec, Harq2, LinkTrace, Persistency, Scheme, Timing};
+use clift::scheme::{Arq, BlockCode, Fec, Harq2, LinkTrace, Scheme, Timing};
 use clift::trace::{Header, PhyTrace, Sizes};
-use clift::units::Duration;
+use clift::units::{Duration, Limit};
 use proptest::prelude::*;
 
 use super::tmt_reference::{self, Expected, Slot};
@@ -77,7 +77,7 @@ pub fn sizes(least: i64) -> impl Strategy<Value = Vec<i64>> {
 }
 
 pub fn scheme() -> impl Strategy<Value = Scheme> {
-    let limit = prop_oneof![Just(Persistency::Unlimited), (0..3u32).prop_map(Persistency::AtMost)];
+    let limit = prop_oneof![Just(Limit::Unlimited), (0..3u32).prop_map(Limit::AtMost)];
     let depth = (1..6u32).prop_map(|depth| NonZeroU32::new(depth).unwrap());
     prop_oneof![
         1 => Just(Scheme::None),

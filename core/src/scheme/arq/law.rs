@@ -4,16 +4,16 @@
 //! that are a feedback time apart form a lane in which LLDUs follow each other, each sent until it
 //! gets through or is given up. A lane sees the chain of every D-th slot.
 
-use crate::scheme::Persistency;
 use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::law::{Transient, times};
+use crate::units::Limit;
 
 /// Share of the LLDUs at which the series of an unlimited ARQ is cut.
 const REST: f64 = 1e-16;
 /// Maximum number of terms of the recovery-delay law of an unlimited ARQ.
 const TERMS: u32 = 1 << 20;
 
-pub(crate) fn predict(limit: Persistency, chain: &Chain, setting: &Setting) -> Prediction {
+pub(crate) fn predict(limit: Limit, chain: &Chain, setting: &Setting) -> Prediction {
     let lane = Lane::new(chain, setting);
     let totals = lane.totals(limit);
     let delivered = 1.0 - totals.lost;
@@ -30,14 +30,11 @@ pub(crate) fn predict(limit: Persistency, chain: &Chain, setting: &Setting) -> P
     }
 }
 
-pub(crate) fn delays(limit: Persistency, chain: &Chain, setting: &Setting) -> RecoveryDelays {
+pub(crate) fn delays(limit: Limit, chain: &Chain, setting: &Setting) -> RecoveryDelays {
     let lane = Lane::new(chain, setting);
     let mut sending = lane.first_law(limit);
     let mut shares = Vec::new();
-    let most = match limit {
-        Persistency::Unlimited => TERMS,
-        Persistency::AtMost(limit) => limit.min(TERMS),
-    };
+    let most = limit.get().map_or(TERMS, |limit| limit.min(TERMS));
     for repeat in 1..=most {
         sending = lane.again(sending);
         if sending[0] + sending[1] < REST {
@@ -76,11 +73,11 @@ impl Lane {
         }
     }
 
-    fn totals(&self, limit: Persistency) -> Totals {
+    fn totals(&self, limit: Limit) -> Totals {
         let first = self.first_law(limit);
         match limit {
-            Persistency::Unlimited => self.unlimited(first),
-            Persistency::AtMost(limit) => self.limited(first, limit),
+            Limit::Unlimited => self.unlimited(first),
+            Limit::AtMost(limit) => self.limited(first, limit),
         }
     }
 
@@ -123,10 +120,10 @@ impl Lane {
     }
 
     /// Law of the state in which an LLDU is sent first, with the LLDUs counted equally.
-    fn first_law(&self, limit: Persistency) -> [f64; 2] {
+    fn first_law(&self, limit: Limit) -> [f64; 2] {
         match limit {
             // A slot carries a new LLDU if the one before it in the lane arrived.
-            Persistency::Unlimited => {
+            Limit::Unlimited => {
                 let arrived = [0, 1].map(|s| self.stationary[s] * (1.0 - self.erasing[s]));
                 let sum = arrived[0] + arrived[1];
                 if sum == 0.0 {
@@ -134,7 +131,7 @@ impl Lane {
                 }
                 self.moved(arrived.map(|share| share / sum))
             }
-            Persistency::AtMost(limit) => {
+            Limit::AtMost(limit) => {
                 let [good, bad] = [[1.0, 0.0], [0.0, 1.0]].map(|first| self.next(first, limit));
                 let (to_bad, to_good) = (good.1[1], bad.1[0]);
                 if to_bad + to_good > 0.0 {
@@ -206,13 +203,13 @@ mod tests {
         let p = 0.2;
         let chain = Chain::bernoulli(p).unwrap();
         let setting = Setting { slot: Duration::ZERO, ..Setting::default() };
-        let arq = predict(Persistency::Unlimited, &chain, &setting);
+        let arq = predict(Limit::Unlimited, &chain, &setting);
         assert!((arq.recovery_delay_ms.unwrap() - (250.0 + 500.0 / (1.0 - p))).abs() < 1e-9);
         assert!((arq.mean_delay_ms.unwrap() - (250.0 + 500.0 * p / (1.0 - p))).abs() < 1e-9);
         assert!((arq.transmissions - 1.0 / (1.0 - p)).abs() < 1e-12);
         assert_eq!((arq.residual_loss, arq.efficiency), (0.0, 1.0 - p));
         for limit in 0..4 {
-            let arq = predict(Persistency::AtMost(limit), &chain, &setting);
+            let arq = predict(Limit::AtMost(limit), &chain, &setting);
             assert!((arq.residual_loss - p.powi(limit as i32 + 1)).abs() < 1e-15);
         }
     }
@@ -226,7 +223,7 @@ mod tests {
             feedback in 1u64..60, limit in prop::option::of(0u32..6),
         ) {
             let chain = Chain::new(alpha, beta, p_good, p_bad).unwrap();
-            let limit = limit.map_or(Persistency::Unlimited, Persistency::AtMost);
+            let limit = Limit::from(limit);
             let arq = predict(limit, &chain, &setting(feedback));
             let delivered = (1.0 - arq.residual_loss) * arq.coding_ratio;
             prop_assert!((delivered - arq.efficiency).abs() < 1e-12, "{arq:?}");
@@ -238,7 +235,7 @@ mod tests {
             limit in prop::option::of(1u32..6),
         ) {
             let chain = Chain::new(alpha, beta, 0.05, 0.9).unwrap();
-            let limit = limit.map_or(Persistency::Unlimited, Persistency::AtMost);
+            let limit = Limit::from(limit);
             let law = delays(limit, &chain, &setting(feedback));
             let mean = predict(limit, &chain, &setting(feedback)).recovery_delay_ms.unwrap();
             prop_assert!((law.mean_ms().unwrap() - mean).abs() < 1e-9);
@@ -247,7 +244,7 @@ mod tests {
 
     #[test]
     fn nothing_gets_through_a_dead_channel() {
-        let arq = predict(Persistency::Unlimited, &Chain::bernoulli(1.0).unwrap(), &setting(10));
+        let arq = predict(Limit::Unlimited, &Chain::bernoulli(1.0).unwrap(), &setting(10));
         assert_eq!((arq.efficiency, arq.residual_loss, arq.mean_delay_ms), (0.0, 1.0, None));
         assert_eq!((arq.coding_ratio, arq.recovered, arq.recovery_delay_ms), (0.0, 0.0, None));
     }
@@ -256,11 +253,11 @@ mod tests {
     fn lanes_that_never_leave_their_state_are_no_error() {
         // States alternate and feedback takes two slots: half the lanes always erase.
         let chain = Chain::new(0.0, 0.0, 0.0, 1.0).unwrap();
-        let arq = predict(Persistency::Unlimited, &chain, &setting(20));
+        let arq = predict(Limit::Unlimited, &chain, &setting(20));
         assert_eq!((arq.efficiency, arq.residual_loss, arq.transmissions), (0.5, 0.0, 1.0));
         assert_eq!(arq.recovery_delay_ms, None);
         // Given up after two transmissions: a third of the LLDUs.
-        let arq = predict(Persistency::AtMost(1), &chain, &setting(20));
+        let arq = predict(Limit::AtMost(1), &chain, &setting(20));
         assert!((arq.residual_loss - 1.0 / 3.0).abs() < 1e-15);
     }
 }

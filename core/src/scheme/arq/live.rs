@@ -7,13 +7,13 @@ use crate::link::line::{Line, Unit};
 use crate::link::live::{LiveScheme, NOW};
 use crate::link::schedule::ReadyQueue;
 use crate::link::slots::Slot;
-use crate::scheme::Persistency;
 use crate::scheme::feedback::Feedback;
 use crate::scheme::window::BufferLimits;
+use crate::units::Limit;
 
 #[derive(Clone, Debug)]
 pub(crate) struct LiveArq {
-    max_retx: Persistency,
+    max_retx: Limit,
     feedback: Feedback,
     window: Option<BufferLimits>,
     again: ReadyQueue<Piece>,
@@ -45,11 +45,7 @@ struct Parts {
 }
 
 impl LiveArq {
-    pub(crate) fn new(
-        max_retx: Persistency,
-        feedback: Feedback,
-        window: Option<BufferLimits>,
-    ) -> Self {
+    pub(crate) fn new(max_retx: Limit, feedback: Feedback, window: Option<BufferLimits>) -> Self {
         let (again, parts) = (ReadyQueue::new(), BTreeMap::new());
         Self { max_retx, feedback, window, again, rest: None, parts }
     }

@@ -6,12 +6,13 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{InstrumentedLink, LinkError};
+use crate::link::{BuiltLink, LinkError};
 use crate::scheme::feedback::Feedback;
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
-use crate::scheme::{LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
+use crate::scheme::{LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
+use crate::units::Limit;
 
 /// The row of ARQ.
 pub(super) const KIND: SchemeKind = SchemeKind {
@@ -28,7 +29,7 @@ pub(super) const KIND: SchemeKind = SchemeKind {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Arq {
     /// How often an LLDU may be sent again.
-    pub max_retx: Persistency,
+    pub max_retx: Limit,
 }
 
 impl Arq {
@@ -47,10 +48,7 @@ impl SchemeForms for Arq {
         }
     }
 
-    fn live(
-        &self,
-        builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
         builder.link(live::LiveArq::new(self.max_retx, builder.feedback(), builder.window()))
     }
 
@@ -84,8 +82,8 @@ impl SchemeForms for Arq {
 impl fmt::Display for Arq {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.max_retx {
-            Persistency::Unlimited => f.write_str("ARQ"),
-            Persistency::AtMost(limit) => write!(f, "ARQ(max {limit})"),
+            Limit::Unlimited => f.write_str("ARQ"),
+            Limit::AtMost(limit) => write!(f, "ARQ(max {limit})"),
         }
     }
 }

@@ -76,10 +76,10 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::{Persistency, Scheme};
-    use crate::units::{Bytes, Duration};
+    use crate::scheme::Scheme;
+    use crate::units::{Bytes, Duration, Limit};
 
-    fn arq(d: &[i64], feedback: u64, max_retx: Persistency) -> LinkTrace {
+    fn arq(d: &[i64], feedback: u64, max_retx: Limit) -> LinkTrace {
         let t: Vec<i64> = (0..d.len() as i64).map(|slot| slot * 10).collect();
         let phy = PhyTrace::new(t.into(), d.to_vec().into(), Bytes(33)).unwrap();
         let timing = Timing {
@@ -92,30 +92,30 @@ mod tests {
     #[test]
     fn an_erased_lldu_takes_the_first_slot_after_its_feedback() {
         // Slot 1 (t = 10) is erased, its sender knows at 35, so slot 4 (t = 40) carries it again.
-        let link = arq(&[3, 0, 3, 3, 3, 3], 25, Persistency::Unlimited);
+        let link = arq(&[3, 0, 3, 3, 3, 3], 25, Limit::Unlimited);
         assert_eq!(link.parts().t[..], [0, 10, 20, 30, 50]);
         assert_eq!(link.parts().d[..], [3, 33, 3, 3, 3]);
         assert_eq!(link.parts().transmissions, [(1, 2)]);
         assert_eq!(link.parts().recovered, (1, 33));
         // Known exactly when slot 3 starts: slot 3 carries it.
-        assert_eq!(arq(&[3, 0, 3, 3], 20, Persistency::Unlimited).parts().d[..], [3, 23, 3]);
+        assert_eq!(arq(&[3, 0, 3, 3], 20, Limit::Unlimited).parts().d[..], [3, 23, 3]);
     }
 
     #[test]
     fn it_is_given_up_after_its_last_retransmission() {
         // Slots 0, 2 and 4 carry LLDU 0; d_nom is 3.
-        let link = arq(&[0, 3, 0, 3, 0, 3, 3], 15, Persistency::AtMost(2));
+        let link = arq(&[0, 3, 0, 3, 0, 3, 3], 15, Limit::AtMost(2));
         assert_eq!(link.parts().t[..], [0, 10, 30, 50, 60]);
         assert_eq!(link.parts().lost, [(0, 43)]);
         assert_eq!(link.transmissions_column(), [3, 1, 1, 1, 1]);
-        let once = arq(&[0, 3, 0], 15, Persistency::AtMost(0));
+        let once = arq(&[0, 3, 0], 15, Limit::AtMost(0));
         assert_eq!((once.lost_column(), once.len()), (vec![3, 0, 3], 3));
         assert_eq!(once.parts().transmissions, []);
     }
 
     #[test]
     fn what_still_waits_at_the_end_is_censored() {
-        let link = arq(&[0, 3, 0], 100, Persistency::Unlimited);
+        let link = arq(&[0, 3, 0], 100, Limit::Unlimited);
         assert_eq!((link.lost_column(), link.transmissions_column()), (vec![0; 3], vec![1; 3]));
         assert_eq!(link.stats().censored, 2);
     }

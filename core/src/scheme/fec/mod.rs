@@ -7,7 +7,7 @@ pub(super) mod open;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use crate::link::{InstrumentedLink, LinkError};
+use crate::link::{BuiltLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, fec_delay_ms, fec_efficiency, ratio, rtt_ms};
 use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
@@ -54,10 +54,7 @@ impl SchemeForms for Fec {
         }
     }
 
-    fn live(
-        &self,
-        builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
         builder.link(live::LiveFec::new(*self, builder.flush_ns()))
     }
 

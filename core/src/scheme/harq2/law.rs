@@ -3,8 +3,8 @@
 use crate::scheme::law::Block;
 use crate::scheme::law::times;
 use crate::scheme::law::{Blocks, Chain, ModelError, Prediction, RecoveryDelays, Setting};
-use crate::scheme::{Harq2, Persistency, Printed};
-use crate::units::Duration;
+use crate::scheme::{Harq2, Printed};
+use crate::units::{Duration, Limit};
 
 mod delays;
 mod rounds;
@@ -33,7 +33,7 @@ struct Outcome {
 pub(crate) fn check(harq: &Harq2) -> Result<(), ModelError> {
     let data = harq.code.data();
     match harq.max_rounds {
-        Persistency::AtMost(rounds) if u64::from(rounds) * data as u64 > MOST_ROUNDS => {
+        Limit::AtMost(rounds) if u64::from(rounds) * data as u64 > MOST_ROUNDS => {
             Err(ModelError::Rounds { rounds, data })
         }
         _ if u64::from(harq.extra) * data as u64 > MOST_EXTRA => {

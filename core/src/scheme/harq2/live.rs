@@ -8,13 +8,14 @@ use crate::link::slots::Slot;
 use crate::scheme::feedback::Feedback;
 use crate::scheme::window::BufferLimits;
 use crate::scheme::word::Word;
-use crate::scheme::{BlockCode, Harq2, Persistency};
+use crate::scheme::{BlockCode, Harq2};
+use crate::units::Limit;
 
 #[derive(Clone, Debug)]
 pub(crate) struct LiveHarq2 {
     code: BlockCode,
     extra: u32,
-    max_rounds: Persistency,
+    max_rounds: Limit,
     flush: i64,
     feedback: Feedback,
     window: Option<BufferLimits>,

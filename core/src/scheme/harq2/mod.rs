@@ -6,14 +6,13 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{InstrumentedLink, LinkError};
+use crate::link::{BuiltLink, LinkError};
 use crate::scheme::feedback::Feedback;
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
-use crate::scheme::{
-    BlockCode, LiveBuilder, Persistency, Scheme, SchemeForms, SchemeKind, Timing, open_loop,
-};
+use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
+use crate::units::Limit;
 
 /// The row of HARQ-II.
 pub(super) const KIND: SchemeKind = SchemeKind {
@@ -36,7 +35,7 @@ pub struct Harq2 {
     /// Repair LLDUs sent in a round beyond those missing (N_S).
     pub extra: u32,
     /// How many rounds may be asked for.
-    pub max_rounds: Persistency,
+    pub max_rounds: Limit,
 }
 
 impl Harq2 {
@@ -56,10 +55,7 @@ impl SchemeForms for Harq2 {
         }
     }
 
-    fn live(
-        &self,
-        builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
         let (flush, feedback) = (builder.flush_ns(), builder.feedback());
         builder.link(live::LiveHarq2::new(*self, flush, feedback, builder.window()))
     }
@@ -99,7 +95,7 @@ impl fmt::Display for Harq2 {
         if self.extra > 0 {
             write!(f, ", extra {}", self.extra)?;
         }
-        if let Persistency::AtMost(limit) = self.max_rounds {
+        if let Limit::AtMost(limit) = self.max_rounds {
             write!(f, ", rounds {limit}")?;
         }
         f.write_str(")")

@@ -1,10 +1,10 @@
 //! The law of the recovery delay of HARQ-II, by the slots and the waits for feedback in it.
 
+use crate::scheme::Harq2;
 use crate::scheme::fec::law::{block_waits, one_more};
 use crate::scheme::harq2::law::rounds::{Round, Rounds, Sender};
 use crate::scheme::law::ErasureCount;
 use crate::scheme::law::{Chain, ModelError, RecoveryDelays, Setting};
-use crate::scheme::{Harq2, Persistency};
 
 /// Share of the LLDUs at which the law of an unlimited scheme is cut.
 const REST: f64 = 1e-15;
@@ -33,10 +33,7 @@ pub(crate) fn law(
     let rounds: Vec<Round> = Sender::new(harq, chain, setting).collect();
     let futures = Rounds::new(harq, chain, setting).futures;
     let mut waiting = after_the_block(harq, chain);
-    let most = match harq.max_rounds {
-        Persistency::Unlimited => u32::MAX,
-        Persistency::AtMost(limit) => limit,
-    };
+    let most = harq.max_rounds.get().unwrap_or(u32::MAX);
     for number in 1..=most {
         let left = waiting.iter().flatten().zip(futures.iter().flatten());
         let recoverable = left.map(|(shares, future)| shares.iter().sum::<f64>() * future.decoded);

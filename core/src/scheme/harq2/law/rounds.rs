@@ -1,9 +1,9 @@
 //! Results of the repair rounds of a block, by the number of missing LLDUs and the channel state.
 
+use crate::scheme::Harq2;
 use crate::scheme::law::ErasureCount;
 use crate::scheme::law::{Chain, Setting};
 use crate::scheme::law::{Transient, times};
-use crate::scheme::{Harq2, Persistency};
 
 /// Expected values for a block with a given number of LLDUs missing, by the state of its last slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,10 +50,7 @@ impl Rounds {
     /// more from those of one less.
     pub(crate) fn new(harq: &Harq2, chain: &Chain, setting: &Setting) -> Self {
         let data = harq.code.data();
-        let levels = match harq.max_rounds {
-            Persistency::Unlimited => None,
-            Persistency::AtMost(limit) => Some(limit as usize),
-        };
+        let levels = harq.max_rounds.get().map(|limit| limit as usize);
         // levels[r][missing - 1]: with r rounds left; without a limit there is one level.
         let given_up = Future { failed: 1.0, ..Future::default() };
         let depth = levels.unwrap_or(0);
