@@ -32,10 +32,11 @@ fn main() -> Result<(), Failure> {
                     [--profile linux]"
             .into());
     };
-    let rtt = Duration::from_secs_f64(rtt.parse::<f64>()? / 1e3).ok_or("a bad RTT")?;
+    let seconds_long = |seconds: f64| Duration::from_nanos((seconds * 1e9).round() as u64);
+    let rtt = seconds_long(rtt.parse::<f64>()? / 1e3);
     let rate = BitRate::from_bits_per_second(rate.parse()?).ok_or("a bad rate")?;
     let queue = QueueLimit::Packets(queue.parse()?);
-    let duration = Duration::from_secs_f64(seconds.parse()?).ok_or("a bad duration")?;
+    let duration = seconds_long(seconds.parse()?);
     let (link, back) = match lldu.first() {
         None => {
             let loss = Loss::Random(Probability::new(loss.parse()?)?);

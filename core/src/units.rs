@@ -124,19 +124,6 @@ impl Duration {
         Self(secs * 1_000_000_000)
     }
 
-    /// A span of `secs` seconds, rounded to the nearest nanosecond; `None` if `secs` is negative,
-    /// not finite or too long.
-    ///
-    /// ```
-    /// use clift::units::Duration;
-    /// assert_eq!(Duration::from_secs_f64(0.036), Some(Duration::from_millis(36)));
-    /// assert_eq!(Duration::from_secs_f64(f64::NAN), None);
-    /// ```
-    pub fn from_secs_f64(secs: f64) -> Option<Self> {
-        let nanos = libm::round(secs * 1e9);
-        (nanos >= 0.0 && nanos < i64::MAX as f64).then_some(Self(nanos as u64))
-    }
-
     /// The span in nanoseconds.
     #[inline]
     pub const fn as_nanos(self) -> u64 {

@@ -3,8 +3,8 @@
 //! set by the number of independent stretches.
 
 use clift::channel::lms::{
-    Code, Fading, LandMobile, Loo, Motion, Preset, Propagation, Receiver, Reference, Series,
-    Shadowing,
+    Code, EventState, Fading, LandMobile, Loo, Motion, Preset, Propagation, Receiver, Reference,
+    Series, Shadowing,
 };
 use clift::seed::Seed;
 use clift::units::Duration;
@@ -342,6 +342,14 @@ fn what_is_no_channel_is_refused() {
     assert!("internet2".parse::<Preset>().unwrap_err().to_string().contains("distribution-down"));
 }
 
+/// P(duration <= `metres`): lognormal, cut below.
+fn duration_cdf(state: &EventState, metres: f64) -> f64 {
+    let above = |metres: f64| {
+        0.5 * libm::erfc((metres.ln() - state.mu) / state.sigma / std::f64::consts::SQRT_2)
+    };
+    1.0 - above(metres.max(state.shortest_m)) / above(state.shortest_m)
+}
+
 /// States last as long as their law says: the model's chain and lognormal durations, seen in the
 /// signal of a road without multipath and spread.
 #[test]
@@ -357,7 +365,7 @@ fn states_last_as_long_as_their_law_says() {
             .map(|segment| segment.length_m)
             .collect();
         lengths.sort_by(f64::total_cmp);
-        let law = |metres: f64| model.states[state].duration_cdf(metres);
+        let law = |metres: f64| duration_cdf(&model.states[state], metres);
         assert!(distance(&lengths, law) < 2.47 / 5000f64.sqrt() + 0.003, "{state}");
         let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
         let expected = model.states[state].mean_duration_m();
@@ -392,7 +400,7 @@ fn a_road_starts_at_a_random_place_however_long_its_events() {
     let law = |metres: f64| {
         let steps = 20_000;
         let step = metres / f64::from(steps);
-        let rest = |i: i32| 1.0 - good.duration_cdf((f64::from(i) + 0.5) * step);
+        let rest = |i: i32| 1.0 - duration_cdf(&good, (f64::from(i) + 0.5) * step);
         (0..steps).map(rest).sum::<f64>() * step / good.mean_duration_m()
     };
     let distance = distance(&left, law);

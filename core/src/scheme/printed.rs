@@ -8,7 +8,8 @@
 //! The efficiencies need no second name on a trace: there the words of section 3.5 ("ratio of the
 //! received LLDUs and the total number of LLDUs sent", for ARQ "the probability that a LLDU is
 //! received") are [`LinkStats::efficiency`](crate::trace::LinkStats::efficiency). Equation (1) as
-//! printed counts a block with more than N_D receptions as none, which no trace can mean.
+//! printed counts a block with more than N_D receptions as none, which no trace can mean. Equations
+//! (3) and (4) to the letter exchange the states of the chain; [`Chain::every`] is as meant.
 
 use crate::scheme::law::{Chain, ModelError, Setting};
 use crate::scheme::{BlockCode, Scheme};
@@ -25,20 +26,13 @@ pub struct Printed {
 }
 
 /// Equation (1) as meant: of P_R(i), the probability that i of the N LLDUs are received, those
-/// below N_D count i and the rest N_D.
+/// below N_D count i and the rest N_D. To the letter it sums over i erasures, which falls to 0 with
+/// the erasure rate.
 pub fn fec_efficiency(chain: &Chain, code: BlockCode) -> f64 {
     let erasures = chain.erasures(code.total());
     let useful =
         erasures.iter().enumerate().map(|(m, p)| p * (code.total() - m).min(code.data()) as f64);
     useful.sum::<f64>() / code.total() as f64
-}
-
-/// Equation (1) to the letter: the sum over i = 1..=N_D of P(i, N) i / N, P(i, N) being the
-/// probability of i erasures. For the record: it falls to 0 with the erasure rate.
-pub fn fec_efficiency_to_the_letter(chain: &Chain, code: BlockCode) -> f64 {
-    let erasures = chain.erasures(code.total());
-    let sum: f64 = (1..=code.data()).map(|i| erasures[i] * i as f64).sum();
-    sum / code.total() as f64
 }
 
 /// Equation (2): RTT/2 + p (1 - sum over i = N_R..=N-1 of P(i, N-1)) N/2 T_P, on the chain of the
@@ -50,17 +44,6 @@ pub fn fec_delay_ms(chain: &Chain, code: BlockCode, setting: &Setting) -> f64 {
     let recovered: f64 = erasures[..total - code.data()].iter().sum();
     let half_block_ms = total as f64 / 2.0 * setting.slot_ns() / 1e6;
     setting.rtt_ms() / 2.0 + chain.erasure_probability() * recovered * half_block_ms
-}
-
-/// Equations (3) and (4) to the letter: the chain that stays good with
-/// alpha_I = p + rho^I (1 - p) and bad with beta_I = (1 - p) + rho^I p. With I = 1 it is not the
-/// chain itself but the one with its states exchanged; [`Chain::every`] exchanges them back.
-///
-/// # Errors
-/// If rounding makes them no chain.
-pub fn interleaved_to_the_letter(chain: &Chain, depth: u64) -> Result<Chain, ModelError> {
-    let [alpha, beta] = chain.every(depth).staying();
-    Chain::new(beta, alpha, 0.0, 1.0)
 }
 
 impl Scheme {
@@ -135,7 +118,6 @@ mod tests {
         let code = BlockCode::new(38, 51).unwrap();
         let clean = Chain::bernoulli(0.0).unwrap();
         assert!((fec_efficiency(&clean, code) - 38.0 / 51.0).abs() < 1e-12);
-        assert_eq!(fec_efficiency_to_the_letter(&clean, code), 0.0);
         assert_eq!(fec_delay_ms(&clean, code, &Setting::default()), 250.0);
     }
 
@@ -146,16 +128,6 @@ mod tests {
         let p = chain().erasure_probability();
         let expected = 250.0 + p * (1.0 - p) * 0.114783;
         assert!((fec_delay_ms(&chain(), code, &Setting::default()) - expected).abs() < 1e-12);
-    }
-
-    #[test]
-    fn equation_4_exchanges_the_states() {
-        let letter = interleaved_to_the_letter(&chain(), 1).unwrap();
-        let p = chain().erasure_probability();
-        let rho = chain().correlation();
-        assert!((letter.staying()[0] - (p + rho * (1.0 - p))).abs() < 1e-12);
-        assert!((letter.staying()[1] - (1.0 - p + rho * p)).abs() < 1e-12);
-        assert!((letter.erasure_probability() - (1.0 - p)).abs() < 1e-12);
     }
 
     /// (1, 1) with two rounds, by hand: rounds of one LLDU, each lost with probability p.

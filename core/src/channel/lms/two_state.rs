@@ -66,16 +66,6 @@ impl EventState {
         }
     }
 
-    /// P(duration <= `metres`).
-    pub fn duration_cdf(&self, metres: f64) -> f64 {
-        if metres <= self.shortest_m {
-            return 0.0;
-        }
-        let start = (libm::log(self.shortest_m) - self.mu) / self.sigma;
-        let here = (libm::log(metres) - self.mu) / self.sigma;
-        1.0 - phi(-here) / phi(-start)
-    }
-
     /// Levels of equal probability.
     fn levels(&self, count: usize) -> impl Iterator<Item = f64> {
         let kept = 1.0 - 2.0 * self.level_tail;

@@ -255,10 +255,6 @@ impl CongestionAlgorithm {
     pub const CUBIC: Self = Chosen(&BUILT_IN[1]);
     /// Hybla.
     pub const HYBLA: Self = Chosen(&BUILT_IN[2]);
-    /// Westwood+.
-    pub const WESTWOOD: Self = Chosen(&BUILT_IN[3]);
-    /// Compound.
-    pub const COMPOUND: Self = Chosen(&BUILT_IN[4]);
     /// BBR version 1.
     pub const BBR: Self = Chosen(&BUILT_IN[5]);
     /// A constant window.
@@ -317,7 +313,6 @@ mod tests {
         let names = CongestionAlgorithm::all().into_iter().map(CongestionAlgorithm::name);
         let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr", "bbr3"];
         assert_eq!(names.take(7).collect::<Vec<_>>(), known);
-        assert_eq!(CongestionAlgorithm::COMPOUND.name(), "compound");
         assert_eq!(CongestionAlgorithm::BBR.name(), "bbr");
         assert_eq!(CongestionAlgorithm::BBR3.name(), "bbr3");
     }
