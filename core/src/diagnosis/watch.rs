@@ -8,7 +8,7 @@ use crate::diagnosis::cut::{Cut, Trigger};
 use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
 use crate::diagnosis::found::{Diagnosis, Sender, places};
 use crate::diagnosis::hop::{HopLedger, Update};
-use crate::link::{Transit, Transmission, Usage};
+use crate::link::{STALLED, Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, Outcome};
 use crate::simulation::{Flow, Observer, SenderState, Setup, Step, Wants, Ways};
 use crate::transport::End;
@@ -211,8 +211,7 @@ impl<'a> Watch<'a> {
         for (hop, &number) in hops.iter_mut().zip(&limiting) {
             if let HopMetrics::Link(link) = &outcome.forward[number] {
                 hop.stalled(
-                    detail(link, "stalled_slots").unwrap_or(0) as f64
-                        * f64::from(hop.usage().slot.0),
+                    detail(link, STALLED).unwrap_or(0) as f64 * f64::from(hop.usage().slot.0),
                 );
             }
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::link::STALLED;
 use crate::metrics::{HopMetrics, LegMetrics, LinkMetrics, Outcome};
 use crate::simulation::engine::Conversation;
 use crate::simulation::flow::FlowState;
@@ -51,7 +52,7 @@ fn link(node: &LinkNode, ended: Instant) -> LinkMetrics {
     let counters = node.link.counters();
     let usage = node.link.usage(ended);
     let details = node.link.details();
-    let stalled = details.iter().find(|(name, _)| *name == "stalled_slots");
+    let stalled = details.iter().find(|(name, _)| *name == STALLED);
     LinkMetrics {
         counters,
         pending: counters.pending(),

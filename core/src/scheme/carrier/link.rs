@@ -12,7 +12,7 @@ use super::terminals::Terminals;
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, QueueLimit,
-    TraceLinkConfig, Transit, Usage, earliest, instant, nanos, span,
+    STALLED, TraceLinkConfig, Transit, Usage, earliest, instant, nanos, span,
 };
 use crate::seed::{Seed, Stream};
 use crate::units::{BitRate, Bytes, Instant};
@@ -441,7 +441,7 @@ impl Instrument for CarrierLink {
         let Details { idle, stalled, lost, bytes_again, .. } = self.details;
         vec![
             ("slots_unused", idle),
-            ("stalled_slots", stalled),
+            (STALLED, stalled),
             ("slots_lost", lost),
             ("bytes_sent_again", bytes_again),
         ]

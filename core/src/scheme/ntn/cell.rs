@@ -12,8 +12,8 @@ use super::config::{NtnConfig, NtnPhy};
 use super::link::NtnLink;
 use crate::config::Fault;
 use crate::link::{
-    Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, Propagation, TraceLinkConfig, Transit, Usage, instant, nanos,
+    Admission, BuiltLink, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
+    Propagation, STALLED, TraceLinkConfig, Transit, Usage, instant, nanos,
 };
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierOptions, Scheduler, SchedulerConfig, Terminals};
@@ -104,7 +104,7 @@ impl Medium for CellConfig {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         link.check_own(true)?;
         if link.aqm != Aqm::None || link.reorder.is_some() {
             let cure = "a cell has a queue for each terminal; leave `aqm` and `reorder` out";
@@ -427,7 +427,7 @@ impl Instrument for Cell {
                 sum.1 += own;
             }
         }
-        let stalled = all.iter_mut().find(|(name, _)| *name == "stalled_slots");
+        let stalled = all.iter_mut().find(|(name, _)| *name == STALLED);
         stalled.into_iter().for_each(|entry| entry.1 = self.stalled);
         all
     }

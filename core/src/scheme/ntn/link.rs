@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
 use crate::link::{
-    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet, STALLED,
     TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
 };
 use crate::scheme::ntn::backlog::Backlog;
@@ -228,7 +228,7 @@ impl Instrument for NtnLink {
             ("tbs_sent", self.harq.sent),
             ("tbs_sent_again", self.harq.sent_again),
             ("tbs_failed", self.harq.failed),
-            ("stalled_slots", self.counts.stalled_slots),
+            (STALLED, self.counts.stalled_slots),
             ("reassembly_timeouts", self.rlc.reassembly_timeouts()),
             ("reordering_timeouts", self.pdcp.timeouts),
             ("sdus_discarded", self.counts.discarded),
