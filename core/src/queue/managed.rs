@@ -7,8 +7,8 @@ use slab::Slab;
 use super::{Aqm, Discipline, MARKED, Queue, WaitingPacket};
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
-    PacketId, QueueLimit, Transit, Transmission, Usage, earliest,
+    Admission, BuiltLink, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
+    QueueLimit, Transit, Transmission, Usage, earliest,
 };
 use crate::seed::Seed;
 use crate::units::{Bytes, Instant};
@@ -19,7 +19,7 @@ use crate::units::{Bytes, Instant};
 ///
 /// A packet dropped after its admission is reported as lost and counted as dropped.
 pub(crate) struct Managed {
-    inner: Box<dyn InstrumentedLink + Send>,
+    inner: BuiltLink,
     queue: Queue,
     /// Bytes that the link may have waiting: one slot.
     slot: u64,
@@ -53,12 +53,12 @@ impl Managed {
     /// `inner`, whose own queue must be unlimited, with `aqm` and `limit` before it; `inner` itself
     /// for drop-tail.
     pub(crate) fn before(
-        mut inner: Box<dyn InstrumentedLink + Send>,
+        mut inner: BuiltLink,
         aqm: &Aqm,
         limit: QueueLimit,
         seed: Seed,
         number: u32,
-    ) -> Box<dyn InstrumentedLink + Send> {
+    ) -> BuiltLink {
         let Some(queue) = aqm.build(limit, seed, number) else { return inner };
         inner.notify_departures();
         let (slot, next) = (inner.usage(Instant::ZERO).slot, inner.poll_timeout());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::link::{InstrumentedLink, LinkError};
+use crate::link::{BuiltLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::{LiveBuilder, Printed, Timing};
 use crate::trace::{LinkTrace, PhyTrace};
@@ -29,10 +29,7 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// If the link is not valid; by default, that the scheme has no live form.
-    fn live(
-        &self,
-        _builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, _builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
         Err(LinkError::Scheme(format!(
             "{self} has no live form, only link traces made beforehand; leave `live` out"
         )))

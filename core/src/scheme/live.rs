@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::reordering::behind;
 use crate::link::{
-    HORIZON, InstrumentedLink, LinkError, Propagation, Resequencing, TraceLinkConfig, nanos, span,
+    BuiltLink, HORIZON, LinkError, Propagation, Resequencing, TraceLinkConfig, nanos, span,
 };
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::medium::span_of;
@@ -168,7 +168,7 @@ impl Medium for LiveConfig {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         link.check_overlap()?;
         let sizes = self.phy.sizes();
         let mut schemes = self.successors.iter().map(|(_, scheme)| scheme).chain([&self.scheme]);
@@ -230,10 +230,7 @@ impl LiveBuilder<'_> {
     ///
     /// # Errors
     /// If the link is not valid.
-    pub fn link<S: LiveScheme + Send + 'static>(
-        &self,
-        scheme: S,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    pub fn link<S: LiveScheme + Send + 'static>(&self, scheme: S) -> Result<BuiltLink, LinkError> {
         if self.config.successors.is_empty() {
             return self.over(scheme);
         }
@@ -241,10 +238,7 @@ impl LiveBuilder<'_> {
     }
 
     /// The link of several schemes one after the other: those before, `next`, and its successors.
-    fn link_of_several(
-        &self,
-        next: Box<dyn LiveScheme + Send>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn link_of_several(&self, next: Box<dyn LiveScheme + Send>) -> Result<BuiltLink, LinkError> {
         let scheme = match self.before.take() {
             None => next,
             Some((before, at)) => Box::new(Successor { before, next, at, has_begun: false }),
@@ -258,10 +252,7 @@ impl LiveBuilder<'_> {
         next.forms().live(&LiveBuilder { successors, before, feedback, ..*self })
     }
 
-    fn over<S: LiveScheme + Send + 'static>(
-        &self,
-        scheme: S,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn over<S: LiveScheme + Send + 'static>(&self, scheme: S) -> Result<BuiltLink, LinkError> {
         let LiveConfig { phy, timing, .. } = self.config;
         Ok(behind(LiveLink::new(scheme, phy.clone(), timing.rtt, self.usage)?, self.rule))
     }

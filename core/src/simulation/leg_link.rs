@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use crate::link::counters::Tally;
 use crate::link::due::{Due, DueQueue};
 use crate::link::{
-    Admission, DropReason, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
-    PacketId, Transit, Usage, earliest,
+    Admission, BuiltLink, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
+    Transit, Usage, earliest,
 };
 use crate::metrics::LegCounters;
 use crate::seed::Seed;
@@ -17,11 +17,7 @@ use crate::simulation::way::at_once;
 use crate::units::{Bytes, Instant};
 
 /// A leg with its queue, of any kind, as a link.
-pub(super) fn leg_link(
-    config: &LegConfig,
-    seed: Seed,
-    number: u32,
-) -> Box<dyn InstrumentedLink + Send> {
+pub(super) fn leg_link(config: &LegConfig, seed: Seed, number: u32) -> BuiltLink {
     match config.aqm.build(config.queue, seed, number) {
         None => Box::new(LegLink::new(config, seed, number)),
         Some(queue) => {

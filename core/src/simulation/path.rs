@@ -5,7 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
-    Admission, InstrumentedLink, Link, LinkError, LinkEvent, Packet, QueueLimit, TraceLink, Usage,
+    Admission, BuiltLink, InstrumentedLink, Link, LinkError, LinkEvent, Packet, QueueLimit,
+    TraceLink, Usage,
 };
 use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
@@ -189,7 +190,7 @@ pub(super) struct LinkNode {
 /// part of its callers.
 pub(super) enum AnyLink {
     Trace(Box<TraceLink>),
-    Other(Box<dyn InstrumentedLink + Send>),
+    Other(BuiltLink),
 }
 
 /// Calls the same method of each kind of link.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::link::{Coding, InstrumentedLink, LinkError, Propagation, TraceLinkConfig};
+use crate::link::{BuiltLink, Coding, LinkError, Propagation, TraceLinkConfig};
 use crate::scheme::{LinkConfig, Medium};
 use crate::seed::Seed;
 use crate::simulation::setup::Hop;
@@ -66,7 +66,7 @@ impl Medium for Stretch {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         Ok(Box::new(Way::until(&self.hops, seed, number, usage.duration)?))
     }
 

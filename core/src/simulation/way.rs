@@ -6,8 +6,8 @@ use slab::Slab;
 
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, QueueLimit, Transit, Usage, earliest,
+    Admission, BuiltLink, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
+    Packet, PacketId, QueueLimit, Transit, Usage, earliest,
 };
 use crate::queue::Aqm;
 use crate::seed::Seed;
@@ -47,7 +47,7 @@ use crate::units::{Bytes, Duration, Ecn, Instant};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Way {
-    hops: Vec<Box<dyn InstrumentedLink + Send>>,
+    hops: Vec<BuiltLink>,
     /// Whether the only hop is driven as it is: it knows packets by the host's numbers.
     plain: bool,
     /// The hop whose slots and LLDUs count: of those with slots, the one with the least capacity.
@@ -331,7 +331,7 @@ impl Instrument for Way {
 }
 
 /// Number of the hop that passes the fewest bytes up to `end`, of those with slots; 0 without any.
-fn narrowest(hops: &[Box<dyn InstrumentedLink + Send>], end: Instant) -> usize {
+fn narrowest(hops: &[BuiltLink], end: Instant) -> usize {
     let bytes = hops.iter().map(|hop| {
         let usage = hop.usage(end);
         usage.slots * f64::from(usage.slot.0)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Fault;
 use crate::link::reordering::behind;
 use crate::link::{
-    Delays, InstrumentedLink, LinkError, Propagation, Resequencing, TraceLinkConfig, check_delays,
+    BuiltLink, Delays, LinkError, Propagation, Resequencing, TraceLinkConfig, check_delays,
 };
 use crate::scheme::adaptive_harq::beside::BesideLink;
 use crate::scheme::adaptive_harq::compete::CompetingLink;
@@ -225,7 +225,7 @@ impl Medium for AdaptiveHarqConfig {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         link.check_own(false)?;
         self.check(1.0).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
         let rule = link.reorder.or(self.reorder);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::link::CarrierLink;
 use super::scheduler::SchedulerConfig;
 use crate::config::Fault;
-use crate::link::{HORIZON, InstrumentedLink, LinkError, Propagation, TraceLinkConfig};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, TraceLinkConfig};
 use crate::queue::Aqm;
 use crate::scheme::{LinkConfig, Medium};
 use crate::seed::Seed;
@@ -158,7 +158,7 @@ impl Medium for CarrierConfig {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         link.check_own(false)?;
         let queues = "a carrier has a queue for each terminal; leave `aqm` and `reorder` out";
         if link.aqm != Aqm::None || link.reorder.is_some() {

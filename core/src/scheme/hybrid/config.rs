@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{
-    HORIZON, InstrumentedLink, LinkError, Propagation, Resequencing, TraceLinkConfig,
-};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, Resequencing, TraceLinkConfig};
 use crate::scheme::hybrid::HybridLink;
 use crate::scheme::medium::span_of;
 use crate::scheme::{LinkConfig, Medium};
@@ -166,7 +164,7 @@ impl Medium for HybridConfig {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         link.check_own(false)?;
         let own = self.options.in_order.then_some(Resequencing::InOrder);
         Ok(behind(HybridLink::new(&self, usage, seed, number)?, own.or(link.reorder)))

@@ -6,7 +6,7 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{InstrumentedLink, LinkError};
+use crate::link::{BuiltLink, LinkError};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::scheme::{LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
 use crate::trace::{LinkTrace, PhyTrace};
@@ -28,10 +28,7 @@ impl SchemeForms for NoScheme {
         open::apply(phy, timing)
     }
 
-    fn live(
-        &self,
-        builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
         builder.link(live::LiveNone)
     }
 
