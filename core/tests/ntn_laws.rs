@@ -8,7 +8,7 @@ use clift::link::{
 };
 use clift::scheme::ntn::{
     AmConfig, Asking, Combining, Decoder, Handovers, HarqConfig, HarqMode, NtnConfig, NtnHeaders,
-    NtnLink, PRESETS, PdcpConfig, RlcConfig, SoftCombining, UmConfig, UplinkConfig,
+    NtnLink, PRESETS, PdcpConfig, Preset, RlcConfig, SoftCombining, UmConfig, UplinkConfig,
 };
 use clift::seed::Seed;
 use clift::trace::MiTrace;
@@ -347,10 +347,12 @@ fn am_without_a_limit_delivers_everything_whatever_gets_lost() {
 
 #[test]
 fn a_seed_is_a_run_and_every_preset_works() {
-    for (name, rtt) in PRESETS {
+    for Preset { name, rtt, .. } in PRESETS {
         for um in [false, true] {
-            let config = NtnConfig::preset(name).unwrap();
-            let config = if um { config.unacknowledged() } else { config };
+            let mut config = NtnConfig::preset(name).unwrap();
+            if um {
+                config.rlc = RlcConfig::Um(UmConfig::default());
+            }
             let run = |seed| {
                 let mut link =
                     NtnLink::new(&config, TraceLinkConfig::default(), Seed(seed), 3).unwrap();

@@ -441,5 +441,5 @@ pub(crate) fn scenario_schema() -> String {
 /// The names of the presets of 3GPP links.
 #[pyfunction]
 pub(crate) fn ntn_presets() -> Vec<&'static str> {
-    PRESETS.iter().map(|(name, _)| *name).collect()
+    PRESETS.map(|preset| preset.name).to_vec()
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Fault, first_changed_key};
 use crate::link::reordering::behind;
-use crate::link::{HORIZON, InstrumentedLink, LinkError, Propagation, TraceLinkConfig};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, TraceLinkConfig};
 use crate::scheme::medium::span_of;
 use crate::scheme::ntn::NtnLink;
 use crate::scheme::ntn::combining::SoftCombining;
@@ -535,7 +535,7 @@ impl Medium for NtnConfig {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    ) -> Result<BuiltLink, LinkError> {
         link.check_own(true)?;
         Ok(behind(NtnLink::new(&self, usage, seed, number)?, link.reorder))
     }
@@ -586,7 +586,8 @@ mod tests {
         assert_eq!(with(3, none).endless(), None);
         assert_eq!(with(2, none).endless(), endless);
         // No feedback, no second transmission; with repetitions there is.
-        let silent = with(3, none).without_feedback();
+        let mut silent = with(3, none);
+        silent.harq.mode = HarqMode::NoFeedback;
         assert_eq!(silent.endless(), endless);
         let harq = HarqConfig { repetitions: 3.try_into().unwrap(), ..silent.harq };
         assert_eq!(NtnConfig { harq, ..silent }.endless(), None);

@@ -87,4 +87,4 @@ pub use link::NtnLink;
 pub use options::{
     GrantsBy, HarqOptions, MobilityOptions, NtnBlocks, NtnOptions, NtnPath, UplinkOptions,
 };
-pub use preset::{PRESETS, Timers};
+pub use preset::{PRESETS, Preset, Timers};

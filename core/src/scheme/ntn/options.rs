@@ -65,7 +65,7 @@ parts!(NtnOptions { path, rlc, blocks, harq, uplink, cell, mobility, control, pd
 #[serde(default)]
 pub struct NtnPath {
     /// "nr-ntn-geo", "nr-ntn-leo600", "nr-ntn-leo1200" or "nr-terrestrial".
-    #[schemars(extend("enum" = PRESETS.iter().map(|(name, _)| *name).collect::<Vec<_>>()))]
+    #[schemars(extend("enum" = PRESETS.map(|preset| preset.name)))]
     pub preset: String,
     /// One-way delay, in both directions.
     pub delay: Option<Duration>,
@@ -85,7 +85,7 @@ pub struct NtnPath {
 impl Default for NtnPath {
     fn default() -> Self {
         Self {
-            preset: PRESETS[0].0.to_owned(),
+            preset: PRESETS[0].name.to_owned(),
             delay: None,
             delays: None,
             return_delay: None,
@@ -287,8 +287,9 @@ impl NtnOptions {
         delay: Option<Propagation>,
         back: Option<Propagation>,
     ) -> Result<NtnConfig, Fault> {
-        let preset = Preset::of(&self.path.preset).ok_or_else(|| {
-            let names = PRESETS.map(|(name, _)| name).join(", ");
+        let preset = PRESETS.into_iter().find(|known| known.name == self.path.preset);
+        let preset = preset.ok_or_else(|| {
+            let names = PRESETS.map(|known| known.name).join(", ");
             Fault::new("preset", format!("unknown; write one of {names}"))
         })?;
         let NtnBlocks { slot, tb, bler, decoding } = &self.blocks;
@@ -297,8 +298,9 @@ impl NtnOptions {
             am.status_delay.get_or_insert(preset.slot);
         }
         let processing = self.harq.processing.unwrap_or(preset.slot * 4);
-        let propagation = delay.clone().unwrap_or(preset.delay.into());
-        let way_back = back.or(delay).unwrap_or(preset.delay.into());
+        let own_delay = || preset.rtt.half().into();
+        let propagation = delay.clone().unwrap_or_else(own_delay);
+        let way_back = back.or(delay).unwrap_or_else(own_delay);
         let k_offset = match self.harq.k_offset {
             Some(given) => Some(given).filter(|&given| given > Duration::ZERO),
             None => preset.k_offset(propagation.longest() + way_back.longest()),
@@ -312,7 +314,7 @@ impl NtnOptions {
                     decode: decoding.unwrap_or(preset.slot * 2),
                     bler: match bler {
                         Some(rates) => rates.0.as_slice().into(),
-                        None => preset.bler(),
+                        None => Preset::bler(),
                     },
                 },
             },

@@ -4,30 +4,49 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::link::HORIZON;
-use crate::scheme::ntn::config::{
-    HarqMode, NtnConfig, NtnPhy, RlcConfig, UmConfig, UplinkConfig, nonzero,
-};
+use crate::scheme::ntn::config::{HarqMode, NtnConfig, NtnPhy, RlcConfig, UplinkConfig};
 use crate::scheme::ntn::options::{NtnOptions, NtnPath};
 use crate::units::{Bytes, Duration, Probability, Timer};
 
-/// The presets, and the round-trip time of each.
+/// The presets.
 ///
 /// The delays of the satellites are the largest round trips of TR 38.821, table 4.2-2, for
 /// transparent payloads (service and feeder link at 10 degrees of elevation, both ways): GEO
 /// 541.46 ms, LEO at 600 km 25.77 ms and at 1200 km 41.77 ms. They are four slant ranges above a
 /// sphere of 6371 km.
-pub const PRESETS: [(&str, Duration); 4] = [
-    ("nr-ntn-geo", Duration::from_micros(541_460)),
-    ("nr-ntn-leo600", Duration::from_micros(25_770)),
-    ("nr-ntn-leo1200", Duration::from_micros(41_770)),
-    ("nr-terrestrial", Duration::from_micros(20)),
+pub const PRESETS: [Preset; 4] = [
+    Preset { name: "nr-ntn-geo", rtt: Duration::from_micros(541_460), ..SATELLITE },
+    Preset { name: "nr-ntn-leo600", rtt: LEO600, covers: Some(LEO600), ..SATELLITE },
+    Preset { name: "nr-ntn-leo1200", rtt: LEO1200, covers: Some(LEO1200), ..SATELLITE },
+    Preset {
+        name: "nr-terrestrial",
+        rtt: Duration::from_micros(20),
+        slot: Duration::from_micros(500),
+        tb: Bytes(625),
+        processes: NonZeroU32::new(16).unwrap(),
+        covers: None,
+    },
 ];
 
-/// Values that differ between presets.
+const LEO600: Duration = Duration::from_micros(25_770);
+const LEO1200: Duration = Duration::from_micros(41_770);
+const SATELLITE: Preset = Preset {
+    name: "",
+    rtt: Duration::ZERO,
+    slot: Duration::from_millis(1),
+    tb: Bytes(1250),
+    processes: NonZeroU32::new(32).unwrap(),
+    // The delay of a GEO satellite hardly changes: a delay that is given is the cell's.
+    covers: Some(Duration::ZERO),
+};
+
+/// A link to start from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Preset {
-    /// One-way delay, in both directions.
-    pub(super) delay: Duration,
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// The round-trip time.
+    pub rtt: Duration,
     /// Length of a slot.
     pub(super) slot: Duration,
     /// Bytes of a TB.
@@ -42,24 +61,6 @@ impl Preset {
     /// Transmissions of a block at most: the first and three more.
     pub(super) const TRANSMISSIONS: u32 = 4;
 
-    /// The preset of this name; `None`: there is none.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        let &(_, rtt) = PRESETS.iter().find(|(known, _)| *known == name)?;
-        let satellite = name != "nr-terrestrial";
-        Some(Self {
-            delay: rtt.half(),
-            slot: Duration::from_micros(if satellite { 1_000 } else { 500 }),
-            tb: Bytes(if satellite { 1250 } else { 625 }),
-            processes: nonzero(if satellite { 32 } else { 16 }),
-            covers: match name {
-                "nr-terrestrial" => None,
-                // Its delay hardly changes: a delay that is given is the cell's.
-                "nr-ntn-geo" => Some(Duration::ZERO),
-                _ => Some(rtt),
-            },
-        })
-    }
-
     /// `K_offset` for a longest round trip: in whole milliseconds, slots of 15 kHz (TS 38.331
     /// section 6.3.2, `cellSpecificKoffset-r17`).
     pub(super) fn k_offset(self, longest: Duration) -> Option<Duration> {
@@ -68,7 +69,7 @@ impl Preset {
     }
 
     /// Block error rates.
-    pub(super) fn bler(self) -> Arc<[Probability]> {
+    pub(super) fn bler() -> Arc<[Probability]> {
         [0.1, 0.01].map(|p| Probability::new(p).unwrap_or(Probability::ONE)).into()
     }
 }
@@ -107,19 +108,6 @@ impl NtnConfig {
     pub fn preset(name: &str) -> Option<Self> {
         let path = NtnPath { preset: name.to_owned(), ..NtnPath::default() };
         NtnOptions { path, ..NtnOptions::default() }.over(None, None, None).ok()
-    }
-
-    /// The same link with RLC UM (12-bit sequence numbers).
-    #[must_use]
-    pub fn unacknowledged(self) -> Self {
-        Self { rlc: RlcConfig::Um(UmConfig::default()), ..self }
-    }
-
-    /// The same link without HARQ feedback.
-    #[must_use]
-    pub fn without_feedback(mut self) -> Self {
-        self.harq.mode = HarqMode::NoFeedback;
-        self
     }
 
     /// The timers of RLC and PDCP: those given, and for the others what suits the delays and HARQ
@@ -215,14 +203,19 @@ fn next_of(values: &[u64], time: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::ntn::config::UmConfig;
+
+    fn unacknowledged(config: &NtnConfig) -> NtnConfig {
+        NtnConfig { rlc: RlcConfig::Um(UmConfig::default()), ..config.clone() }
+    }
 
     #[test]
     fn every_preset_is_a_link() {
-        for (name, rtt) in PRESETS {
+        for Preset { name, rtt, .. } in PRESETS {
             let config = NtnConfig::preset(name).unwrap();
             assert_eq!(config.check(), Ok(()), "{name}");
             assert!(config.timers().reassembly > rtt, "{name}");
-            assert_eq!(config.unacknowledged().check(), Ok(()), "{name}");
+            assert_eq!(unacknowledged(&config).check(), Ok(()), "{name}");
         }
     }
 
@@ -241,7 +234,7 @@ mod tests {
             let slant = slant_m(height_km * 1e3);
             assert_eq!((slant / 1e3).round(), farthest_km);
             let round_trip_ms = 4.0 * slant / 299_792_458.0 * 1e3;
-            let printed = PRESETS[preset].1.as_nanos() as f64 / 1e6;
+            let printed = PRESETS[preset].rtt.as_nanos() as f64 / 1e6;
             assert!((round_trip_ms - printed).abs() <= 0.005, "{round_trip_ms} {printed}");
         }
     }
@@ -254,7 +247,7 @@ mod tests {
             let config = NtnOptions { path, ..NtnOptions::default() }.over(None, delay, None);
             config.unwrap().k_offset.map(|offset| offset.as_nanos() / 1_000_000)
         };
-        let presets = PRESETS.map(|(name, _)| ms(name, None));
+        let presets = PRESETS.map(|preset| ms(preset.name, None));
         assert_eq!(presets, [Some(542), Some(26), Some(42), None]);
         // A satellite overhead is in the same cell; one farther away is in a larger one.
         assert_eq!(ms("nr-ntn-leo600", Some(4_000)), Some(26));
@@ -305,7 +298,7 @@ mod tests {
     #[test]
     fn the_presets_have_the_timers_of_the_docs() {
         let timers = |config: &NtnConfig| {
-            let (am, um) = (config.timers(), config.clone().unacknowledged().timers());
+            let (am, um) = (config.timers(), unacknowledged(config).timers());
             let reordering = [am, um].map(|timers| timers.reordering.unwrap());
             let times = [am.reassembly, am.status_prohibit, am.poll_retransmit];
             [times[0], times[1], times[2], reordering[0], reordering[1]]
@@ -318,9 +311,10 @@ mod tests {
             ("nr-terrestrial", [10, 5, 20, 40, 10], [5, 5, 10, 20, 10]),
         ];
         for (name, with, without) in table {
-            let preset = NtnConfig::preset(name).unwrap();
+            let mut preset = NtnConfig::preset(name).unwrap();
             assert_eq!(timers(&preset), with, "{name}");
-            assert_eq!(timers(&preset.without_feedback()), without, "{name}");
+            preset.harq.mode = HarqMode::NoFeedback;
+            assert_eq!(timers(&preset), without, "{name}");
         }
     }
 }
