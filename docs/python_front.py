@@ -1,4 +1,4 @@
-"""Writes what in python/clift mirrors scenarios: live links, channels, keywords of a run.
+"""Writes what in python/clift mirrors scenarios: live links, channels, logs, keywords of a run.
 
 Names, defaults and docs come from the schema of scenario files; docs/python_words.toml has the
 order of the arguments, what differs from the rule, prose and examples.
@@ -113,6 +113,8 @@ def _resolved(schema: dict[str, Any], node: dict[str, Any]) -> tuple[str, dict[s
     for inner in node.get("anyOf", ()):
         if "$ref" in inner:
             return _resolved(schema, {**node, "anyOf": (), "$ref": inner["$ref"]})
+        if "oneOf" in inner:
+            return "", inner | node
     if "$ref" not in node:
         return "", node
     name = node["$ref"].rsplit("/", 1)[-1]
@@ -179,10 +181,13 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
         for number, one in enumerate(arguments)
     )
     shown = tuple(words.get("shown", ()))
+    doc = _docstring(
+        words, arguments, "ScenarioError: If the link is not valid; the message says why."
+    )
     return (
         "\n\n@dataclass(frozen=True, slots=True, eq=False, repr=False)\n"
         f"class {name}({words.get('base', 'Live')}):\n"
-        f"{_docstring(words, arguments, 'If the link is not valid; the message says why.')}"
+        f"{doc}"
         f"    always: ClassVar[dict[str, Any]] = {words['always']!r}\n"
         f"    shown: ClassVar[tuple[str, ...]] = {shown!r}\n"
         "    keywords: ClassVar[dict[str, to.Keyword]] = {\n"
@@ -193,13 +198,13 @@ def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
 
 
 def _docstring(words: dict[str, Any], arguments: list[Argument], raises: str) -> str:
-    """The docstring of a class."""
+    """The docstring of a class or function."""
     docs = "\n".join(_filled(f"{one.name}: {one.doc}", "    ") for one in arguments)
     text = "\n\n".join(_filled(part, "") for part in words["text"].split("\n\n"))
     notes = f"\n{_filled(words['notes'], '')}\n" if "notes" in words else ""
     doc = (
         f"{words['title']}\n\n{text}\n\nArgs:\n{docs}\n{notes}\n"
-        f"Raises:\n    ScenarioError: {raises}\n\n"
+        f"Raises:\n    {raises}\n\n"
         f"Example:\n{textwrap.indent(words['example'].strip(), '    ')}\n"
     )
     return f'    r"""{textwrap.indent(doc, "    ").strip()}\n    """\n\n'
@@ -302,13 +307,51 @@ def land_mobile(schema: dict[str, Any], words: dict[str, Any]) -> str:
         + "".join(f"    {one.name}: {one.annotation}\n" for one in others)
         + "\n\nclass LandMobile(Described):\n"
         + _docstring(
-            own, arguments, "If a parameter is out of range; the message names what exists."
+            own,
+            arguments,
+            "ScenarioError: If a parameter is out of range; the message names what exists.",
         )
         + "    keywords: ClassVar[dict[str, to.Keyword]] = {\n"
         + "".join(textwrap.indent(one.entry(), "    ") for one in arguments)
         + "    }\n\n"
         + f"    def __init__(self, {signature}, **options: Unpack[Options]) -> None:\n"
         + f"        super().__init__({passed}, **options)\n"
+    )
+
+
+def logs(schema: dict[str, Any], words: dict[str, Any]) -> str:
+    """The module of the functions that read one kind of log."""
+    return (
+        HEAD
+        + '"""Traces from one kind of log: time series, modems, ping, packet captures."""\n\n'
+        + "from __future__ import annotations\n\nfrom typing import Literal\n\n"
+        + "from clift.imports import imported\nfrom clift.trace import Path, PhyTrace\n"
+        + "".join(_log(schema, *row, words["log_argument"]) for row in words["log"].items())
+    )
+
+
+def _log(
+    schema: dict[str, Any], name: str, words: dict[str, Any], usual: dict[str, dict[str, Any]]
+) -> str:
+    arguments, signature, key_values = [], [], []
+    for key in ("file " + words["arguments"]).split():
+        if key == "|":
+            signature.append("*")
+            continue
+        said = {"name": key} | usual.get(key, {}) | words.get("argument", {}).get(key, {})
+        one = Argument(schema, f"trace.{key}", said, "")
+        one.doc = one.doc.replace(", relative to the same folder", "")
+        annotation = one.annotation.replace("float", "str")  # texts, with a unit or a column
+        default = "" if one.default == "needed" else f" = {one.default}"
+        arguments.append(one)
+        signature.append(f"{one.name}: {annotation}{default}")
+        key_values.append(f"{key!r}: {one.name}")
+    kind = words.get("format", name.removeprefix("import_"))
+    return (
+        f"\n\ndef {name}({', '.join(signature)}) -> PhyTrace:\n"
+        + _docstring(words, arguments, "TraceError: File, line, fault and cure.").rstrip()
+        + f"\n    return imported({arguments[0].name}, "
+        + f"{{'format': {kind!r}, {', '.join(key_values[1:])}}})\n"
     )
 
 
@@ -333,6 +376,7 @@ def main() -> None:
     made = {
         "live/links.py": links(schema, words),
         "_keywords.py": keywords(schema, words),
+        "logs.py": logs(schema, words),
         "land_mobile.py": land_mobile(schema, words),
     }
     settle({PACKAGE / name: formatted(text) for name, text in made.items()})

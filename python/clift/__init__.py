@@ -25,16 +25,11 @@ from clift.errors import (
     SimulationError,
     TraceError,
 )
-from clift.imports import (
-    import_captures,
-    import_modem,
-    import_ping,
-    import_series,
-    read_log,
-)
+from clift.imports import read_log
 from clift.link import deliver
 from clift.link_trace import LinkTrace
 from clift.live import AdaptiveHarqLink, HybridLink, LiveLink, NtnLink
+from clift.logs import import_captures, import_modem, import_ping, import_series
 from clift.memory import memory_limit
 from clift.own import (
     load_plugin,

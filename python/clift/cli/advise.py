@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.imports import columns, keys
+from clift.cli.imports import columns
 from clift.errors import Interrupted
 
 _FORCE = (
@@ -91,7 +91,7 @@ def advise(
     found = ask(
         *(log, rtt, task, tried, over, tolerance, queue, threads, not quiet, output, force),
         told=tell,
-        **keys(options),
+        **options,
     )
     click.echo(json.dumps(found.as_dict(), indent=2) if as_json else found.verdict)
     if output is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import click
 
 import clift._clift as _clift
 from clift.cli.options import busy, check_apart
-from clift.imports import import_captures, read_log
+from clift.imports import imported, read_log
 from clift.trace import PhyTrace
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -23,13 +23,6 @@ OUTPUT = click.option(
     required=True,
     help="Trace to write: .parquet, .csv or another known suffix.",
 )
-OFFSET = click.option(
-    "--clock-offset",
-    "--offset",
-    metavar="TIME",
-    help='Time added to every delay, e.g. "-3 ms": how far the receiver\'s clock is behind.',
-)
-LLDU = click.IntRange(1, 2**32 - 1)
 
 
 class _Key(click.Option):
@@ -47,45 +40,46 @@ def _described() -> dict[str, Any]:
     return described
 
 
-def _columns() -> list[Callable[..., Any]]:
-    """Options for the keys of `[trace]` that say how a log is read."""
-
-    def option(key: str, *more: str, **settings: Any) -> Callable[..., Any]:
-        return click.option(f"--{key.replace('_', '-')}", *more, cls=_Key, **settings)
-
-    column, time = {"metavar": "COLUMN"}, {"metavar": "TIME"}
-    return [
-        option("time", **column),
-        option("direction", type=click.Choice(["up", "down"])),
-        option("rate", **column),
-        option("rate_is", type=click.Choice(["sent", "received"])),
-        option("delay", **column),
-        option("loss", "--errors", **column),
-        option("esn0", **column),
-        option("cn0", **column),
-        option("symbol_rate", metavar="RATE"),
-        option("modcod", **column),
-        option("modcod_table", metavar="TABLE"),
-        option("frame_symbols", type=click.IntRange(1)),
-        option("margin", metavar="LEVEL"),
-        option("acm_delay", **time),
-        option("delay_is", type=click.Choice(["one-way", "rtt"])),
-        option("lldu", "lldu_bytes", type=LLDU, metavar="BYTES"),
-        option("seed", type=click.IntRange(0, 2**64 - 1)),
-        click.option(
-            "--keep-order/--no-keep-order",
-            default=True,
-            show_default=True,
-            help="Keep the order: a packet never arrives before one sent earlier.",
-        ),
-        option("max_hold", **time),
-        OFFSET,
-        option("missing", metavar="TEXT"),
-        option("interval", **time),
-    ]
+def _option(key: str, *more: str, **settings: Any) -> Callable[..., Any]:
+    return click.option(f"--{key.replace('_', '-')}", *more, cls=_Key, **settings)
 
 
-COLUMNS = _columns()
+def _order(usual: bool) -> Callable[..., Any]:
+    return click.option(
+        "--keep-order/--no-keep-order",
+        default=usual,
+        show_default=True,
+        help="Keep the order: a packet never arrives before one sent earlier.",
+    )
+
+
+_COLUMN, _TIME = {"metavar": "COLUMN"}, {"metavar": "TIME"}
+_OFFSET = _option("clock_offset", "--offset", **_TIME)
+_LLDU = _option("lldu", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
+COLUMNS = [
+    _option("time", **_COLUMN),
+    _option("direction", type=click.Choice(["up", "down"])),
+    _option("rate", **_COLUMN),
+    _option("rate_is", type=click.Choice(["sent", "received"])),
+    _option("delay", **_COLUMN),
+    _option("loss", "--errors", **_COLUMN),
+    _option("esn0", **_COLUMN),
+    _option("cn0", **_COLUMN),
+    _option("symbol_rate", metavar="RATE"),
+    _option("modcod", **_COLUMN),
+    _option("modcod_table", metavar="TABLE"),
+    _option("frame_symbols", type=click.IntRange(1)),
+    _option("margin", metavar="LEVEL"),
+    _option("acm_delay", **_TIME),
+    _option("delay_is", type=click.Choice(["one-way", "rtt"])),
+    _LLDU,
+    _option("seed", type=click.IntRange(0, 2**64 - 1)),
+    _order(usual=True),
+    _option("max_hold", **_TIME),
+    _OFFSET,
+    _option("missing", metavar="TEXT"),
+    _option("interval", **_TIME),
+]
 """Options that read a log, as of `clift trace import`."""
 
 
@@ -111,44 +105,20 @@ def series(path: Path, output: Path, **options: Any) -> None:
     """
     check_apart([path], output)
     with busy(f"reading {path}"):
-        phy = read_log(path, **keys(options))
+        phy = read_log(path, **options)
     _finish(phy, output)
-
-
-def keys(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Keys of `[trace]` in a scenario file, of options that are given."""
-    found = {key: value for key, value in options.items() if value is not None}
-    size = found.pop("lldu_bytes", None)
-    return found if size is None else found | {"lldu": f"{size} B"}
 
 
 @click.command()
 @click.argument("sender", type=FILE)
 @click.argument("receiver", type=FILE)
 @OUTPUT
-@OFFSET
-@click.option("--nat", is_flag=True, help="Match packets whose addresses and ports change.")
-@click.option(
-    "--from", "from_address", metavar="ADDRESS", help="Use only packets from this address."
-)
-@click.option(
-    "--rate",
-    metavar="RATE",
-    help='Make slots at this rate, e.g. "5 Mbit/s". Default: one slot per packet.',
-)
-@click.option(
-    "--lldu",
-    "lldu_bytes",
-    type=LLDU,
-    metavar="BYTES",
-    help="Payload of a slot in bytes; default: 1500, or the longest packet.",
-)
-@click.option(
-    "--keep-order/--no-keep-order",
-    default=False,
-    show_default=True,
-    help="Keep the order: a packet never arrives before one sent earlier.",
-)
+@_OFFSET
+@_option("nat", is_flag=True)
+@_option("from", metavar="ADDRESS")
+@_option("rate", metavar="RATE")
+@_LLDU
+@_order(usual=False)
 def capture(sender: Path, receiver: Path, output: Path, **options: Any) -> None:
     """Make a trace of delay and loss from captures at SENDER and RECEIVER.
 
@@ -156,7 +126,7 @@ def capture(sender: Path, receiver: Path, output: Path, **options: Any) -> None:
     """
     check_apart([sender, receiver], output)
     with busy(f"reading {sender} and {receiver}"):
-        phy = import_captures(sender, receiver, **options)
+        phy = imported(sender, {"format": "capture", "receiver": receiver, **options})
     _finish(phy, output)
 
 
