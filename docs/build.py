@@ -32,7 +32,8 @@ def main() -> int:
         faults += _checked(script) if check else _written(script)
     faults += examples(check)
     if not check:
-        subprocess.run([sys.executable, str(ROOT / "docs" / "start_pages.py")], check=True)
+        for script in ("start_pages.py", "figures.py"):
+            subprocess.run([sys.executable, str(ROOT / "docs" / script)], check=True)
         put(ROOT / "README.md", "demo", f"```text\n{demo()}```\n")
         put(ROOT / "README.md", "own", f"```text\n{own()}```\n")
     for fault in dead_links():

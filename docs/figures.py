@@ -1,4 +1,4 @@
-"""Draws the figures of the pages on links in docs/concepts: `python docs/figures.py [NAME ...]`.
+"""Draws the figures of docs/concepts: `python docs/figures.py [NAME ...]`.
 
 One function draws one figure, and its name is that of the page. The figures go to
 docs/images/concepts as SVG; `--png FOLDER` writes PNG files to another folder, to look at them.
@@ -8,107 +8,37 @@ The same code and the same matplotlib give the same bytes: fixed ids, no date, s
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import figures_transport
 import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
+from drawing import (
+    AGAIN,
+    BLUE,
+    DATA,
+    GREEN,
+    GREY,
+    IDLE,
+    INK,
+    ORANGE,
+    RED,
+    REPAIR,
+    STYLE,
+    arrow,
+    blank,
+    box,
+    key,
+)
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 import clift
 from clift.land_mobile import LandMobile
 
 IMAGES = Path(__file__).parent / "images" / "concepts"
-
-DATA, REPAIR, AGAIN, IDLE = "#bcd6f2", "#fbcf8f", "#b5dfb0", "#f4f4f4"
-INK, GREY, RED, BLUE, ORANGE, GREEN = (
-    "#222222",
-    "#777777",
-    "#c62828",
-    "#1f5fa8",
-    "#c96a00",
-    "#2e7d32",
-)
-STYLE = {
-    "svg.hashsalt": "clift",
-    # Text stays text: smaller files, and a browser can search it.
-    "svg.fonttype": "none",
-    "font.family": "DejaVu Sans",
-    "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "text.color": INK,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-}
-
-
-def blank(height: float, x: tuple[float, float], y: tuple[float, float]) -> tuple[Figure, Axes]:
-    """An empty drawing area, 7 inches wide, without axes."""
-    figure = Figure(figsize=(7, height))
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=x, ylim=y)
-    axes.axis("off")
-    return figure, axes
-
-
-def box(
-    axes: Axes,
-    at: tuple[float, float],
-    text: str = "",
-    size: tuple[float, float] = (0.9, 0.8),
-    colour: str = DATA,
-    erased: bool = False,
-) -> None:
-    """A slot, frame or layer; an erased one is crossed out."""
-    (x, y), (width, height) = at, size
-    style = {"facecolor": "#fbe3e3" if erased else colour, "edgecolor": RED if erased else INK}
-    axes.add_patch(Rectangle((x, y), width, height, linewidth=0.8, **style))
-    if erased:
-        axes.plot([x, x + width], [y, y + height], color=RED, linewidth=1)
-        axes.plot([x, x + width], [y + height, y], color=RED, linewidth=1)
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=9)
-
-
-def arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str = INK,
-    style: str = "-|>",
-    bend: float = 0,
-) -> None:
-    """An arrow from one point to another."""
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle=style,
-            mutation_scale=9,
-            color=colour,
-            linewidth=1,
-            shrinkA=0,
-            shrinkB=0,
-            connectionstyle=f"arc3,rad={bend}",
-        )
-    )
-
-
-def key(
-    axes: Axes, at: tuple[float, float], entries: Iterable[tuple[str, str]], gap: float
-) -> None:
-    """Legend of a row of boxes; the colour `erased` is a crossed box."""
-    x, y = at
-    for colour, text in entries:
-        erased = colour == "erased"
-        box(axes, (x, y), size=(0.5, 0.45), colour=colour, erased=erased)
-        axes.text(x + 0.7, y + 0.2, text, va="center", fontsize=9)
-        x += gap
 
 
 def traces() -> Figure:
@@ -531,22 +461,9 @@ def limits() -> Figure:
 
 FIGURES: dict[str, Callable[[], Figure]] = {
     draw.__name__.replace("_", "-"): draw
-    for draw in (
-        traces,
-        channels,
-        lms,
-        link,
-        schemes,
-        model,
-        queues,
-        live_links,
-        coding,
-        hybrid,
-        adaptive_harq,
-        ntn,
-        constellation,
-        limits,
-    )
+    for module in (sys.modules[__name__], figures_transport)
+    for draw in vars(module).values()
+    if getattr(draw, "__annotations__", {}) == {"return": "Figure"}
 }
 
 

@@ -1,86 +1,26 @@
-"""Draws the figures of the concept pages on transports into ``docs/images/concepts``.
-
-``python docs/figures_transport.py`` writes all SVG files. With names (``tcp-linux quic``) it writes
-only those, and with ``--png FOLDER`` it also writes PNG files to look at. The output depends on
-nothing but this file, matplotlib's version and, in two figures, on runs of CLIFT.
-"""
+"""The figures of the concept pages on transports; docs/figures.py draws them."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
-from pathlib import Path
-
-import matplotlib as mpl
-
-mpl.use("svg")  # Before pyplot, which would look for a screen.
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
+from drawing import BLUE, GREEN, GREY, ORANGE, RED, arrow, blank, box
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
 import clift
-
-FOLDER = Path(__file__).parent / "images" / "concepts"
-BLUE, ORANGE, GREEN, RED, GREY = "#1f5fa8", "#d9730d", "#2e7d4f", "#b3261e", "#6b7280"
-PALE = {BLUE: "#dbe8f7", ORANGE: "#fde7d1", GREEN: "#dcefe3", RED: "#f8dcda", GREY: "#eef0f3"}
-SETTINGS = {
-    # Without a fixed salt matplotlib draws random ids, and every run would change the files.
-    "svg.hashsalt": "clift",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-}
-
-
-def canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """Axes without ticks whose units are tenths of an inch."""
-    figure = plt.figure(figsize=(width / 10, height / 10))
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, width), ylim=(0, height))
-    axes.axis("off")
-    return figure, axes
-
-
-def box(
-    axes: Axes, x: float, y: float, width: float, height: float, text: str, color: str = BLUE
-) -> None:
-    """A labelled box with its lower left corner at (x, y)."""
-    shape = "round,pad=0,rounding_size=0.6"
-    patch = FancyBboxPatch((x, y), width, height, shape, fc=PALE[color], ec=color, lw=1.2)
-    axes.add_patch(patch)
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", linespacing=1.25)
-
-
-def arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    color: str = "black",
-    style: str = "->",
-    dashed: bool = False,
-) -> None:
-    """An arrow between two points."""
-    look = {"arrowstyle": style, "color": color, "lw": 1.2, "ls": "--" if dashed else "-"}
-    look |= {"shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", end, start, arrowprops=look)
 
 
 def engine() -> Figure:
     """Two flows, the path, and the agenda of next events."""
-    figure, axes = canvas(72, 34)
+    figure, axes = blank(3.4, (0, 72), (0, 34))
     axes.set_ylim(1.4, 34)
     for row, y in enumerate((28, 21.5)):
-        box(axes, 1, y, 9, 4.5, f"sender {row + 1}", GREEN)
-        box(axes, 14, y, 10, 4.5, "source leg", BLUE)
+        box(axes, (1, y), f"sender {row + 1}", (9, 4.5), GREEN)
+        box(axes, (14, y), "source leg", (10, 4.5), BLUE)
         arrow(axes, (10, y + 2.2), (14, y + 2.2))
         arrow(axes, (24, y + 2.2), (29, 27.6 if row == 0 else 26.4))
-    box(axes, 29, 24.2, 11, 5.5, "wired leg\nqueue, rate", BLUE)
-    box(axes, 44, 24.2, 12, 5.5, "link\nfrom a trace", ORANGE)
-    box(axes, 60, 24.2, 11, 5.5, "receivers", GREEN)
+    box(axes, (29, 24.2), "wired leg\nqueue, rate", (11, 5.5), BLUE)
+    box(axes, (44, 24.2), "link\nfrom a trace", (12, 5.5), ORANGE)
+    box(axes, (60, 24.2), "receivers", (11, 5.5), GREEN)
     arrow(axes, (40, 27), (44, 27))
     arrow(axes, (56, 27), (60, 27))
     axes.text(42, 31.6, "shared hops, in any number and order", color=GREY, ha="center")
@@ -88,10 +28,10 @@ def engine() -> Figure:
     parts += (("wired leg", 29, "11.8 ms"), ("link", 44, "11.3 ms"), ("receiver", 58, "13.1 ms"))
     for name, x, time in parts:
         first = name == "link"
-        box(axes, x, 12.5, 12, 4.6, f"{name}\nnext: {time}", RED if first else GREY)
+        box(axes, (x, 12.5), f"{name}\nnext: {time}", (12, 4.6), RED if first else GREY)
         arrow(axes, (x + 6, 12.5), (36 + (x - 29) * 0.16, 7.6), RED if first else GREY)
     axes.text(0.8, 18.4, "each part shows only its next event:", color=GREY)
-    box(axes, 24, 2.4, 24, 5.2, "agenda (sorted groups):\nthe earliest event wins", GREY)
+    box(axes, (24, 2.4), "agenda (sorted groups):\nthe earliest event wins", (24, 5.2), GREY)
     arrow(axes, (48, 5), (56, 5), RED)
     axes.text(56.7, 5, "11.3 ms: the link\nhandles its event", color=RED, va="center")
     return figure
@@ -99,7 +39,7 @@ def engine() -> Figure:
 
 def tcp_papers() -> Figure:
     """Three overtaking packets, and four."""
-    figure, axes = canvas(72, 27)
+    figure, axes = blank(2.7, (0, 72), (0, 27))
     orders = (("1", "3", "4", "5", "2", "6", "7"), ("1", "3", "4", "5", "6", "2", "7"))
     notes = ("Three packets overtake packet 2.", "Four packets overtake packet 2.")
     for row, (order, note) in enumerate(zip(orders, notes, strict=True)):
@@ -110,7 +50,7 @@ def tcp_papers() -> Figure:
             late = number == "2"
             after = row == 1 and number == "6"
             color = ORANGE if late else RED if after else BLUE
-            box(axes, 9.5 + 5 * place, y, 4, 3.4, number, color)
+            box(axes, (9.5 + 5 * place, y), number, (4, 3.4), color)
     axes.text(46.5, 20.6, "The sender does not react.", color=GREEN, va="center")
     text = "Packet 2 counts as lost:\nretransmission, reduced window,\nand no undo when 2 arrives."
     axes.text(46.5, 6.6, text, color=RED, va="center", linespacing=1.4)
@@ -123,7 +63,8 @@ def tcp_linux() -> Figure:
     """Both profiles over one link with ARQ."""
     phy = clift.channel.gilbert_elliott(slots=120_000, alpha=0.99, beta=0.5, seed=1)
     link = clift.tmt.apply(phy, "ARQ", rtt_ms=500)
-    figure, axes = plt.subplots(figsize=(7.2, 3.3), layout="constrained")
+    figure = Figure(figsize=(7, 3.3), layout="constrained")
+    axes = figure.subplots()
     for profile, color in (("linux", BLUE), ("papers", ORANGE)):
         run = clift.simulate(link, transport="newreno", profile=profile, duration_s=100)
         series = run.series().to_pydict()
@@ -144,7 +85,8 @@ def tcp_linux() -> Figure:
 
 def congestion_control() -> Figure:
     """Four congestion windows over the same lossy path."""
-    figure, axes = plt.subplots(figsize=(7.2, 3.5), layout="constrained")
+    figure = Figure(figsize=(7, 3.5), layout="constrained")
+    axes = figure.subplots()
     leg = {"rate": "10 Mbit/s", "delay": "250 ms", "loss": "0.1 %", "queue": "200 packets"}
     colors = {"hybla": GREEN, "bbr": RED, "cubic": BLUE, "newreno": ORANGE}
     for name, color in colors.items():
@@ -168,7 +110,7 @@ def congestion_control() -> Figure:
 
 def quic() -> Figure:
     """The first byte of an answer by handshake."""
-    figure, axes = canvas(72, 36)
+    figure, axes = blank(3.6, (0, 72), (0, 36))
     ladders = (
         ("TCP with TLS 1.3", ("SYN", "SYN, ACK", "ClientHello", "certificate", "request")),
         ("QUIC", ("ClientHello", "certificate", "request")),
@@ -202,15 +144,15 @@ def quic() -> Figure:
 
 def proxies() -> Figure:
     """The chain of connections through a pair of proxies."""
-    figure, axes = canvas(72, 30)
+    figure, axes = blank(3, (0, 72), (0, 30))
     y = 15
-    box(axes, 1, y, 9, 6, "source", GREEN)
-    box(axes, 61, y, 10.5, 6, "destination", GREEN)
+    box(axes, (1, y), "source", (9, 6), GREEN)
+    box(axes, (61, y), "destination", (10.5, 6), GREEN)
     for x, name in ((17, "proxy"), (44, "proxy")):
-        box(axes, x, y - 2.4, 11, 10.8, "", BLUE)
+        box(axes, (x, y - 2.4), "", (11, 10.8), BLUE)
         axes.text(x + 5.5, y + 6.6, name, ha="center", va="center", weight="bold")
-        box(axes, x + 0.8, y - 0.6, 4.2, 5, "receive\nbuffer", GREY)
-        box(axes, x + 6, y - 0.6, 4.2, 5, "send\nbuffer", GREY)
+        box(axes, (x + 0.8, y - 0.6), "receive\nbuffer", (4.2, 5), GREY)
+        box(axes, (x + 6, y - 0.6), "send\nbuffer", (4.2, 5), GREY)
         for label in axes.texts[-2:]:
             label.set_fontsize(7.5)
         arrow(axes, (x + 5, y + 2), (x + 6, y + 2))
@@ -234,7 +176,7 @@ def proxies() -> Figure:
 
 def applications() -> Figure:
     """The objects that wait for one lost packet, by HTTP version."""
-    figure, axes = canvas(72, 30)
+    figure, axes = blank(3, (0, 72), (0, 30))
     titles = ("HTTP/1.1", "HTTP/2", "HTTP/3")
     subtitles = ("up to six TCP connections", "one TCP connection", "one QUIC connection")
     colors = {"A": BLUE, "B": GREEN}
@@ -244,7 +186,7 @@ def applications() -> Figure:
         axes.text(left, 24.8, subtitle, color=GREY, fontsize=9)
         for number, letter in enumerate("AAAABBBB" if column == 0 else "ABABABAB"):
             x, y = left + 5 * (number % 4), 19 - 5 * (number // 4)
-            box(axes, x, y, 4.2, 3.8, letter, colors[letter] if number else RED)
+            box(axes, (x, y), letter, (4.2, 3.8), colors[letter] if number else RED)
         axes.plot((left, left + 4.2), (19, 22.8), color=RED, lw=1.6)
         held = ("A waits, B goes on", "A and B wait", "A waits, B goes on")[column]
         axes.text(left, 10.6, held, color=RED if column == 1 else GREEN, weight="bold")
@@ -260,7 +202,7 @@ def applications() -> Figure:
 
 def voice() -> Figure:
     """Packets of a call from the sender through the playout buffer."""
-    figure, axes = canvas(72, 27)
+    figure, axes = blank(2.7, (0, 72), (0, 27))
     sent = [8 + 7 * number for number in range(6)]
     arrivals = (17, 24, 36, 48, 45, None)
     turns = [22 + 7 * number for number in range(6)]
@@ -290,7 +232,7 @@ def voice() -> Figure:
 
 def metrics() -> Figure:
     """The delays of a segment on one time line."""
-    figure, axes = canvas(72, 33)
+    figure, axes = blank(3.3, (0, 72), (0, 33))
     events = (
         (6, "TCP sends\nthe segment\nfirst"),
         (15, "queue\nentry"),
@@ -332,9 +274,8 @@ def statistics() -> Figure:
     draws = rng.gamma(3.0, 0.6, 12)
     one = 5 + draws + rng.normal(0, 0.12, 12)
     two = one + 0.45 + rng.normal(0, 0.25, 12)
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(7.2, 3.3), layout="constrained", width_ratios=(1, 1.25)
-    )
+    figure = Figure(figsize=(7, 3.3), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.25))
     for a, b in zip(one, two, strict=True):
         left.plot((0, 1), (a, b), color=GREY, lw=0.8, zorder=1)
     left.scatter(np.zeros(12), one, color=BLUE, s=22, zorder=2)
@@ -357,37 +298,3 @@ def statistics() -> Figure:
         "The intervals of the means overlap,\nthe paired difference is not zero", fontsize=10
     )
     return figure
-
-
-FIGURES: dict[str, Callable[[], Figure]] = {
-    "engine": engine,
-    "tcp-papers": tcp_papers,
-    "tcp-linux": tcp_linux,
-    "congestion-control": congestion_control,
-    "quic": quic,
-    "proxies": proxies,
-    "applications": applications,
-    "voice": voice,
-    "metrics": metrics,
-    "statistics": statistics,
-}
-
-
-def main() -> None:
-    """Writes the figures named on the command line, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"one of {', '.join(FIGURES)}")
-    parser.add_argument("--png", type=Path, metavar="FOLDER", help="also write PNG files here")
-    options = parser.parse_args()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(SETTINGS):
-        for name in options.names or FIGURES:
-            figure = FIGURES[name]()
-            figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
-            if options.png:
-                figure.savefig(options.png / f"{name}.png", dpi=100)
-            plt.close(figure)
-
-
-if __name__ == "__main__":
-    main()
