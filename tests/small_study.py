@@ -1,5 +1,22 @@
-"""A small study, which tests run, break and resume."""
+"""Small studies, which tests run, break and resume."""
 
+CHANNEL = """
+[channel]
+model = "bernoulli"
+erasures = "2 %"
+rate = "263 kbit/s"
+lldu = "33 B"
+decoding = "36 ms"
+"""
+PAGE = f"""
+duration = "60 s"
+[application]
+type = "file"
+size = "50 kB"
+{CHANNEL}
+[vary]
+scheme = ["ARQ", "HARQ(10/12)"]
+"""
 _TEXT = """
 duration = "10 s"
 runs = {runs}

@@ -6,27 +6,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from small_study import PAGE
 
 import clift
 from clift.campaign.runner import run_campaign
 
-TEXT = """
-name = "a <page>"
-duration = "60 s"
-runs = 8
-link.rtt = "500 ms"
-[application]
-type = "file"
-size = "50 kB"
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-lldu = "33 B"
-decoding = "36 ms"
-[vary]
-scheme = ["ARQ", "HARQ(10/12)"]
-"""
+TEXT = f'name = "a <page>"\nruns = 8\nlink.rtt = "500 ms"\n{PAGE}'
 
 
 @pytest.fixture(scope="module")

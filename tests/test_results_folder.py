@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from small_study import PAGE
 
 import clift
 from clift.campaign import record, work
@@ -14,24 +15,7 @@ from clift.cli.main import run
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
-SCENARIO = """
-duration = "60 s"
-runs = 2
-[application]
-type = "file"
-size = "50 kB"
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-lldu = "33 B"
-decoding = "36 ms"
-[link]
-live = true
-wrap = true
-[vary]
-scheme = ["ARQ", "HARQ(10/12)"]
-"""
+SCENARIO = f"runs = 2\n{PAGE}[link]\nlive = true\nwrap = true\n"
 TABLES = {"record.json", *(f"{name}.parquet" for name in NAMES)}
 
 

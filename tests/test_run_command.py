@@ -13,32 +13,22 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from command import clift
+from small_study import PAGE
 
 from clift.scenario import Scenario
 
 ROOT = Path(__file__).parent.parent
-SCENARIO = """
+SCENARIO = f"""
 name = "a page"
-duration = "60 s"
 runs = 4
 link.rtt = "500 ms"
 transport.profile = "papers"
-[application]
-type = "file"
-size = "50 kB"
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-lldu = "33 B"
-decoding = "36 ms"
-[vary]
-scheme = ["ARQ", "HARQ(10/12)"]
+{PAGE}
 [[printed]]
 metric = "completion_s"
 value = 6.0
 source = "nowhere"
-where = { scheme = "ARQ" }
+where = {{ scheme = "ARQ" }}
 """
 
 
@@ -341,12 +331,12 @@ def test_explain_names_every_key_and_runs_nothing(scenario: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     expected = {
-        "link.rtt = 500 ms  (line 5)",
+        "link.rtt = 500 ms  (line 4)",
         "link.queue = 9 packets  (--set)",
-        "channel.lldu = 33 B  (line 14)",
+        "channel.lldu = 33 B  (line 16)",
         "runs = 2  (--set)",
         "link.wrap = false  (default)",
-        "scheme = ARQ | HARQ(10/12)  (line 17)",
+        "scheme = ARQ | HARQ(10/12)  (line 20)",
     }
     assert expected <= set(lines), expected - set(lines)
     # The deciding key is named where only another key decides.

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from small_study import CHANNEL
 
 import clift
 from clift import _clift
@@ -19,14 +20,6 @@ from clift.campaign import run_campaign
 from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
-CHANNEL = """
-[channel]
-model = "bernoulli"
-erasures = "2 %"
-rate = "263 kbit/s"
-lldu = "33 B"
-decoding = "36 ms"
-"""
 
 
 @pytest.fixture
