@@ -40,115 +40,117 @@ pub enum Better {
     More,
 }
 
-/// A part of a summary.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum SummaryPart {
-    /// The run as a whole.
-    Run,
-    /// Each of `flows`.
-    Flow,
-    /// The `messages` of a flow.
-    Messages,
-    /// The `page` of a flow.
-    Page,
-    /// The `requests` of a flow.
-    Requests,
-    /// The `video` of a flow.
-    Video,
-    /// The `voice` of a flow.
-    Voice,
-    /// The `conference` of a flow.
-    Conference,
-    /// Each of the `proxies` of a flow.
-    Proxies,
-    /// Each of the `paths` of a flow.
-    Paths,
-    /// The `reordering` of a flow over several paths.
-    Reordering,
-    /// The `ecn` of a flow.
-    Ecn,
-    /// Each link of `links` and `return_links`.
-    Link,
-    /// Each wired leg of `links` and `return_links`.
-    Leg,
-    /// Each delay.
-    Delay,
-    /// No part of a summary: campaigns derive the metric from the metrics of a run.
-    Campaign,
-}
-
-impl SummaryPart {
-    /// All parts.
-    pub const ALL: [Self; 16] = [
-        Self::Run,
-        Self::Flow,
-        Self::Messages,
-        Self::Page,
-        Self::Requests,
-        Self::Video,
-        Self::Voice,
-        Self::Conference,
-        Self::Proxies,
-        Self::Paths,
-        Self::Reordering,
-        Self::Ecn,
-        Self::Link,
-        Self::Leg,
-        Self::Delay,
-        Self::Campaign,
-    ];
-
-    /// Name of the part: `run`, `flow`, `messages`, `page`, `requests`, `video`, `voice`,
-    /// `conference`, `proxies`, `paths`, `reordering`, `ecn`, `link`, `leg`, `delay` or `campaign`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Flow => "flow",
-            Self::Messages => "messages",
-            Self::Page => "page",
-            Self::Requests => "requests",
-            Self::Video => "video",
-            Self::Voice => "voice",
-            Self::Conference => "conference",
-            Self::Proxies => "proxies",
-            Self::Paths => "paths",
-            Self::Reordering => "reordering",
-            Self::Ecn => "ecn",
-            Self::Link => "link",
-            Self::Leg => "leg",
-            Self::Delay => "delay",
-            Self::Campaign => "campaign",
+macro_rules! parts {
+    ($($(#[$doc:meta])* $part:ident $name:literal $($own:ty)?,)*) => {
+        /// A part of a summary.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum SummaryPart {
+            $($(#[$doc])* $part,)*
         }
-    }
 
-    const fn bit(self) -> u16 {
-        1 << self as u16
-    }
+        impl SummaryPart {
+            /// All parts.
+            pub const ALL: &[Self] = &[$(Self::$part,)*];
+
+            /// Name of the part in a summary: `run`, `flow`, `messages` ...
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$part => $name,)*
+                }
+            }
+
+            const fn bit(self) -> u16 {
+                1 << self as u16
+            }
+        }
+
+        /// How a metric is read.
+        #[derive(Clone, Copy, Debug)]
+        enum Source {
+            Run(fn(&Outcome) -> Value),
+            /// Of a run, if one of its flows has that application.
+            Sometimes(fn(&Outcome) -> Option<Value>),
+            Flow(fn(&FlowMetrics) -> Value),
+            /// Of each flow; of the run, the sum over its flows.
+            Each(fn(&FlowMetrics) -> u64),
+            Ecn(fn(&FlowMetrics) -> Value),
+            Campaign,
+            $($($part(fn(&$own) -> Value),)?)*
+        }
+
+        impl Source {
+            const fn places(self) -> u16 {
+                match self {
+                    Run(_) | Sometimes(_) => SummaryPart::Run.bit(),
+                    Flow(_) => SummaryPart::Flow.bit(),
+                    Each(_) => SummaryPart::Run.bit() | SummaryPart::Flow.bit(),
+                    Ecn(_) => SummaryPart::Ecn.bit(),
+                    Campaign => SummaryPart::Campaign.bit(),
+                    $($($part(_) => <$own>::PART.bit(),)?)*
+                }
+            }
+        }
+
+        $($(
+            impl Part for $own {
+                const PART: SummaryPart = SummaryPart::$part;
+
+                fn rows(&self) -> Vec<(&'static str, Value)> {
+                    read(Self::PART, |source| match source {
+                        $part(value) => Some(value(self)),
+                        _ => None,
+                    })
+                }
+            }
+        )?)*
+    };
 }
 
-/// How a metric is read.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Run(fn(&Outcome) -> Value),
-    /// Of a run, if one of its flows has that application.
-    Sometimes(fn(&Outcome) -> Option<Value>),
-    Flow(fn(&FlowMetrics) -> Value),
-    /// Of each flow; of the run, the sum over its flows.
-    Each(fn(&FlowMetrics) -> u64),
-    Messages(fn(&MessageMetrics) -> Value),
-    Page(fn(&PageMetrics) -> Value),
-    Requests(fn(&RequestMetrics) -> Value),
-    Video(fn(&VideoMetrics) -> Value),
-    Voice(fn(&VoiceMetrics) -> Value),
-    Conference(fn(&ConferenceMetrics) -> Value),
-    Proxies(fn(&ProxyMetrics) -> Value),
-    Paths(fn(&PathMetrics) -> Value),
-    Reordering(fn(&ReorderingMetrics) -> Value),
-    Ecn(fn(&FlowMetrics) -> Value),
-    Link(fn(&LinkMetrics) -> Value),
-    Leg(fn(&LegMetrics) -> Value),
-    Delay(fn(&DelaySummary) -> Value),
-    Campaign,
+parts! {
+    /// The run as a whole.
+    Run "run",
+    /// Each of `flows`.
+    Flow "flow",
+    /// The `messages` of a flow.
+    Messages "messages" MessageMetrics,
+    /// The `page` of a flow.
+    Page "page" PageMetrics,
+    /// The `requests` of a flow.
+    Requests "requests" RequestMetrics,
+    /// The `video` of a flow.
+    Video "video" VideoMetrics,
+    /// The `voice` of a flow.
+    Voice "voice" VoiceMetrics,
+    /// The `conference` of a flow.
+    Conference "conference" ConferenceMetrics,
+    /// Each of the `proxies` of a flow.
+    Proxies "proxies" ProxyMetrics,
+    /// Each of the `paths` of a flow.
+    Paths "paths" PathMetrics,
+    /// The `reordering` of a flow over several paths.
+    Reordering "reordering" ReorderingMetrics,
+    /// The `ecn` of a flow.
+    Ecn "ecn",
+    /// Each link of `links` and `return_links`.
+    Link "link" LinkMetrics,
+    /// Each wired leg of `links` and `return_links`.
+    Leg "leg" LegMetrics,
+    /// Each delay.
+    Delay "delay" DelaySummary,
+    /// No part of a summary: campaigns derive the metric from the metrics of a run.
+    Campaign "campaign",
+}
+
+/// Metrics that are one part of a summary.
+trait Part {
+    const PART: SummaryPart;
+
+    /// The metrics by name, in the order of the catalogue.
+    fn rows(&self) -> Vec<(&'static str, Value)>;
+
+    fn table(&self) -> Value {
+        Value::Table(self.rows())
+    }
 }
 
 use Source::{
@@ -404,25 +406,7 @@ const fn row(
 ) -> Metric {
     let (mut places, mut next) = (0, 0);
     while next < sources.len() {
-        places |= match sources[next] {
-            Run(_) | Sometimes(_) => SummaryPart::Run.bit(),
-            Page(_) => SummaryPart::Page.bit(),
-            Requests(_) => SummaryPart::Requests.bit(),
-            Video(_) => SummaryPart::Video.bit(),
-            Voice(_) => SummaryPart::Voice.bit(),
-            Conference(_) => SummaryPart::Conference.bit(),
-            Flow(_) => SummaryPart::Flow.bit(),
-            Each(_) => SummaryPart::Run.bit() | SummaryPart::Flow.bit(),
-            Messages(_) => SummaryPart::Messages.bit(),
-            Proxies(_) => SummaryPart::Proxies.bit(),
-            Paths(_) => SummaryPart::Paths.bit(),
-            Reordering(_) => SummaryPart::Reordering.bit(),
-            Ecn(_) => SummaryPart::Ecn.bit(),
-            Link(_) => SummaryPart::Link.bit(),
-            Leg(_) => SummaryPart::Leg.bit(),
-            Delay(_) => SummaryPart::Delay.bit(),
-            Campaign => SummaryPart::Campaign.bit(),
-        };
+        places |= sources[next].places();
         next += 1;
     }
     Metric { name, title, unit, better, meaning, sources, places }
@@ -432,7 +416,7 @@ impl Metric {
     /// The parts of a summary that have the metric.
     pub fn places(&self) -> impl Iterator<Item = SummaryPart> {
         let places = self.places;
-        SummaryPart::ALL.into_iter().filter(move |place| places & place.bit() != 0)
+        SummaryPart::ALL.iter().copied().filter(move |place| places & place.bit() != 0)
     }
 }
 
@@ -514,73 +498,15 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
         Each(count) => Some(count(flow).into()),
         _ => None,
     });
-    if let Some(messages) = &flow.messages {
-        let found = read(SummaryPart::Messages, |source| match source {
-            Messages(value) => Some(value(messages)),
-            _ => None,
-        });
-        values.push(("messages", Value::Table(found)));
-    }
-    if let Some(page) = &flow.page {
-        let found = read(SummaryPart::Page, |source| match source {
-            Page(value) => Some(value(page)),
-            _ => None,
-        });
-        values.push(("page", Value::Table(found)));
-    }
-    if let Some(requests) = &flow.requests {
-        let found = read(SummaryPart::Requests, |source| match source {
-            Requests(value) => Some(value(requests)),
-            _ => None,
-        });
-        values.push(("requests", Value::Table(found)));
-    }
-    if let Some(video) = &flow.video {
-        let found = read(SummaryPart::Video, |source| match source {
-            Video(value) => Some(value(video)),
-            _ => None,
-        });
-        values.push(("video", Value::Table(found)));
-    }
-    if let Some(voice) = &flow.voice {
-        let found = read(SummaryPart::Voice, |source| match source {
-            Voice(value) => Some(value(voice)),
-            _ => None,
-        });
-        values.push(("voice", Value::Table(found)));
-    }
-    if let Some(conference) = &flow.conference {
-        let found = read(SummaryPart::Conference, |source| match source {
-            Conference(value) => Some(value(conference)),
-            _ => None,
-        });
-        values.push(("conference", Value::Table(found)));
-    }
-    if !flow.proxies.is_empty() {
-        let proxy = |proxy: &ProxyMetrics| {
-            Value::Table(read(SummaryPart::Proxies, |source| match source {
-                Proxies(value) => Some(value(proxy)),
-                _ => None,
-            }))
-        };
-        values.push(("proxies", Value::List(flow.proxies.iter().map(proxy).collect())));
-    }
-    if !flow.paths.is_empty() {
-        let path = |path: &PathMetrics| {
-            Value::Table(read(SummaryPart::Paths, |source| match source {
-                Paths(value) => Some(value(path)),
-                _ => None,
-            }))
-        };
-        values.push(("paths", Value::List(flow.paths.iter().map(path).collect())));
-    }
-    if let Some(reordering) = &flow.reordering {
-        let found = read(SummaryPart::Reordering, |source| match source {
-            Reordering(value) => Some(value(reordering)),
-            _ => None,
-        });
-        values.push(("reordering", Value::Table(found)));
-    }
+    values.extend(one(flow.messages.as_ref()));
+    values.extend(one(flow.page.as_ref()));
+    values.extend(one(flow.requests.as_ref()));
+    values.extend(one(flow.video.as_ref()));
+    values.extend(one(flow.voice.as_ref()));
+    values.extend(one(flow.conference.as_ref()));
+    values.extend(several(&flow.proxies));
+    values.extend(several(&flow.paths));
+    values.extend(one(flow.reordering.as_ref()));
     if flow.ecn {
         let found = read(SummaryPart::Ecn, |source| match source {
             Ecn(value) => Some(value(flow)),
@@ -595,6 +521,15 @@ pub(super) fn flow(flow: &FlowMetrics) -> Value {
     named(flow.name.as_ref(), values)
 }
 
+fn one<T: Part>(part: Option<&T>) -> Option<(&'static str, Value)> {
+    part.map(|part| (T::PART.name(), part.table()))
+}
+
+fn several<T: Part>(parts: &[T]) -> Option<(&'static str, Value)> {
+    let list = || Value::List(parts.iter().map(Part::table).collect());
+    (!parts.is_empty()).then(|| (T::PART.name(), list()))
+}
+
 /// A table with the name of what it describes, if it has one.
 fn named(name: Option<&Arc<str>>, mut values: Vec<(&'static str, Value)>) -> Value {
     if let Some(name) = name {
@@ -606,18 +541,12 @@ fn named(name: Option<&Arc<str>>, mut values: Vec<(&'static str, Value)>) -> Val
 fn hop(hop: &HopMetrics, name: Option<&Arc<str>>) -> Value {
     let (kind, found) = match hop {
         HopMetrics::Leg(leg) => {
-            let mut found = read(SummaryPart::Leg, |source| match source {
-                Leg(value) => Some(value(leg)),
-                _ => None,
-            });
+            let mut found = leg.rows();
             found.extend(leg.marked.map(|marked| ("packets_marked", marked.into())));
             ("leg", found)
         }
         HopMetrics::Link(link) => {
-            let mut found = read(SummaryPart::Link, |source| match source {
-                Link(value) => Some(value(link)),
-                _ => None,
-            });
+            let mut found = link.rows();
             found.extend(link.details.iter().map(|&(name, count)| (name, count.into())));
             ("link", found)
         }
@@ -629,10 +558,7 @@ fn hop(hop: &HopMetrics, name: Option<&Arc<str>>) -> Value {
 
 impl From<DelaySummary> for Value {
     fn from(delay: DelaySummary) -> Self {
-        Self::Table(read(SummaryPart::Delay, |source| match source {
-            Delay(value) => Some(value(&delay)),
-            _ => None,
-        }))
+        delay.table()
     }
 }
 
@@ -711,7 +637,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_in_each_part_of_a_summary() {
-        for place in SummaryPart::ALL {
+        for &place in SummaryPart::ALL {
             let mut names: Vec<&str> = CATALOG
                 .iter()
                 .filter(|metric| metric.places().any(|one| one == place))
