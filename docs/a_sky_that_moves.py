@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 import study
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 from study import plt
 
 import clift
@@ -83,7 +83,7 @@ def draw(cells: dict[tuple[str, str], dict[str, Any]]) -> None:
 def table(cells: dict[tuple[str, str], dict[str, Any]]) -> str:
     """A row for each sky."""
     names = [label for label, _ in CONTROLS.values()]
-    lines = [f"| sky | {' | '.join(names)} |", "|---|---|---|---|"]
+    lines = []
     for sky in SKIES:
         row = [f"`{sky}`"]
         for control in CONTROLS:
@@ -91,8 +91,8 @@ def table(cells: dict[tuple[str, str], dict[str, Any]]) -> str:
             row.append(f"{cell['mean']:.1f}")
             if cell["low"] is not None:
                 row[-1] += f" ({cell['low']:.1f} to {cell['high']:.1f})"
-        lines.append(f"| {' | '.join(row)} |")
-    return "\n".join(lines) + "\n"
+        lines.append(row)
+    return markdown(["sky", *names], lines) + "\n"
 
 
 def changes(sky: str, control: str) -> list[tuple[bool, Shares, Shares]]:
@@ -128,11 +128,8 @@ def shares(sizes: list[int], at: int) -> Shares:
 
 def transients() -> str:
     """A row for each sky without rates, direction and control."""
-    lines = [
-        "| sky | delay | control | second: change, none | worst 100 ms: change, none"
-        " | difference of the worst |",
-        "|---" * 6 + "|",
-    ]
+    head = ["sky", "delay", "control", "second: change, none", "worst 100 ms: change, none"]
+    lines = []
     for sky in ("delay", "overtaking"):
         for control, (label, _) in CONTROLS.items():
             all_changes = changes(sky, control)
@@ -144,12 +141,11 @@ def transients() -> str:
                 ]
                 apart = estimate([changed[1] - quiet[1] for changed, quiet in own])
                 assert apart is not None
-                row = f"| `{sky}` | {name} ({len(own)}) | {label} | {' | '.join(means)} "
                 told = f"{apart.mean:+.2f}"
                 if apart.low is not None:
                     told += f" ({apart.low:+.2f} to {apart.high:+.2f})"
-                lines.append(f"{row}| {told} |")
-    return "\n".join(lines) + "\n"
+                lines.append([f"`{sky}`", f"{name} ({len(own)})", label, *means, told])
+    return markdown([*head, "difference of the worst"], lines) + "\n"
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 import study
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 from study import plt
 
 PAGE = ROOT / "docs/geo-and-leo.md"
@@ -76,11 +76,9 @@ def draw(cells: dict[tuple[str, str], dict[str, float]]) -> None:
 
 def table(cells: dict[tuple[str, str], dict[str, float]]) -> str:
     """A row for each way and window."""
-    lines = [
-        "| ways | window | goodput (Mbit/s, least to most) | over GEO (%)"
-        " | re-ordering delay, median and 95 % (ms) | most held (kB) | reinjected (kB) |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    head = ["ways", "window", "goodput (Mbit/s, least to most)", "over GEO (%)"]
+    head += ["re-ordering delay, median and 95 % (ms)", "most held (kB)", "reinjected (kB)"]
+    lines = []
     for way, (label, _) in WAYS.items():
         for window, size in WINDOWS.items():
             cell = cells[way, window]
@@ -99,8 +97,8 @@ def table(cells: dict[tuple[str, str], dict[str, float]]) -> str:
                 ]
             else:
                 cut += [""] * 4
-            lines.append(f"| {' | '.join(cut)} |")
-    return "\n".join(lines) + "\n"
+            lines.append(cut)
+    return markdown(head, lines) + "\n"
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 import study
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 from study import plt
 
 import clift
@@ -76,7 +76,7 @@ def table(found: dict[Cell, list[float]]) -> str:
     counts = sorted({cell[3] for cell in found})
     head = ["direction", "return carrier", "initial window"]
     head += [f"{count} ({LOAD * count:.0%})" for count in counts]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines = []
     for direction in DIRECTIONS:
         for assignment in LOOKS:
             for window in WINDOWS:
@@ -85,10 +85,10 @@ def table(found: dict[Cell, list[float]]) -> str:
                     times = found[direction, assignment, window, count]
                     quantiles = np.quantile(times, [0.5, 0.95], method="inverted_cdf")
                     cells.append(", ".join(f"{one:.2f}" for one in quantiles))
-                lines.append(f"| {' | '.join(cells)} |")
+                lines.append(cells)
     files = {count: len(found["fetch", "requested", WINDOWS[0], count]) for count in counts}
     told = ", ".join(f"{number} with {count}" for count, number in files.items())
-    return "\n".join(lines) + f"\n\nFiles in each cell: {told}.\n"
+    return markdown(head, lines) + f"\n\nFiles in each cell: {told}.\n"
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import study
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 
 import clift
 from clift.campaign.statistics import estimate
@@ -68,7 +68,7 @@ def broken_off(found: dict[Cell, list[float]]) -> set[Cell]:
 def table(found: dict[Cell, list[float]], broken: set[Cell]) -> str:
     """A row for each test and size: the objective, and the time of each sender."""
     head = ["test", "file", "objective (s)", *SENDERS.values()]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines = []
     met = of = 0
     for test, objectives in OBJECTIVES.items():
         for size, objective in zip(SIZES, objectives, strict=True):
@@ -80,8 +80,8 @@ def table(found: dict[Cell, list[float]], broken: set[Cell]) -> str:
                 cells.append(f"**{text}**" if is_met else text)
                 met += is_met
                 of += objective is not None
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + f"\n\nBold: the objective is met, in {met} of {of} times.\n"
+            lines.append(cells)
+    return markdown(head, lines) + f"\n\nBold: the objective is met, in {met} of {of} times.\n"
 
 
 def shown(values: list[float], without: str) -> tuple[str, float | None]:

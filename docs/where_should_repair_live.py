@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import study
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 from study import plt
 
 from clift.campaign.statistics import estimate
@@ -92,7 +92,7 @@ def draw(found: dict[Cell, tuple[float, float]]) -> None:
 def table(found: dict[Cell, tuple[float, float]], best: dict[tuple[str, ...], list[str]]) -> str:
     """A row for each place, burst and sender; a column for each place of repair."""
     head = ["place", "burst", "sender", *REPAIRS]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines = []
     for place in PLACES:
         for burst in BURSTS:
             for sender in SENDERS:
@@ -103,8 +103,8 @@ def table(found: dict[Cell, tuple[float, float]], best: dict[tuple[str, ...], li
                     is_split = repair in SPLITS and not sender.startswith("TCP")
                     is_best = repair in best[place, burst, sender]
                     cells.append("" if is_split else f"**{text}**" if is_best else text)
-                lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+                lines.append(cells)
+    return markdown(head, lines) + "\n"
 
 
 def main() -> None:

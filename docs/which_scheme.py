@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.patches import Rectangle
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 from study import plt, save
 
 PAGE = ROOT / "docs/which-scheme.md"
@@ -69,13 +69,11 @@ def told(verdict: dict[str, Any]) -> str:
 
 def table(axes: dict[str, list[str]], verdicts: Verdicts, control: str) -> str:
     """Formats the table of a congestion control: a row per reception, a column per rate."""
-    lines = [f"**{control}**\n", f"| erased, burst | {' | '.join(axes['rate'])} |"]
-    lines.append("|---" * (len(axes["rate"]) + 1) + "|")
+    lines = []
     for reception in axes["reception"]:
         cells = [verdicts.get((control, reception, rate)) for rate in axes["rate"]]
-        row = " | ".join(told(cell) if cell else "" for cell in cells)
-        lines.append(f"| {reception} | {row} |")
-    return "\n".join(lines) + "\n"
+        lines.append([reception, *(told(cell) if cell else "" for cell in cells)])
+    return f"**{control}**\n\n{markdown(['erased, burst', *axes['rate']], lines)}\n"
 
 
 def draw(axes: dict[str, list[str]], verdicts: Verdicts, path: Path) -> None:
@@ -143,13 +141,12 @@ def _legend(panel: Any) -> None:
 def counts(axes: dict[str, list[str]], verdicts: Verdicts) -> str:
     """Formats how many conditions have which verdict, by congestion control."""
     heads = [*SCHEMES, "equal", "can't be told"]
-    lines = [f"| | {' | '.join(heads)} | conditions |", "|---" * (len(heads) + 2) + "|"]
+    lines = []
     for control in axes["control"]:
         own = [verdict for key, verdict in verdicts.items() if key[0] == control]
         found = Counter(one["best"] or heads[3 if one["is_equal"] else 4] for one in own)
-        numbers = " | ".join(str(found[head]) for head in heads)
-        lines.append(f"| {control} | {numbers} | {len(own)} |")
-    return "\n".join(lines) + "\n"
+        lines.append([control, *(str(found[head]) for head in heads), str(len(own))])
+    return markdown(["", *heads, "conditions"], lines) + "\n"
 
 
 def main() -> int:

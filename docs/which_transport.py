@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow.parquet as pq
-from pages import ROOT, put
+from pages import ROOT, markdown, put
 from study import plt, save
 
 from clift.campaign.statistics import Difference, difference, estimate, holm
@@ -44,88 +44,48 @@ class Claim(NamedTuple):
     second: tuple[str, str]
 
 
+def _over(use: str, first: str, second: str) -> Claim:
+    """Of two repairs under one use."""
+    name = "A call is better" if use == "call" else f"{use.removeprefix('file, ')} is faster"
+    better, worse = (one.partition("(")[0] for one in (first, second))
+    than = "without repair" if worse == "none" else f"over {worse}"
+    return Claim(f"{name} over {better} than {than}", (first, use), (second, use))
+
+
+def _than(first: str, second: str) -> Claim:
+    """Of two senders of a file over ARQ."""
+    text = f"{first} is faster than {second}, both over ARQ"
+    return Claim(text, ("ARQ", f"file, {first}"), ("ARQ", f"file, {second}"))
+
+
+def _page(bbr: str) -> Claim:
+    """Of two ways to load a page over ARQ."""
+    text = f"Pages over ARQ: HTTP/3 with {bbr} is faster than HTTP/2 with proxies"
+    return Claim(text, ("ARQ", f"page, HTTP/3, {bbr}"), ("ARQ", "page, HTTP/2, proxies BBR"))
+
+
 CLAIMS = [
-    Claim(
-        "QUIC CUBIC is faster over ARQ in order than over ARQ",
-        ("ARQ in order", "file, QUIC CUBIC"),
-        ("ARQ", "file, QUIC CUBIC"),
-    ),
-    Claim(
-        "QUIC CUBIC is faster over ARQ in order than over HARQ",
-        ("ARQ in order", "file, QUIC CUBIC"),
-        ("HARQ(10/12)", "file, QUIC CUBIC"),
-    ),
-    Claim(
-        "TCP CUBIC is faster over ARQ in order than over ARQ",
-        ("ARQ in order", "file, TCP CUBIC"),
-        ("ARQ", "file, TCP CUBIC"),
-    ),
-    Claim(
-        "TCP BBR is faster over ARQ than over ARQ in order",
-        ("ARQ", "file, TCP BBR"),
-        ("ARQ in order", "file, TCP BBR"),
-    ),
-    Claim(
-        "TCP CUBIC is faster over ARQ than without repair",
-        ("ARQ", "file, TCP CUBIC"),
-        ("none", "file, TCP CUBIC"),
-    ),
-    Claim(
-        "TCP BBR is faster over ARQ than without repair",
-        ("ARQ", "file, TCP BBR"),
-        ("none", "file, TCP BBR"),
-    ),
-    Claim(
-        "TCP CUBIC is faster over ARQ than over HARQ",
-        ("ARQ", "file, TCP CUBIC"),
-        ("HARQ(10/12)", "file, TCP CUBIC"),
-    ),
-    Claim(
-        "TCP BBR is faster over ARQ than over HARQ",
-        ("ARQ", "file, TCP BBR"),
-        ("HARQ(10/12)", "file, TCP BBR"),
-    ),
-    Claim(
-        "QUIC BBR is faster than TCP BBR, both over ARQ",
-        ("ARQ", "file, QUIC BBR"),
-        ("ARQ", "file, TCP BBR"),
-    ),
-    Claim(
-        "QUIC BBR is faster than TCP CUBIC, both over ARQ",
-        ("ARQ", "file, QUIC BBR"),
-        ("ARQ", "file, TCP CUBIC"),
-    ),
-    Claim(
-        "QUIC BBR from 10 packets is faster than TCP BBR, both over ARQ",
-        ("ARQ", FROM_TEN),
-        ("ARQ", "file, TCP BBR"),
-    ),
-    Claim(
-        "QUIC BBR from 10 packets is faster than TCP CUBIC, both over ARQ",
-        ("ARQ", FROM_TEN),
-        ("ARQ", "file, TCP CUBIC"),
-    ),
+    _over("file, QUIC CUBIC", "ARQ in order", "ARQ"),
+    _over("file, QUIC CUBIC", "ARQ in order", "HARQ(10/12)"),
+    _over("file, TCP CUBIC", "ARQ in order", "ARQ"),
+    _over("file, TCP BBR", "ARQ", "ARQ in order"),
+    _over("file, TCP CUBIC", "ARQ", "none"),
+    _over("file, TCP BBR", "ARQ", "none"),
+    _over("file, TCP CUBIC", "ARQ", "HARQ(10/12)"),
+    _over("file, TCP BBR", "ARQ", "HARQ(10/12)"),
+    _than("QUIC BBR", "TCP BBR"),
+    _than("QUIC BBR", "TCP CUBIC"),
+    _than("QUIC BBR from 10 packets", "TCP BBR"),
+    _than("QUIC BBR from 10 packets", "TCP CUBIC"),
     Claim(
         "Files over ARQ: proxies with BBR are faster than BBR end to end",
         ("ARQ", "file, proxies BBR"),
         ("ARQ", "file, TCP BBR"),
     ),
-    Claim(
-        "Pages over ARQ: HTTP/3 with BBR is faster than HTTP/2 with proxies",
-        ("ARQ", "page, HTTP/3, BBR"),
-        ("ARQ", "page, HTTP/2, proxies BBR"),
-    ),
-    Claim(
-        "Pages over ARQ: HTTP/3 with BBR from 10 packets is faster than HTTP/2 with proxies",
-        ("ARQ", "page, HTTP/3, BBR from 10 packets"),
-        ("ARQ", "page, HTTP/2, proxies BBR"),
-    ),
-    Claim("A call is better over HARQ than over ARQ", ("HARQ(10/12)", "call"), ("ARQ", "call")),
-    Claim(
-        "A call is better over ARQ than over ARQ in order",
-        ("ARQ", "call"),
-        ("ARQ in order", "call"),
-    ),
+    _page("BBR"),
+    _page("BBR from 10 packets"),
+    _over("call", "HARQ(10/12)", "ARQ"),
+    _over("call", "ARQ", "ARQ in order"),
 ]
 
 
@@ -177,15 +137,15 @@ def table(
     columns: Sequence[tuple[str, str]],
 ) -> str:
     """Formats medians: a row per use and repair, a column per place and reception."""
-    heads = " | ".join(f"{place.split(',')[0]}, {_short(one)}" for place, one in columns)
-    lines = [f"| | repair | {heads} |", "|---" * (len(columns) + 2) + "|"]
+    heads = [f"{place.split(',')[0]}, {_short(one)}" for place, one in columns]
+    lines = []
     for use in uses:
         for repair in repairs:
             row = [cells.get((place, one, repair, use)) for place, one in columns]
             if any(row):
-                values = " | ".join(shown(one) if one else "" for one in row)
-                lines.append(f"| {use.partition(', ')[2]} | {repair} | {values} |")
-    return "\n".join(lines) + "\n"
+                values = (shown(one) if one else "" for one in row)
+                lines.append([use.partition(", ")[2], repair, *values])
+    return markdown(["", "repair", *heads], lines) + "\n"
 
 
 def _short(reception: str) -> str:
@@ -215,13 +175,13 @@ def judged(cells: dict[Key, Values], claim: Claim) -> dict[tuple[str, str], str]
 
 def conclusions(cells: dict[Key, Values]) -> str:
     """Formats where each claim holds and where the opposite does; the rest is open."""
-    lines = ["| claim | holds | the opposite holds | neither |", "|---" * 4 + "|"]
+    lines = []
     for claim in CLAIMS:
         verdicts = judged(cells, claim)
         row = [_where(verdicts, said) for said in ("yes", "opposite")]
         neither = sum(said == "open" for said in verdicts.values())
-        lines.append(f"| {claim.text} | {' | '.join(row)} | {neither} of {len(verdicts)} |")
-    return "\n".join(lines) + "\n"
+        lines.append([claim.text, *row, f"{neither} of {len(verdicts)}"])
+    return markdown(["claim", "holds", "the opposite holds", "neither"], lines) + "\n"
 
 
 def _where(verdicts: dict[tuple[str, str], str], wanted: str) -> str:
