@@ -3,7 +3,6 @@
 import copy
 import pickle
 from collections.abc import Callable
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -379,60 +378,6 @@ def test_text_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     ):
         path.write_text(text, encoding="utf-8-sig")
         assert clift.read_trace(path, **options).d_ns.tolist() == [5, 0, 5]
-
-
-WRONG: list[Any] = [
-    *(None, True, "x", b"x", -1, 10**30, float("nan"), 1j, [], ["x"], {}, (1, 2), object()),
-    *(np.array([1, 2]), np.array("x"), PHY, LINK, lambda: 3),
-]
-CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
-    "PhyTrace": (clift.PhyTrace, {"t_ns": [0, 9], "d_ns": [1, 1]}),
-    "share": (PHY.share, {"n": 2}),
-    "offset": (PHY.offset, {"start_ns": 2}),
-    "write": (PHY.write, {"path": "/nowhere/x.csv"}),
-    "read_trace": (clift.read_trace, {"path": "/nowhere/x.csv"}),
-    "apply": (clift.tmt.apply, {"phy": PHY, "scheme": "ARQ"}),
-    "deliver": (clift.deliver, {"ll": LINK, "arrivals_ns": [0]}),
-    "Reorder": (clift.Reorder, {}),
-    "Fec": (clift.Fec, {"k": 1, "n": 2}),
-    "Arq": (clift.Arq, {}),
-    "Harq2": (clift.Harq2, {"k": 1, "n": 2}),
-    "LiveLink": (clift.LiveLink, {"phy": PHY, "scheme": "ARQ"}),
-    "HybridLink": (clift.HybridLink, {}),
-    "AdaptiveHarqLink": (clift.AdaptiveHarqLink, {"duration_s": 1}),
-    "NtnLink": (clift.NtnLink, {}),
-    "simulate": (clift.simulate, {"scenario": LINK, "duration_s": 0.01}),
-    "Scenario": (clift.Scenario, {"source": LINK, "duration_s": 0.01}),
-    "run_many": (clift.run_many, {"scenarios": []}),
-    "erasures": (clift.model.erasures, {"n": 2, "p": 0.1}),
-    "predict": (clift.model.predict, {"scheme": "ARQ", "p": 0.1}),
-    "fec": (clift.model.fec, {"k": 1, "n": 2, "p": 0.1}),
-    "arq": (clift.model.arq, {"p": 0.1}),
-    "harq2": (clift.model.harq2, {"k": 1, "n": 2, "p": 0.1}),
-    "hybrid": (clift.model.hybrid, {"k": 1, "n": 2}),
-    "fit": (clift.model.fit, {"phy": PHY}),
-    "read": (clift.Scenario.read, {"path": "/nowhere/x.toml"}),
-    "parse": (clift.Scenario.parse, {"text": "hybrid = {}"}),
-}
-# These call what they are given, or look at it only later.
-CALLED = {("simulate", "progress"), ("run_many", "progress")}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_wrong_value_of_any_argument_gives_one_line(name: str) -> None:
-    call, usual = CALLS[name]
-    for argument in signature(call).parameters:
-        if (name, argument) in CALLED or argument in ("more", "options"):
-            continue
-        for value in WRONG:
-            try:
-                call(**(usual | {argument: value}))
-                line = ""
-            except clift.CliftError as error:
-                line = str(error)
-            except Exception as error:
-                raise AssertionError(f"{argument} = {value!r}: {error!r}") from error
-            assert "\n" not in line, f"{argument} = {value!r}"
 
 
 @pytest.mark.parametrize("number", ["", [], {}, -1, 10**30, 1.5, "x", None])

@@ -14,7 +14,7 @@ def test_every_public_callable_is_tried() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("every", "drawn"), [(97, 60), pytest.param(17, 300, marks=pytest.mark.long)]
+    ("every", "drawn"), [(29, 60), pytest.param(17, 300, marks=pytest.mark.long)]
 )
 def test_wrong_values_give_one_line(
     every: int, drawn: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -233,7 +233,8 @@ _ALSO = (
     "K of N units",
     "satellites in a plane",
     "is not a place",
-    "is for one channel",
+    "needs one channel",
+    "the method ",
 )
 
 

@@ -157,7 +157,7 @@ def imported(path: Path, keys: Mapping[str, Any], most: int | None = None) -> Ph
 
 def _keywords(keys: Mapping[str, Any]) -> dict[str, str]:
     """Python names of the keys of `[trace]`, where they differ."""
-    modem = {"loss": "errors"} if keys.get("symbol_rate") else {}
+    modem = {} if keys.get("symbol_rate") is None else {"loss": "errors"}
     return {"from": "from_address", "lldu": "lldu_bytes", **modem}
 
 

@@ -280,7 +280,8 @@ def run(
     made = chosen(scenario, dict(options))
     results = planned(made, made.cells())
     results.margin = _parse.number("margin", margin, 0.0, 1.0)
-    results.compare = (compare,) if isinstance(compare, str) else tuple(compare)
+    asked = compare if isinstance(compare, list | tuple) else [compare]
+    results.compare = tuple(_parse.text("compare", name, "names of axes") for name in asked)
     compared_axes(results)
     return measured(made, results, progress, threads=threads)
 

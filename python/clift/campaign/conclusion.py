@@ -216,18 +216,15 @@ def compared_axes(results: Results) -> list[str]:
     for name in results.compare:
         if name not in varying:
             cure = f"give {', '.join(varying)}" if varying else "nothing varies"
-            raise ScenarioError(f"compare: the scenario does not vary `{name}`; {cure}")
+            raise ScenarioError(
+                f"compare: the scenario does not vary `{' '.join(name.split())}`; {cure}"
+            )
         if results.compare.count(name) > 1:
             raise ScenarioError(f"compare: `{name}` is given twice; remove one")
     chosen = results.compare or [name for name in varying if name not in results.conditions]
     if not results.compare and "scheme" in varying and "scheme" not in chosen:
         chosen = ["scheme"]
     return sorted(chosen, key=lambda name: (name != "scheme", varying.index(name)))
-
-
-def coloured_axis(results: Results) -> str | None:
-    """The axis that plots tell apart by colour: the one compared, else the first that varies."""
-    return compared_axis(results) or next(iter(_varying(results)), None)
 
 
 def _varying(results: Results) -> list[str]:
