@@ -100,12 +100,12 @@ def test_the_command_line_names_the_option_for_more_memory(tmp_path: Path) -> No
     assert 'give a size such as "16 GB"' in wrong.stderr
 
 
-def interrupted_after(call: Callable[[], object], wait_s: float = 0.3) -> float:
+def interrupted_after(call: Callable[[], object]) -> float:
     """Seconds from Ctrl-C until it is raised."""
     sent: list[float] = []
 
     def press() -> None:
-        time.sleep(wait_s)
+        time.sleep(0.3)
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 

@@ -111,7 +111,6 @@ def test_a_claim_holds_fails_or_is_open_by_its_interval():
     assert verdict.at_least(two, three) is False
     assert verdict.at_least(three, Estimate(2.5, 0.5, 9)) is None
     assert verdict.at_least(three, Estimate(2.0, None, 1)) is None
-    assert verdict.at_most(two, three) is True
     assert verdict.at_most(three, by=2.0) is False
     assert verdict.within(three, 2.0, 4.0) is True
     assert verdict.within(three, 3.2, 4.0) is None

@@ -200,17 +200,16 @@ def false_winners(pool: Pool, labels: list[dict[str, str]]) -> list[str]:
     return broken
 
 
-def over_links(runs: int = 300, campaigns: int = OF_LINKS) -> list[str]:
+def over_links() -> list[str]:
     """Share of campaigns with a false winner, and with a true one of 10 %, link by link.
 
-    Args:
-        runs: How many runs of a link campaigns are drawn from.
-        campaigns: How many campaigns.
+    Campaigns are drawn from 300 runs of a link.
     """
+    campaigns = OF_LINKS
     draw, broken = np.random.default_rng(3), []
     for name, link in LINKS.items():
         scenario = Scenario({"scheme": "ARQ", "seed": 7} | link)
-        whole = run_campaign(scenario.replace(runs=runs))
+        whole = run_campaign(scenario.replace(runs=300))
         for few in (5, 12):
             equal = [of_two(whole, draw, few, 1.0) for _ in range(campaigns)]
             false = sum(one.best is not None and not one.is_exact for one in equal) / campaigns

@@ -415,7 +415,6 @@ def kill_phases(
     where: Path,
     kills: int,
     seed: int,
-    commands: tuple[str, ...] = tuple(COMMANDS),
     told: Callable[[int, Outcome], object] = lambda _turn, _outcome: None,
 ) -> Outcome:
     """Kills commands in all their phases, up to three times in one folder.
@@ -424,14 +423,13 @@ def kill_phases(
         where: An empty folder.
         kills: How many times.
         seed: Of the moments.
-        commands: Which commands.
         told: Called after each folder.
     """
     trial, turn = Phases(where, seed), 0
     lengths: dict[str, tuple[dict[str, Any], dict[str, bytes]]] = {}
     out = where / "out"  # the same name each time, since records have it
     while turn < kills:
-        command = commands[turn % len(commands)]
+        command = list(COMMANDS)[turn % len(COMMANDS)]
         if command not in lengths:
             trial.fill(command, out)
             lengths[command] = trial.complete(command, out), trial.read(out)
@@ -439,7 +437,7 @@ def kill_phases(
         length, whole = lengths[command]
         trial.fill(command, out)
         for _ in range(trial.draw.randint(1, 3)):
-            trial.kill(command, out, length, by_event=bool(turn // len(commands) % 2))
+            trial.kill(command, out, length, by_event=bool(turn // len(COMMANDS) % 2))
             turn += 1
         trial.compare(command, out, whole)
         shutil.rmtree(out)

@@ -63,7 +63,6 @@ def table_cells(
     delayed_ack: bool = False,
     profile: str = "papers",
     link: Callable[[int, float], AdaptiveHarqLink] | None = None,
-    progress: bool | Callable[[int, int], object] = False,
 ) -> list[Cell]:
     """Runs the cells of the tables.
 
@@ -76,7 +75,6 @@ def table_cells(
         delayed_ack: Acknowledge every second packet, or after 40 ms.
         profile: TCP profile, as for `clift.simulate`.
         link: Function that returns the link for a seed and an Es/N0 in dB; default: the paper's.
-        progress: As of `clift.run_many`.
 
     Example:
         >>> cells = table_cells([1], seeds=1, snr_db=[13], duration_s=20)
@@ -98,7 +96,7 @@ def table_cells(
         for table, snr, transport in keys
         for seed in names
     ]
-    runs = run_many(scenarios, progress)
+    runs = run_many(scenarios, False)
     return [
         Cell(
             table,

@@ -87,14 +87,14 @@ def at_least(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool 
     return None if abs(gap) < hypot(value.half_width, other.half_width) else gap >= 0
 
 
-def at_most(value: Estimate, other: Estimate = EXACT, by: float = 0.0) -> bool | None:
-    """True if a mean exceeds another by at most `by`; None if their intervals leave it open.
+def at_most(value: Estimate, by: float) -> bool | None:
+    """True if a mean is at most `by`; None if its interval leaves it open.
 
     Example:
         >>> at_most(Estimate(3.0, 0.5, 9), by=2.0)
         False
     """
-    return at_least(other, value, by=-by)
+    return at_least(EXACT, value, by=-by)
 
 
 def within(value: Estimate, low: float, high: float) -> bool | None:

@@ -10,7 +10,7 @@ from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
 from clift.report.page.study import of_results
 from clift.report.panels import draw as draw_plot
-from clift.report.plots import bars
+from clift.report.plots import bar, bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,10 +65,7 @@ def _bar(
     if found is None:
         return
     value = found.mean * shown.scale
-    axes.bar(x, value, color=colour, width=0.62, alpha=0.85)
-    if reach := found.reach:
-        ends = [[max(0.0, part * shown.scale)] for part in reach]
-        axes.errorbar(x, value, yerr=ends, color="black", capsize=4, lw=1.2)
+    bar(axes, x, 0.62, found, colour, shown.scale)
     inside = value > 0.15 * top
     axes.annotate(
         f"{value:.3g}" if value < 1000 else f"{value:.0f}",

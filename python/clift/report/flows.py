@@ -8,7 +8,7 @@ from clift.campaign.metrics import flows_of
 from clift.campaign.results import Cell, Results
 from clift.report.page.study import of_results
 from clift.report.panels import draw as draw_plot
-from clift.report.plots import bars
+from clift.report.plots import bar, bars
 from clift.report.style import COLOURS
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ def draw(results: Results) -> Figure | None:
         for flow, (name, one) in enumerate(found[cell].items()):
             place = x + (flow - (len(found[cell]) - 1) / 2) * width
             colour, label = (COLOURS[flow], name) if few else (COLOURS[0], None)
-            axes.bar(place, one.mean, width * 0.9, color=colour, label=label, alpha=0.85)
-            if reach := one.reach:
-                ends = [[end] for end in reach]
-                axes.errorbar(place, one.mean, ends, color="black", capsize=3, lw=1.0)
+            bar(axes, place, width * 0.9, one, colour, label=label)
 
     def under(cell: int) -> str:
         fair = results.cells[cell].estimate("fairness")

@@ -12,6 +12,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
+from clift.campaign.statistics import Estimate
 from clift.report.page.content import MOST_FLOWS, distributions, over_time, sequences
 from clift.report.page.study import Study
 from clift.report.style import COLOURS
@@ -154,6 +155,22 @@ def bars(
         for panel in panels
     ]
     return Plot(title, "", y, panels, share_y=True, from_zero=True, ticks=ticks)
+
+
+def bar(
+    axes: Axes,
+    x: float,
+    width: float,
+    estimate: Estimate,
+    colour: str,
+    scale: float = 1.0,
+    label: str | None = None,
+) -> None:
+    """A mean as a bar, with its interval."""
+    axes.bar(x, estimate.mean * scale, width, color=colour, label=label, alpha=0.85)
+    if reach := estimate.reach:
+        ends = [[max(0.0, end * scale)] for end in reach]
+        axes.errorbar(x, estimate.mean * scale, ends, color="black", capsize=4, lw=1.2)
 
 
 def _curves(study: Study, found: Curves, steps: bool = False) -> list[Panel]:
