@@ -71,7 +71,7 @@ validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the p
 	$(BIN)/python validation/wiopt2003.py
 	$(BIN)/python validation/tauran2017.py
 	$(BIN)/python validation/tauran2017_channel.py
-	$(BIN)/python validation/ns2_plugin.py
+	$(BIN)/python -m validation.ns2_plugin
 	$(BIN)/python validation/ns2_links.py
 	$(BIN)/python validation/report_page.py
 	$(BIN)/python validation/captures.py

@@ -18,29 +18,14 @@ import sys
 
 import clift
 from clift.land_mobile import LandMobile
+from clift.papers.registry import described
 
 # Table 1: retransmission probability and the most of one packet.
-PRINTED = {
-    "ARQ": (0.0222, 5),
-    "HARQ(10/12)": (0.00769, 4),
-    "HARQ(10/15)": (0.00136, 2),
-    "HARQ(50/52)": (0.0204, 5),
-}
+PRINTED = {scheme: printed for scheme, *printed in described("ijscn2014", "table 1")["rows"]}
 # Table 2: 85 and 99 % of the delay of IP packets in s, in order (first transmission to delivery).
-DELAYS = {
-    "cubic": {
-        "ARQ": (2.41, 4.48),
-        "HARQ(10/12)": (2.64, 4.81),
-        "HARQ(10/15)": (2.99, 5.17),
-        "HARQ(50/52)": (2.45, 4.88),
-    },
-    "hybla": {
-        "ARQ": (8.61, 10.65),
-        "HARQ(10/12)": (8.67, 13.00),
-        "HARQ(10/15)": (9.71, 16.18),
-        "HARQ(50/52)": (8.70, 11.04),
-    },
-}
+DELAYS: dict[str, dict[str, list[float]]] = {"cubic": {}, "hybla": {}}
+for _transport, _scheme, _, *_delays in described("ijscn2014", "table 2")["rows"]:
+    DELAYS[_transport][_scheme] = _delays
 CAPACITY_KBPS = 2306.0
 
 Trees = tuple[float, float, float, float, float]

@@ -19,53 +19,19 @@ from collections.abc import Iterable
 
 import clift
 from clift.land_mobile import LandMobile
+from clift.papers.registry import described
 
 SCHEMES = ("ARQ", "HARQ(10/12)", "HARQ(10/15)")
 LEVELS = (5, 6, 7, 8)
-# Table 3: seconds to transfer 100 kB, by scheme and Es/N0.
-PRINTED = {
-    "newreno": {
-        "ARQ": (12.1, 8.1, 5.6, 5.0),
-        "HARQ(10/12)": (8.2, 5.7, 5.2, 5.1),
-        "HARQ(10/15)": (6.5, 5.9, 5.9, 5.9),
-    },
-    "cubic": {
-        "ARQ": (9.8, 7.1, 5.4, 4.8),
-        "HARQ(10/12)": (7.3, 5.4, 5.2, 5.1),
-        "HARQ(10/15)": (6.2, 5.9, 5.9, 5.9),
-    },
-    "compound": {
-        "ARQ": (12.0, 8.2, 5.7, 4.9),
-        "HARQ(10/12)": (8.5, 5.8, 5.2, 5.1),
-        "HARQ(10/15)": (6.5, 5.9, 5.9, 5.9),
-    },
-    "westwood": {
-        "ARQ": (12.3, 8.3, 5.6, 4.9),
-        "HARQ(10/12)": (8.6, 5.7, 5.2, 5.1),
-        "HARQ(10/15)": (6.5, 5.9, 5.9, 5.9),
-    },
-    "hybla": {
-        "ARQ": (5.4, 4.6, 4.2, 4.0),
-        "HARQ(10/12)": (5.3, 4.8, 4.6, 4.6),
-        "HARQ(10/15)": (5.8, 5.5, 5.5, 5.5),
-    },
-}
-# Figures 10 and 11: kbit/s of IP packets; interleaving, transport, scheme, Es/N0.
-FIGURES = [
-    (36, "cubic", "ARQ", 5, 81),
-    (36, "cubic", "HARQ(10/12)", 5, 140),
-    (36, "cubic", "ARQ", 6, 153),
-    (36, "cubic", "HARQ(10/12)", 6, 215),
-    (36, "cubic", "ARQ", 8, 258),
-    (36, "cubic", "HARQ(10/12)", 8, 215),
-    (36, "newreno", "ARQ", 5, 66),
-    (36, "newreno", "HARQ(10/12)", 5, 86),
-    (36, "newreno", "ARQ", 6, 92),
-    (36, "newreno", "HARQ(10/12)", 6, 162),
-    (0, "cubic", "ARQ", 8, 111),
-    (0, "cubic", "ARQ", 12, 258),
-    (0, "cubic", "HARQ(10/12)", 6, 106),
-    (0, "cubic", "HARQ(10/12)", 8, 215),
+# Table 3: seconds to transfer 100 kB, by transport, scheme and Es/N0.
+PRINTED: dict[str, dict[str, list[float]]] = {}
+for _transport, _scheme, *_seconds in described("ijscn2014", "table 3")["rows"]:
+    PRINTED.setdefault(_transport, {})[_scheme] = _seconds
+# Figures 10 and 11: interleaving, transport, scheme, Es/N0, kbit/s of IP packets.
+FIGURES = [(36, *row) for row in described("clift2014", "figure 6")["rows"]]
+FIGURES += [
+    (interleaving, transport, scheme, db, rate)
+    for transport, scheme, db, interleaving, rate in described("ijscn2014", "figure 11")["rows"]
 ]
 TRACE_S = 600.0
 

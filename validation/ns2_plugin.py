@@ -1,7 +1,7 @@
 """The engine's profile `papers` beside ns-2 with the plugin: GEO and LEO links, five TCPs, 400 s.
 
-    python validation/ns2_plugin.py         # prints the table; 1 if too many cells are off
-    python validation/ns2_plugin.py cost    # what the plugin costs beside a plain link of ns-2
+    python -m validation.ns2_plugin         # prints the table; 1 if too many cells are off
+    python -m validation.ns2_plugin cost    # what the plugin costs beside a plain link of ns-2
 
 Each cell is the mean of four seeds: the same link fates in both hosts (which is checked), one TCP
 flow. What differs is TCP, over LEO its re-ordering buffer; so runs
@@ -23,24 +23,15 @@ from statistics import mean
 
 import clift
 from clift.hosts.crosscheck import crosscheck
+from validation.kernel import live_links
 
 ROOT = Path(__file__).parents[1]
 PLUGIN = ROOT / "target/ns2/clift.so"
 GEO = {"task": "bulk", "reception": "bad", "runs": "1", "duration": "400 s"}
 LEO = {"adaptive_harq.snr": "13 dB", "runs": "1", "duration": "400 s"}
-HYBRID = """
+HYBRID = f"""
 duration = "400 s"
-[hybrid]
-k = 10
-n = 11
-frames = 6
-unit = "25 B"
-rate = "2 Mbit/s"
-delay = "200 ms"
-loss = "1 %"
-persistency = 1
-[link]
-queue = "500 packets"
+{live_links.HYBRID}
 [transport]
 profile = "papers"
 cwnd_max = "2000 packets"

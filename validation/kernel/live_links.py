@@ -46,7 +46,7 @@ _LEO = {
     "transport.initial_window": "10 packets",
     "transport.cwnd_max": "4000 packets",
 }
-_HYBRID = """
+HYBRID = """
 [hybrid]
 k = 10
 n = 11
@@ -68,7 +68,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         SATELLITE.format(scheme="ARQ", rtt="500 ms", queue=200, rate="2.3 Mbit/s"),
         {},
     ),
-    "GEO, hybrid": (_HYBRID, {}),
+    "GEO, hybrid": (HYBRID, {}),
     "LEO, ARQ": (SATELLITE.format(scheme="ARQ", rtt="60 ms", queue=100, rate="10 Mbit/s"), {}),
     "LEO, adaptive HARQ": ("examples/leo.toml", _LEO | {"buffer": "none"}),
     "LEO, adaptive HARQ in order": ("examples/leo.toml", _LEO | {"buffer": "tcp"}),
