@@ -42,8 +42,8 @@ class LandMobile(Described):
             `distribution`, `distribution-down`, `its`, `aeronautical`.
         esn0_db: Es/N0 of the level selected by `reference`. Default: that of the preset (internet 6
             dB, distribution 14 dB, its 10 dB, aeronautical 6 dB).
-        interleaving_ms: Depth of the interleaver, which is the decoding time; 0: none. The preset's
-            unless given (36 ms; its 1 ms).
+        interleaving_ms: Depth of the interleaver, which is also the decoding time; "0 ms" for none.
+            Default: that of the preset (36 ms; its 1 ms).
         branches: Number of instants over which the interleaver spreads a code word, up to 1000; 0
             for evenly.
         environment: The states along the road. They replace the calibration of the preset (no

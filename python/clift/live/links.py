@@ -38,9 +38,9 @@ class HybridLink(Live):
         unit_bytes: Size of a unit.
         rate_kbps: Rate of the link.
         delay_ms: D: propagation delay, one way.
-        p: Probability that a unit is lost, each independently.
+        p: Probability that a unit is lost; 1 % unless set.
         in_order: Whether packets are released in the order in which the link took them.
-        seed: Seed of the losses, beside the run's: either changes them.
+        seed: Seed of the losses, beside that of the run.
         losses: A PHY trace instead of `p`: a unit meets the fate of the last slot that began by
             then. `start_offset_s` and `wrap` of `clift.simulate` apply to it.
         n_first: All units of a frame when it is sent for the first time, from K to N; N unless set.
@@ -124,9 +124,10 @@ class AdaptiveHarqLink(Adaptive):
         delay_ms: From the sender to the receiver, one way: a number, rows of (time_s, delay_ms),
             what `clift.constellation.delays` gives, or a CSV file of it; each holds until the next.
             Feedback takes as long.
-        reorder: A re-sequencing buffer at the far end; None: packets leave as they come.
-        duration_s: Length of the channel that is made, beyond which a run goes only if it wraps;
-            None: the run's and a minute.
+        reorder: A re-sequencing buffer behind the link. Without it, packets leave in the order of
+            their arrival.
+        duration_s: Length of the channel that is made. Default: the duration of a run plus one
+            minute.
         seed: Names the channel; None: the run's. Thresholds are drawn from the seed of the run.
         first: Coded bits per information bit of the first attempt, in units of the inverse of the
             channel's mean mutual information at this Es/N0; 1 unless set.
@@ -222,8 +223,8 @@ class NtnLink(Ntn):
     Mbit/s, with a block error rate of 10 % at first and 1 % in each retransmission.
 
     Args:
-        preset: Where the link starts from.
-        rlc: "am" (acknowledged mode) or "um" (unacknowledged mode).
+        preset: "nr-ntn-geo", "nr-ntn-leo600", "nr-ntn-leo1200" or "nr-terrestrial".
+        rlc: "am": acknowledged mode, "um": unacknowledged mode
         phy: A PHY trace: slot times, what is erased, decoding times, and TB size. Every
             transmission meets the fate of its slot. None: random errors, by the next four.
         slot_ms: Length of a slot.
@@ -233,10 +234,11 @@ class NtnLink(Ntn):
         decode_ms: From the start of a slot to the decoded TB, without propagation.
         delay_ms: One-way delay to the receiver; or rows of (time_s, delay_ms), or a CSV file of
             them, e.g. a satellite constellation's: each holds until the next.
-        return_delay_ms: The same for the way back; None: as the way there, if that is given.
-        keep_order: With rows of delays, in either direction: data sent earlier never arrives later.
-        harq_feedback: False: disabled, a process is free at once, nothing is sent again but
-            `repetitions`.
+        return_delay_ms: One-way delay of the way back, of HARQ feedback and status reports; `delay`
+            unless set.
+        keep_order: With `delays`: blocks arrive in the order in which they were sent; true unless
+            set. Otherwise they overtake one another where the path gets shorter.
+        harq_feedback: Whether there is HARQ feedback; without it only repetitions are sent again.
         harq_processes: How many TBs may be under way (16; 32 with Release 17).
         max_transmissions: How often HARQ sends a TB at most.
         repetitions: Consecutive slots of each transmission.
@@ -275,19 +277,20 @@ class NtnLink(Ntn):
         t_reassembly_ms: `t-Reassembly`.
         t_status_prohibit_ms: `t-StatusProhibit` (AM): least time between two status reports.
         t_poll_retransmit_ms: `t-PollRetransmit` (AM): when a poll without answer is repeated.
-        poll_pdu: A poll after this many PDUs (AM).
-        poll_bytes: A poll after this many bytes (AM).
-        max_retx: How often RLC sends a packet again before it gives it up (AM); a real network
-            would declare a radio link failure.
+        poll_pdu: `pollPDU` (AM): a poll after this many PDUs; "infinity" or 0 for none.
+        poll_bytes: `pollByte` (AM): a poll after this many bytes; "infinity" or 0 for none.
+        max_retx: `maxRetxThreshold` (AM): how often a packet is sent again before it is given up;
+            "infinity" or 0 for ever.
         status_delay_ms: From a status report being due to its leaving the receiver (AM): scheduling
             of the other direction; a slot of the preset unless set.
         status_loss: Probability that a status report is lost (AM).
-        in_order: Whether PDCP delivers in order; None: it does.
-        t_reordering_ms: How long PDCP waits for a missing packet.
-        discard_ms: A packet of which nothing was sent this long after it came is dropped; None:
-            never.
-        sdu_header_bytes: Header of each packet (PDCP, SDAP).
-        pdu_header_bytes: Header of each piece of a packet in a TB (MAC, RLC).
+        in_order: Whether PDCP delivers in order.
+        t_reordering_ms: `t-Reordering`: how long a missing packet is waited for.
+        discard_ms: `discardTimer`: a packet none of which was sent this long after it came is
+            dropped.
+        sdu_header_bytes: Header of each packet: PDCP and SDAP.
+        pdu_header_bytes: Header of each piece of a packet in a TB: MAC subheader and RLC header. A
+            piece has at least at least one byte of data.
 
     Raises:
         ScenarioError: If the link is not valid; the message says why.
@@ -421,7 +424,8 @@ class LiveLink(OverSlots):
             plus the nominal decoding time unless set.
         flush_ms: From the first unit of a FEC or HARQ block until it is closed, if nothing waits to
             fill it; without it a block is closed as soon as nothing waits.
-        reorder: A re-sequencing buffer at the far end; None: packets leave as they come.
+        reorder: A re-sequencing buffer behind the link. Without it, packets leave in the order of
+            their arrival.
         feedback_loss: Probability that a report is lost, or the PHY trace of the way back: then a
             report is lost if the slot that would carry it is erased. That trace has the clock of
             `phy`: the same start, and it restarts where that wraps; if it ends before, it repeats.
