@@ -1,8 +1,6 @@
 """The guide on modem logs: its commands, Python and scenario, and its numbers with numpy."""
 
 import json
-import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -10,20 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from guide import blocks, run_commands, run_python
 
 import clift
 from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
-GUIDE = (ROOT / "docs" / "guides" / "modem-log.md").read_text()
+GUIDE = "modem-log"
 # Name, bits of data of a frame, its symbols, threshold: the first and some others of EN 302 307-1.
 FRAMES = {"QPSK 1/2": (32_128, 32_490), "QPSK 3/4": (48_328, 32_490), "8PSK 2/3": (42_960, 21_690),
           "8PSK 5/6": (53_760, 21_690), "16APSK 4/5": (51_568, 16_290)}  # fmt: skip
 SYMBOLS_PER_S = 500_000
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", GUIDE, flags=re.DOTALL)
 
 
 @pytest.fixture
@@ -37,16 +32,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 def test_the_commands_run() -> None:
-    commands = [line[2:] for block in blocks("console") for line in block.splitlines()]
-    assert len(commands) > 7
-    for command in commands:
-        assert run(shlex.split(command)[1:]) == 0, command
+    run_commands(GUIDE, least=8)
 
 
 def test_the_python_and_the_scenario_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (block,) = blocks("python")
-    subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
-    (scenario,) = blocks("toml")
+    run_python(GUIDE)
+    (scenario,) = blocks(GUIDE, "toml")
     (folder / "x.toml").write_text(scenario)
     assert run(["run", "x.toml", "--quiet", "--json"]) == 0
     assert "goodput_kbps" in capsys.readouterr().out

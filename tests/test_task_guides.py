@@ -1,6 +1,5 @@
 """The guides by task, from top to bottom: their files, their commands, their Python."""
 
-import re
 import shlex
 import shutil
 import subprocess
@@ -8,16 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from guide import blocks, commands, run_python
 
 import clift
 from clift.cli.main import run
 
 ROOT = Path(__file__).parent.parent
-
-
-def blocks(guide: str, language: str) -> list[str]:
-    text = (ROOT / "docs" / "guides" / f"{guide}.md").read_text()
-    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
 @pytest.fixture
@@ -47,9 +42,8 @@ def test_a_guide_holds_from_top_to_bottom(
         name = text.splitlines()[0].removeprefix("# ")
         assert name.endswith(".toml")
         (folder / name).write_text(text)
-    commands = [line[2:] for block in blocks(guide, "console") for line in block.splitlines()]
-    assert len(commands) > (2 if guide == "report" else 7)
-    for command in commands:
+    assert len(commands(guide)) > (2 if guide == "report" else 7)
+    for command in commands(guide):
         words = shlex.split(command)[1:]
         if guide == "report" and words[0] == "run":
             words += ["--set", "duration=5 s"]
@@ -61,15 +55,14 @@ def test_a_guide_holds_from_top_to_bottom(
         if not {"--json", "--explain", "--csv"} & set(command.split()):
             assert max(map(len, out.splitlines())) <= 100, command
     if code := "\n".join(blocks(guide, "python")):
-        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True)
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 @pytest.mark.long
 def test_the_guide_to_captures_holds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "satellite.toml").write_text(blocks("captures", "toml")[0])
-    commands = [line[2:] for block in blocks("captures", "console") for line in block.splitlines()]
     skipped = []
-    for command in commands:
+    for command in commands("captures"):
         # A reader's shell finds the package with the command `python`.
         command = command.replace("$(python -c", f"$({shlex.quote(sys.executable)} -c")
         program, *arguments = shlex.split(command)
@@ -81,10 +74,9 @@ def test_the_guide_to_captures_holds(folder: Path, capsys: pytest.CaptureFixture
         else:
             done = subprocess.run(command, shell=True, capture_output=True, text=True)
             assert (done.returncode, done.stdout == "") == (0, False), command + done.stderr
-    for block in blocks("captures", "python"):
-        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
+    run_python("captures")
     if skipped:
-        pytest.skip(f"skipped: there is no tshark for {len(skipped)} of {len(commands)} commands")
+        pytest.skip(f"skipped: there is no tshark for {len(skipped)} commands")
 
 
 def test_the_numbers_of_the_guide_are_those_of_its_example(

@@ -1,31 +1,19 @@
 """The guides on measured traces: their commands, Python and scenario, on small files."""
 
 import json
-import re
 import shlex
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from guide import blocks, run_commands, run_python
 
 import clift
 from clift.cli.main import run
 
-GUIDES = Path(__file__).parent.parent / "docs" / "guides"
-PAGES = ("traces.md", "measurement-tools.md", "packet-captures.md")
-GUIDE = "\n".join((GUIDES / page).read_text() for page in PAGES)
+PAGES = ("traces", "measurement-tools", "packet-captures")
 START = 1_700_000_000
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", GUIDE, flags=re.DOTALL)
-
-
-def commands() -> list[str]:
-    return [line[2:] for block in blocks("console") for line in block.splitlines()]
 
 
 def packet(number: int) -> bytes:
@@ -76,15 +64,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 def test_the_commands_run() -> None:
-    assert len(commands()) > 10
-    for command in commands():
-        assert run(shlex.split(command)[1:]) == 0, command
+    for page in PAGES:
+        run_commands(page)
 
 
 def test_the_python_and_the_scenario_run(folder: Path) -> None:
-    for block in blocks("python"):
-        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, capture_output=True)
-    (scenario,) = blocks("toml")
+    for page in PAGES:
+        run_python(page)
+    (scenario,) = (block for page in PAGES for block in blocks(page, "toml"))
     (folder / "x.toml").write_text(scenario)
     result = clift.simulate(folder / "x.toml")
     assert result.goodput_kbps > 500
