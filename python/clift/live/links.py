@@ -290,7 +290,7 @@ class NtnLink(Ntn):
             dropped.
         sdu_header_bytes: Header of each packet: PDCP and SDAP.
         pdu_header_bytes: Header of each piece of a packet in a TB: MAC subheader and RLC header. A
-            piece has at least at least one byte of data.
+            piece has at least one byte of data.
 
     Raises:
         ScenarioError: If the link is not valid; the message says why.

@@ -301,7 +301,7 @@ pub struct NtnHeaders {
     #[serde(rename = "sdu_header")]
     pub sdu: Bytes,
     /// Header of each piece of a packet in a TB: MAC subheader and RLC header. A piece has at least
-    /// at least one byte of data.
+    /// one byte of data.
     #[serde(rename = "pdu_header")]
     pub pdu: Bytes,
 }
