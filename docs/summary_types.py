@@ -30,39 +30,16 @@ from typing import Literal, NotRequired, TypedDict
 '''
 # Whole numbers have no unit or count something; values with a name are another kind.
 WHOLE = ("", "bytes", "packets")
-KINDS = {
-    "mean_completion_s": "float",
-    "fairness": "float",
-    "segments_by_retransmissions": "list[int]",
-    "completion_s": "float | None",
-    "completion_acked_s": "float | None",
-    "share_in_time": "float | None",
-    "share_lost": "float | None",
-    "page_load_s": "float | None",
-    "mos": "float | None",
-    "video_quality_kbps": "float | None",
-    "video_rate_kbps": "float | None",
-    "share_stalled": "float | None",
-    "conference_rate_kbps": "float | None",
-    "share_frozen": "float | None",
-    "share_packets_lost": "float | None",
-    "startup_s": "float | None",
-    "mouth_to_ear_ms": "float | None",
-    "burst_ratio": "float | None",
-    "delay_impairment": "float | None",
-    "loss_impairment": "float | None",
-    "rating": "float | None",
-    "response_time_ms": "Delay | None",
-    "srtt_ms": "float | None",
-    "reordering_delay_ms": "Delay | None",
-    "share_marked": "float | None",
-    "share_used": "float | None",
-    "share_beside": "float | None",
-    "share_waiting": "float | None",
-    "mean_held_bytes": "float",
-    "mean_coding_ratio": "float | None",
-    "share_padding": "float | None",
-}
+KINDS = dict.fromkeys(("mean_completion_s", "fairness", "mean_held_bytes"), "float")
+KINDS |= {"segments_by_retransmissions": "list[int]", "response_time_ms": "Delay | None"}
+# Numbers that may be missing.
+OPTIONAL = """
+    completion_s completion_acked_s share_in_time share_lost page_load_s mos video_quality_kbps
+    video_rate_kbps share_stalled conference_rate_kbps share_frozen share_packets_lost startup_s
+    mouth_to_ear_ms burst_ratio delay_impairment loss_impairment rating srtt_ms share_marked
+    share_used share_beside share_waiting mean_coding_ratio share_padding
+"""
+KINDS |= dict.fromkeys(OPTIONAL.split(), "float | None")
 # Keys that exist only with certain applications.
 SOMETIMES = ("page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled")
 SOMETIMES += ("conference_rate_kbps", "share_frozen", "mean_completion_s")
