@@ -9,11 +9,8 @@ from typing import Any
 import click
 
 from clift.cli.imports import columns
+from clift.cli.options import writes
 from clift.errors import Interrupted
-
-_FORCE = (
-    "Remove runs of another study from the folder, and overwrite files that CLIFT did not write."
-)
 
 
 @click.command()
@@ -43,14 +40,8 @@ _FORCE = (
 )
 @columns
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Folder for the report, the trace, every run, tables and charts.",
-)
+@writes("Folder for the report, the trace, every run, tables and charts.", force=True)
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
-@click.option("--force", is_flag=True, help=_FORCE)
 @click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
 def advise(
     log: Path,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from clift._words import counted
-from clift.cli.options import Picture, Seconds, busy, until_written
+from clift.cli.options import Picture, Seconds, busy, until_written, writes
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 @click.option(
     "--highest", is_flag=True, help="Always use the highest satellite; else keep one until it sets."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="CSV file for the table.")
+@writes("CSV file for the table.")
 @click.option("--detail", is_flag=True, help="Add up link, down link and route to the table.")
 @click.option("--plot", type=Picture(), help="Also draw the delay: PNG, PDF or SVG.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")

@@ -9,7 +9,7 @@ import click
 
 from clift._parse import MARGIN
 from clift._words import counted
-from clift.cli.options import Share, changing
+from clift.cli.options import Share, changing, writes
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -56,20 +56,12 @@ from clift.scenario import Scenario
 )
 @changing
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Folder for all results (Parquet, JSON) and charts (PNG, SVG). It keeps every run; "
+@writes(
+    "Folder for all results (Parquet, JSON) and charts (PNG, SVG). It keeps every run; "
     "repeat the command to continue.",
+    force=True,
 )
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Remove runs of another scenario or space from the folder, and overwrite files that "
-    "CLIFT did not write.",
-)
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def design(
     path: Path,

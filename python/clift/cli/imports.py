@@ -11,18 +11,12 @@ from typing import Any
 import click
 
 import clift._clift as _clift
-from clift.cli.options import busy, check_apart
+from clift.cli.options import busy, check_apart, writes
 from clift.imports import imported, read_log
 from clift.trace import PhyTrace
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-OUTPUT = click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    required=True,
-    help="Trace to write: .parquet, .csv or another known suffix.",
-)
+OUTPUT = writes("Trace to write: .parquet, .csv or another known suffix.", type=FILE, required=True)
 
 
 class _Key(click.Option):

@@ -198,6 +198,21 @@ snap = click.option(
 )
 
 
+def writes(what: str, force: bool = False, **settings: Any) -> Callable[[Command], Command]:
+    """The option of what a command writes: a path, unless `type` says otherwise; and `force`."""
+    kind = settings.pop("type", click.Path(path_type=Path))
+    output = click.option("-o", "--output", type=kind, help=what, **settings)
+    return (lambda command: output(_FORCE(command))) if force else output
+
+
+_FORCE = click.option(
+    "--force",
+    is_flag=True,
+    help="Remove runs of another study from the folder, and overwrite files that CLIFT did not "
+    "write.",
+)
+
+
 def shown(command: Command) -> Command:
     """Add the options that choose the output format of a campaign; see `show_as`."""
     as_csv = click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clift._output import write, written
-from clift.cli.options import DRAWABLE, Group, Picture, Seconds, busy, until_written
+from clift.cli.options import DRAWABLE, Group, Picture, Seconds, busy, until_written, writes
 from clift.errors import Interrupted
 from clift.papers import ALIASES, registry
 from clift.papers.artefact import PROFILES
@@ -84,12 +84,7 @@ def show_paper(name: str, as_json: bool) -> None:
     help="TCP model: ns-2's (papers) or a Linux kernel's (linux); default: both.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32), default=1, help="Seed of the first run.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Folder for text, JSON and picture of each; or the picture of one, by its suffix.",
-)
+@writes("Folder for text, JSON and picture of each; or the picture of one, by its suffix.")
 @click.option("--what-changed", "stacks", is_flag=True, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the tables.")
 @click.pass_context
@@ -149,14 +144,7 @@ def run_paper(
 
 
 @paper.command("what-changed")
-@click.option(
-    "-o",
-    "--output",
-    type=Picture(),
-    default=Path("what_changed.png"),
-    show_default=True,
-    help="PNG, PDF or SVG to write.",
-)
+@writes("PNG, PDF or SVG to write.", type=Picture(), default="what_changed.png", show_default=True)
 @click.option("--runs", type=click.IntRange(1), help="Runs per cell; default: 8 and 40.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="Seed of the random draws.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout instead of the table.")

@@ -6,15 +6,12 @@ from pathlib import Path
 
 import click
 
+from clift.cli.options import writes
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Output page; default: report.html in the folder.",
-)
+@writes("Output page; default: report.html in the folder.")
 @click.option(
     "--figures",
     type=click.Path(path_type=Path),

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Share, changing, check_apart, compared, show_as, shown, snap
+from clift.cli.options import Share, changing, check_apart, compared, show_as, shown, snap, writes
 from clift.cli.study import StudyOptions, check_output, naming, run_study, stoppable
 from clift.errors import ScenarioError
 from clift.report.network import edges, lines
@@ -21,12 +21,10 @@ from clift.scenario import Scenario
 @changing
 @shown
 @compared
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Folder for tables (Parquet), plots (PNG) and a record of the campaign; runs that it "
+@writes(
+    "Folder for tables (Parquet), plots (PNG) and a record of the campaign; runs that it "
     "already holds are not repeated.",
+    force=True,
 )
 @click.option(
     "--until-halfwidth",
@@ -62,11 +60,6 @@ from clift.scenario import Scenario
 )
 @click.option("--threads", type=click.IntRange(1), help="Parallel runs; default: all cores.")
 @click.option("--no-plots", is_flag=True, help="Write tables only.")
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Remove another study's runs from the folder, and overwrite files CLIFT did not write.",
-)
 @click.option(
     "--explain", is_flag=True, help="Print every key in effect and its origin; run nothing."
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import TIME, Picture, busy
+from clift.cli.options import TIME, Picture, busy, writes
 from clift.errors import ScenarioError, TraceError
 from clift.trace import read_trace
 
@@ -45,9 +45,7 @@ DECIBEL = Unit(dB=1.0)
 
 
 @click.command()
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Output trace."
-)
+@writes("Output trace.", required=True)
 @click.option(
     "--preset",
     default="internet",

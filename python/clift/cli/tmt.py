@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import TIME, busy, check_apart, reading
+from clift.cli.options import TIME, busy, check_apart, reading, writes
 from clift.cli.trace import _options
 from clift.model_check import Departure, depart
 from clift.trace import PhyTrace, read_trace
@@ -40,11 +40,9 @@ USUAL_RTT_NS = 500_000_000
 )
 @click.option("--share", type=click.IntRange(1), default=1, help="Keep every n-th slot only.")
 @click.option("--offset", type=TIME, default=0, help='Start of the part to use, e.g. "30 s".')
-@click.option(
-    "-o",
-    "--output",
+@writes(
+    "Write the link trace (one scheme only): .parquet, or .csv.",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the link trace (one scheme only): .parquet, or .csv.",
 )
 @click.option(
     "--check",

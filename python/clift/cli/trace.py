@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from clift.cli.imports import capture, series
-from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, check_apart, reading
+from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, check_apart, reading, writes
 from clift.cli.synth import synth
 from clift.errors import TraceError
 from clift.measured import Source, sources
@@ -99,12 +99,10 @@ def convert(
 
 @trace.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=Picture(or_folder=True),
-    help="PNG, PDF or SVG to write, or an existing folder. Default: the current folder, with the "
+@writes(
+    "PNG, PDF or SVG to write, or an existing folder. Default: the current folder, with the "
     "trace's name.",
+    type=Picture(or_folder=True),
 )
 @reading
 def plot(paths: tuple[Path, ...], output: Path | None, **options: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Picture, Seconds, change, changing
+from clift.cli.options import Picture, Seconds, change, changing, writes
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
@@ -49,7 +49,7 @@ from clift.scenario import Scenario
 )
 @changing
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-@click.option("-o", "--output", type=Picture(), help="Draw the causes into this file.")
+@writes("Draw the causes into this file.", type=Picture())
 def why(
     path: Path,
     at: int | None,
