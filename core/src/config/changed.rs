@@ -4,14 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The first key of a section whose value is not the default.
-pub(crate) fn first_changed_key<T: Serialize + Default + PartialEq>(section: &T) -> Option<String> {
-    let usual = T::default();
-    if *section == usual {
-        return None;
-    }
+pub(crate) fn first_changed_key<T: Serialize + Default>(section: &T) -> Option<String> {
     // A section of plain values serialises to a JSON object.
     let (Ok(Value::Object(section)), Ok(Value::Object(usual))) =
-        (serde_json::to_value(section), serde_json::to_value(&usual))
+        (serde_json::to_value(section), serde_json::to_value(T::default()))
     else {
         return None;
     };
@@ -23,7 +19,7 @@ mod tests {
     use super::*;
     use crate::units::Duration;
 
-    #[derive(Default, PartialEq, Serialize)]
+    #[derive(Default, Serialize)]
     struct Section {
         live: bool,
         flush: Option<Duration>,

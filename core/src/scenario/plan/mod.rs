@@ -19,7 +19,7 @@ use super::flows::flows;
 use super::leg::Leg;
 use super::path::{Hop, Sections};
 use super::traffic::Flow;
-use crate::config::{Fault, join};
+use crate::config::{Fault, first_changed_key, join};
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -120,10 +120,10 @@ fn path(config: &Config) -> Result<Vec<PlannedHop>, Fault> {
         let hops = link::link("", &sections, *duration)?;
         return coding::around("", &sections.coding, hops);
     }
-    let link = sections.link.clone().unwrap_or_default();
-    let varies = link.usage.delays.is_some().then_some("delays");
-    let pep = link.usage.pep.is_some().then_some("pep");
-    let of_link = varies.or(pep).or(link.reports.given()).map(|name| join("link", name));
+    // The link of the return path takes keys from `[link]`.
+    let is_taken = traffic.back.as_ref().is_some_and(|back| back.sections.link.is_some());
+    let own = sections.link.as_ref().filter(|_| !is_taken).and_then(first_changed_key);
+    let of_link = own.map(|name| join("link", &name));
     let given = sections.given().find(|name| !["link", "coding"].contains(name)).map(str::to_owned);
     if let Some(name) = given.or(of_link) {
         let cure = "[[path]] gives the path hop by hop; move it into a hop, or leave [[path]] out";

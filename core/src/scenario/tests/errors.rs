@@ -319,6 +319,10 @@ fn every_error_names_line_key_and_cure() {
         ),
         ("[link]\nqueue = \"many\"", "geo.toml line 2: link.queue: `many` is not a queue"),
         (
+            "[link]\nstart = \"random\"\n[[path]]\nleg = { delay = \"1 ms\" }",
+            "geo.toml line 2: link.start: [[path]] gives the path hop by hop; move it into a hop",
+        ),
+        (
             "[[path]]\nleg = { delay = \"1 ms\" }\nscheme = \"ARQ\"",
             "path.0.leg: a hop is a leg or a link",
         ),
