@@ -83,10 +83,13 @@ def rows() -> list[tuple[float, float, float]]:
         return [tuple(float(row[name]) for name in list(row)[:3]) for row in found]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("live", "profile"), [(False, "linux"), (True, "papers")])
-def test_the_handovers_are_those_of_the_trace(live: bool, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("live", "transport"),
+    [(False, {"profile": "linux"}), (True, {"profile": "papers"}), (False, {"protocol": "quic"})],
+)
+def test_the_handovers_are_those_of_the_trace(live: bool, transport: dict[str, str]) -> None:
     changes = {"link.start": "20 s", "link.handover_every": "15 s", "link.live": live}
-    run(SKY, changes | {"transport.profile": profile})
+    run(SKY, changes | {f"transport.{key}": value for key, value in transport.items()})
     gaps = [row for row in rows() if row[1] == 0 and 20 < row[0] < 70]
     resumed = [row for row in rows() if row[1] > 0 and 20 < row[0] < 70]
     assert [at for at, *_ in KNOWN] == [round((row[0] - 20) * 1e9) for row in gaps]

@@ -1,7 +1,6 @@
 //! Configuration of QUIC connections.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time;
 
 use clift::config::Fault;
@@ -17,7 +16,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::clock::Clock;
-use crate::congestion::{Factory, QUINNS, Whose};
+use crate::congestion::{Factory, QUINNS, Told, Whose};
 use crate::endpoint::{Peer, QuicEndpoint, address};
 use crate::keys::{ConnectionIds, Date, Signing, Tokens, first_id};
 use crate::messages;
@@ -291,14 +290,14 @@ impl QuicConfig {
         log: Option<&Log>,
     ) -> [Box<dyn transport::Endpoint>; 2] {
         let clock = Clock::new();
-        let in_flight = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
+        let told = [(), ()].map(|()| Arc::new(Told::default()));
         let converses = purpose == Purpose::Dialogue;
         let logs = if converses { [None, log] } else { [log, None] };
-        let ([client, server], calls) = self.ends(rng, clock, in_flight.each_ref(), logs);
-        let [of_client, of_server] = in_flight;
+        let ([client, server], calls) = self.ends(rng, clock, told.each_ref(), logs);
+        let [of_client, of_server] = told;
         let flags = (converses && self.options.zero_rtt, self.ecn);
-        let end = |end, endpoint, in_flight| {
-            let end = QuicEndpoint::new((end, purpose), endpoint, clock, in_flight, flags);
+        let end = |end, endpoint, told| {
+            let end = QuicEndpoint::new((end, purpose), endpoint, clock, told, flags);
             Box::new(end) as Box<dyn transport::Endpoint>
         };
         let (client, server) = ((client, Some(calls)), (server, None));
@@ -314,14 +313,14 @@ impl QuicConfig {
         &self,
         mut rng: ChaCha8Rng,
         clock: Clock,
-        in_flight: [&Arc<AtomicU64>; 2],
+        told: [&Arc<Told>; 2],
         logs: [Option<&Log>; 2],
     ) -> ([Endpoint; 2], ClientConfig) {
         let certificates = self.options.certificate.0 as usize;
         let earlier = self.options.zero_rtt.then(|| self.earlier(&mut branch(&mut rng), clock));
         let handshake = Arc::new(Handshake { certificates, earlier: earlier.flatten() });
-        let mut of_ends = in_flight.map(|in_flight| {
-            let factory = self.factory(branch(&mut rng), clock, in_flight);
+        let mut of_ends = told.map(|told| {
+            let factory = self.factory(branch(&mut rng), clock, told);
             self.transport(factory)
         });
         for (config, log) in of_ends.iter_mut().zip(logs) {
@@ -367,7 +366,7 @@ impl QuicConfig {
         Some(known.parameters())
     }
 
-    fn factory(&self, rng: ChaCha8Rng, clock: Clock, in_flight: &Arc<AtomicU64>) -> Factory {
+    fn factory(&self, rng: ChaCha8Rng, clock: Clock, told: &Arc<Told>) -> Factory {
         let mtu = u64::from(self.options.initial_mtu.0);
         let packets = |count: Packets| u32::try_from(count.0.get()).unwrap_or(u32::MAX);
         Factory {
@@ -377,7 +376,7 @@ impl QuicConfig {
             limit: self.cwnd_max.map(packets),
             rng,
             clock,
-            in_flight: Arc::clone(in_flight),
+            told: Arc::clone(told),
         }
     }
 

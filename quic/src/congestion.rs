@@ -3,9 +3,10 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+use clift::transport::Timetable;
 use clift::transport::tcp::{
     Ack, CongestionAlgorithm, CongestionControl, CongestionState, Loss, SavedPath, TcpConfig,
     Totals, Window,
@@ -40,6 +41,15 @@ impl Whose {
     }
 }
 
+/// What an endpoint and its controller tell each other.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Bytes in flight, as the controller counts them.
+    pub(crate) in_flight: AtomicU64,
+    /// The handovers that the endpoint knows beforehand.
+    pub(crate) foreseen: OnceLock<Timetable>,
+}
+
 /// Makes the controller of a connection.
 #[derive(Debug)]
 pub(crate) struct Factory {
@@ -52,8 +62,7 @@ pub(crate) struct Factory {
     pub(crate) limit: Option<u32>,
     pub(crate) rng: ChaCha8Rng,
     pub(crate) clock: Clock,
-    /// Where the controller reports the bytes in flight.
-    pub(crate) in_flight: Arc<AtomicU64>,
+    pub(crate) told: Arc<Told>,
 }
 
 impl Factory {
@@ -91,8 +100,8 @@ impl ControllerFactory for Factory {
             None => own,
             Some(saved) => Box::new(CarefulResume::new(own, Arc::clone(&self), saved, current_mtu)),
         };
-        let in_flight = Arc::clone(&self.in_flight);
-        Box::new(Watched { inner, mtu: current_mtu.into(), limit: self.limit, in_flight })
+        let told = Arc::clone(&self.told);
+        Box::new(Watched { inner, mtu: current_mtu.into(), limit: self.limit, told })
     }
 }
 
@@ -101,12 +110,12 @@ struct Watched {
     inner: Box<dyn Controller>,
     mtu: u64,
     limit: Option<u32>,
-    in_flight: Arc<AtomicU64>,
+    told: Arc<Told>,
 }
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.in_flight.fetch_add(bytes, Ordering::Relaxed);
+        self.told.in_flight.fetch_add(bytes, Ordering::Relaxed);
         self.inner.on_sent(now, bytes, last_packet_number);
     }
 
@@ -128,7 +137,7 @@ impl Controller for Watched {
         app_limited: bool,
         largest_packet_num_acked: Option<u64>,
     ) {
-        self.in_flight.store(in_flight, Ordering::Relaxed);
+        self.told.in_flight.store(in_flight, Ordering::Relaxed);
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
@@ -139,8 +148,8 @@ impl Controller for Watched {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        let left = self.in_flight.load(Ordering::Relaxed).saturating_sub(lost_bytes);
-        self.in_flight.store(left, Ordering::Relaxed);
+        let left = self.told.in_flight.load(Ordering::Relaxed).saturating_sub(lost_bytes);
+        self.told.in_flight.store(left, Ordering::Relaxed);
         self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
     }
 
@@ -165,7 +174,7 @@ impl Controller for Watched {
             inner: self.inner.clone_box(),
             mtu: self.mtu,
             limit: self.limit,
-            in_flight: Arc::clone(&self.in_flight),
+            told: Arc::clone(&self.told),
         })
     }
 
@@ -219,7 +228,10 @@ impl Ours {
         let packets = initial.map_or(10, |bytes| (bytes / mtu).max(1));
         config.initial_window = units::Packets::new(packets);
         config.cwnd_max = factory.limit.and_then(|limit| units::Packets::new(limit.into()));
-        let control = algorithm.build(&config, factory.rng.clone());
+        let mut control = algorithm.build(&config, factory.rng.clone());
+        if let Some(timetable) = factory.told.foreseen.get() {
+            control.foresee(timetable);
+        }
         Self {
             algorithm,
             window: Window::new(&config),

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use bytes::{Bytes, BytesMut};
 use clift::transport::{
-    BrokenOff, Chunk, End, Endpoint, Limit, Outbox, Packet, Purpose, Received, Report, Window,
+    BrokenOff, Chunk, End, Endpoint, EndpointChange, Limit, Outbox, Packet, Purpose, Received,
+    Report, Window,
 };
 use clift::units::{self, Duration, Ecn, Instant};
 use quinn_proto::{
@@ -17,6 +18,7 @@ use quinn_proto::{
 };
 
 use crate::clock::{Clock, rings};
+use crate::congestion::Told;
 use crate::frames::{Contents, STREAM_BITS};
 use crate::messages::{Message, Messages};
 use crate::received;
@@ -67,7 +69,7 @@ pub(crate) struct QuicEndpoint {
     delivered: u64,
     read: u64,
     acknowledged: u64,
-    in_flight: Arc<AtomicU64>,
+    told: Arc<Told>,
     report: Report,
     /// Whether packets have arrived to which this end has not reacted yet.
     heard_now: bool,
@@ -127,7 +129,7 @@ impl QuicEndpoint {
         (end, purpose): (End, Purpose),
         (endpoint, calls): (quinn_proto::Endpoint, Option<ClientConfig>),
         clock: Clock,
-        in_flight: Arc<AtomicU64>,
+        told: Arc<Told>,
         (early, ecn): (bool, bool),
     ) -> Self {
         Self {
@@ -155,7 +157,7 @@ impl QuicEndpoint {
             delivered: 0,
             read: 0,
             acknowledged: 0,
-            in_flight,
+            told,
             report: Report { ecn, ..Report::default() },
             heard_now: false,
             timer_ran: None,
@@ -536,6 +538,15 @@ pub(crate) fn address(end: End) -> SocketAddr {
 }
 
 impl Endpoint for QuicEndpoint {
+    fn change(&mut self, _: Instant, change: &EndpointChange) -> bool {
+        match change {
+            EndpointChange::Foresee { timetable, .. } => {
+                self.told.foreseen.set(timetable.clone()).is_ok()
+            }
+            _ => false,
+        }
+    }
+
     fn open(&mut self) {
         self.open = true;
     }
@@ -715,7 +726,7 @@ impl Endpoint for QuicEndpoint {
             cwnd: metrics.congestion_window as f64 / mtu,
             ssthresh: threshold.map_or(f64::INFINITY, |bytes| bytes as f64 / mtu),
             srtt: measured.then(|| Duration::from_nanos(nanos)),
-            in_flight: self.in_flight.load(Ordering::Relaxed).div_ceil(mtu as u64),
+            in_flight: self.told.in_flight.load(Ordering::Relaxed).div_ceil(mtu as u64),
         })
     }
 }
