@@ -219,3 +219,10 @@ def test_the_share_reached_is_of_links_that_packets_crossed() -> None:
     share = results.cells[0].estimate("share_reached")
     assert share is not None
     assert 0.9 < share.mean <= 1
+
+
+def test_a_series_has_the_longest_queue() -> None:
+    legs = [("10 Mbit/s", "50 packets"), ("1 Mbit/s", "20 packets")]
+    path = [{"leg": {"rate": rate, "delay": "20 ms", "queue": queue}} for rate, queue in legs]
+    series = clift.simulate({"path": path}, duration_s=20).series()
+    assert max(series["queue_packets"].to_pylist()) == 20

@@ -46,8 +46,9 @@ macro_rules! table {
 }
 
 /// Runs `setup` again and samples it every `interval_ns`. Returns columns as numpy arrays, with one
-/// row per time for each of the first `flows` flows. The queue and the transmitted bits are those
-/// of the first forward hop; dropped packets are summed over the forward hops.
+/// row per time for each of the first `flows` flows. The queue is the longest
+/// one of the forward hops, and dropped packets are summed over them; the transmitted bits are those of
+/// the first one.
 #[pyfunction]
 #[pyo3(signature = (setup, interval_ns, flows=None))]
 pub(crate) fn series<'py>(
@@ -161,7 +162,7 @@ impl Observer for Sampler<'_, '_> {
                 segments_sent: flow.sent,
                 retransmissions: flow.retransmissions,
                 timeouts: flow.timeouts,
-                queue_packets: hops.first().map_or(0, |hop| hop.queue),
+                queue_packets: hops.iter().map(|hop| hop.queue).max().unwrap_or(0),
                 dropped_packets: hops.iter().map(|hop| hop.dropped).sum(),
                 bits_on_air: hops.first().map_or(0.0, |hop| hop.bits_on_air),
             };

@@ -38,7 +38,7 @@ impl Log {
     }
 
     /// Columns by name: `goodput_kbps` of all flows together, `cwnd_packets` of the first flow and
-    /// `queue_packets` of the first hop, at `time_s`; `delay_ms` of segments from their first
+    /// `queue_packets`, the longest queue of the forward hops, at `time_s`; `delay_ms` of segments from their first
     /// transmission to their first arrival at `arrival_s`, the least and the most of an interval.
     pub(crate) fn columns(mut self) -> [(&'static str, Vec<f64>); 6] {
         self.take_extremes();
@@ -85,7 +85,7 @@ impl Observer for Log {
         let bytes = sample.flows.iter().map(|flow| flow.bytes_in_order).sum();
         let new = bytes - self.bytes_before;
         self.bytes_before = bytes;
-        let queue = sample.hops[..self.forward].first().map_or(0, |hop| hop.queue);
+        let queue = sample.hops[..self.forward].iter().map(|hop| hop.queue).max().unwrap_or(0);
         self.samples.time_s.push(sample.at.as_secs_f64());
         self.samples.goodput_kbps.push(new as f64 * 8e-3 / interval.as_secs_f64());
         self.samples.cwnd_packets.push(sample.flows.first().map_or(0.0, |flow| flow.cwnd));

@@ -462,7 +462,7 @@ const PLOTS = [
   ["goodput", "Goodput over time", "kbit/s", "Means over 1/80 of the run.", one => averaged(one.time_s, one.goodput_kbps, INTERVALS)],
   ["delay", "Delay of segments", "ms", "From the first transmission to the first arrival: the least and the most of each 1/400 of the run.", one => ({ x: one.arrival_s, y: one.delay_ms })],
   ["window", "Congestion window", "packets", "At 400 instants.", one => ({ x: one.time_s, y: one.cwnd_packets })],
-  ["queue", "Queue before the link", "packets", "At 400 instants.", one => ({ x: one.time_s, y: one.queue_packets })],
+  ["queue", "Longest queue", "packets", "At 400 instants, over the hops from sender to receiver.", one => ({ x: one.time_s, y: one.queue_packets })],
 ];
 let plots;
 const NOTHING = { x: [], y: [] };
