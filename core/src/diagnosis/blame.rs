@@ -32,8 +32,10 @@ pub enum Cause {
     Application,
     /// The handshake of the connection.
     Handshake,
-    /// The receive window, or the upper limit of the congestion window.
+    /// The receive window.
     ReceiveWindow,
+    /// The upper limit of the congestion window.
+    MostWindow,
     /// The window grows in slow start and was never cut.
     SlowStart,
     /// The congestion window or the pacing rate, without a cut.
@@ -58,7 +60,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Erased,
         Self::Repair,
         Self::Coding,
@@ -72,6 +74,7 @@ impl Cause {
         Self::Application,
         Self::Handshake,
         Self::ReceiveWindow,
+        Self::MostWindow,
         Self::SlowStart,
         Self::Window,
         Self::Scheduler,
@@ -99,6 +102,7 @@ impl Cause {
             Self::Application => "application",
             Self::Handshake => "handshake",
             Self::ReceiveWindow => "receive_window",
+            Self::MostWindow => "cwnd_max",
             Self::SlowStart => "slow_start",
             Self::Window => "window",
             Self::Scheduler => "path_scheduler",
@@ -127,6 +131,7 @@ impl Cause {
             Self::Application => "no data of the application",
             Self::Handshake => "handshake",
             Self::ReceiveWindow => "receive window",
+            Self::MostWindow => "limit cwnd_max",
             Self::SlowStart => "slow start",
             Self::Window => "congestion window",
             Self::Scheduler => "path scheduler",
@@ -359,7 +364,7 @@ impl Ledger {
             self.gaps.retain(|gap| gap.before > window.cwnd);
         }
         self.ceiling = self.ceiling.filter(|&ceiling| window.cwnd <= ceiling);
-        if state.limit == Limit::ReceiveWindow {
+        if matches!(state.limit, Limit::ReceiveWindow | Limit::MostWindow) {
             // The window would be at its limit without any cut, too.
             self.ceiling = Some(window.cwnd);
             self.gaps.clear();
@@ -369,6 +374,7 @@ impl Ledger {
         Blame::Cause(match state.limit {
             Limit::Application => Cause::Application,
             Limit::ReceiveWindow => Cause::ReceiveWindow,
+            Limit::MostWindow => Cause::MostWindow,
             Limit::Path if !state.is_open => Cause::Handshake,
             Limit::Path if state.is_passed_over => Cause::Scheduler,
             Limit::Path if state.unsent == 0 && !is_full => Cause::Application,

@@ -72,7 +72,7 @@ impl Waits {
         let lasted = now.saturating_since(self.since);
         match self.limit {
             Limit::Application => self.application += lasted,
-            Limit::ReceiveWindow => self.receive_window += lasted,
+            Limit::ReceiveWindow | Limit::MostWindow => self.receive_window += lasted,
             Limit::Path => {}
         }
         Self { since: now.max(self.since), limit, ..self }

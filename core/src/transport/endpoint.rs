@@ -268,8 +268,10 @@ pub enum Limit {
     /// The application has supplied no more data, and has not closed.
     #[default]
     Application,
-    /// The receive window, or a congestion window that stands at its configured upper limit.
+    /// The receive window.
     ReceiveWindow,
+    /// A congestion window that stands at its configured upper limit.
+    MostWindow,
     /// The path: congestion window, pacing, repair of losses, handshake; after the application has
     /// closed, the wait for the last acknowledgement.
     Path,

@@ -154,7 +154,9 @@ impl MultipathSender {
         match self.supplied.saturating_sub(next) {
             0 if self.closed => Some(Limit::Path),
             0 => Some(Limit::Application),
-            _ if path.end.limit() == Limit::ReceiveWindow => Some(Limit::ReceiveWindow),
+            _ if matches!(path.end.limit(), Limit::ReceiveWindow | Limit::MostWindow) => {
+                Some(path.end.limit())
+            }
             _ if !path.is_open || path.end.unsent() > 0 || in_flight as f64 >= cwnd => {
                 Some(Limit::Path)
             }

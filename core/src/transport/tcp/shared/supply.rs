@@ -60,7 +60,8 @@ impl Supply {
             0 if self.closed => Limit::Path,
             0 => Limit::Application,
             _ if is_full && window < most => Limit::Path,
-            _ if is_full || self.segment_at(start).is_none() => Limit::ReceiveWindow,
+            _ if is_full => Limit::MostWindow,
+            _ if self.segment_at(start).is_none() => Limit::ReceiveWindow,
             _ => Limit::Path,
         }
     }
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(supply.segment_at(3000), Some(400), "a window never moves back");
         assert_eq!(supply.segment_at(3400), None);
         assert_eq!(supply.limit(3400, false, 9, 9), Limit::Application);
-        assert_eq!(supply.limit(3000, true, 9, 9), Limit::ReceiveWindow, "the window's own limit");
+        assert_eq!(supply.limit(3000, true, 9, 9), Limit::MostWindow);
         supply.close(3400);
         assert_eq!(supply.limit(3400, false, 9, 9), Limit::Path, "the rest is on its way");
     }
