@@ -225,7 +225,7 @@ def test_a_moment_tells_full_use_and_an_outage(path: Path) -> None:
 def test_flows_in_the_same_state_are_counted(path: Path) -> None:
     made = traced(path, range(0), "flows = 8", 'transport.cwnd_max = "5 packets"')
     said = clift_command("why", made, "--set", "link.rtt=2 s", "--at", "5 s").stdout
-    assert said.endswith("\n8 flows: receive window\n"), said
+    assert said.endswith("\n8 flows: limit cwnd_max\n"), said
 
 
 def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
@@ -579,6 +579,55 @@ application = { type = "constant rate", rate = "2 Mbit/s" }
     seconds = found["duration_s"]
     expected = flows[0]["bytes_in_order"] * 8e-3 / seconds
     assert found["goodput_kbps"] == pytest.approx(expected, rel=1e-9)
+
+
+OPPOSITE = """
+duration = "20 s"
+[network.links.wire]
+from = "home"
+to = "gateway"
+duplex = true
+leg = { rate = "2 Mbit/s", delay = "100 ms", queue = "10 packets" }
+"""
+
+
+def flow_between(one: str, other: str) -> str:
+    return f'[[flow]]\nname = "{one}"\nfrom = "{one}"\nto = "{other}"\n'
+
+
+@pytest.mark.parametrize("flows", [["home", "gateway"], ["gateway"]])
+def test_flows_against_the_direction_of_a_link_are_explained(
+    flows: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "opposite.toml"
+    other = {"home": "gateway", "gateway": "home"}
+    path.write_text(OPPOSITE + "".join(flow_between(one, other[one]) for one in flows))
+    found = why(path)
+    assert found["capacity_kbps"] == pytest.approx(2000, rel=1e-3)
+    assert found["cuts"]["drops"] > 0
+    texts = [event["text"] for cut in found["costliest"] for event in cut["events"]]
+    assert "the queue of the return of wire dropped it" in texts
+
+
+def test_a_drop_on_an_access_leg_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "access.toml"
+    path.write_text("""
+duration = "20 s"
+access = { rate = "1 Mbit/s", delay = "5 ms", queue = "20 packets" }
+channel = { model = "bernoulli", erasures = 0, rate = "4 Mbit/s" }
+link.rtt = "100 ms"
+""")
+    texts = [event["text"] for cut in why(path)["costliest"] for event in cut["events"]]
+    assert "the queue of the access leg dropped it" in texts
+
+
+def test_the_upper_limit_of_the_window_is_no_receive_window(tmp_path: Path) -> None:
+    path = tmp_path / "limit.toml"
+    leg = '[[path]]\nleg = { rate = "4 Mbit/s", delay = "100 ms" }\n'
+    path.write_text(f'duration = "20 s"\n{leg}')
+    for key, cause in [("cwnd_max=20 packets", "cwnd_max"), ("receive_window=30 kB", None)]:
+        found = why(path, "--set", f"transport.{key}")
+        assert found["limited_by"] == (cause or "receive_window")
 
 
 TWO_WAYS = Path(__file__).parents[1] / "examples" / "two_ways.toml"

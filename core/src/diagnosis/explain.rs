@@ -216,7 +216,8 @@ impl Diagnosis {
         if let (Some(at), Some(transit)) = (packet.first_erased, &packet.transit) {
             events.push((at, of_erasures(packet.erased, transit.lldus)));
         }
-        let place = |hop: usize| &self.places[hop];
+        // Hops after the shared ones are the flows' own legs.
+        let place = |hop: usize| self.places.get(hop).map_or("the access leg", String::as_str);
         match (packet.fate, &packet.transit, packet.ended, packet.hop) {
             (PacketFate::Arrived, Some(transit), ..) => {
                 let crossed = millis(transit.departed, transit.at);

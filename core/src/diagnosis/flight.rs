@@ -58,8 +58,8 @@ pub(super) struct Active {
     pub(super) position: u64,
     pub(super) history: PacketHistory,
     pub(super) size: u64,
-    /// The first 64 hops that it has crossed, by bits.
-    pub(super) crossed: u64,
+    /// The hops that it has crossed, by bits.
+    pub(super) crossed: u128,
     /// LLDUs that it used on the last link.
     pub(super) lldus: u32,
     /// The last link, if it sent it.

@@ -29,7 +29,7 @@ pub enum NoDiagnosis {
     NoCapacity,
     /// There are more hops than are watched.
     #[error(
-        "the network has {0} links in the forward direction, and at most {MOST_HOPS} can be explained; explain a smaller network"
+        "the path has {0} hops, both directions together, and at most {MOST_HOPS} can be explained; explain a smaller network"
     )]
     TooManyHops(usize),
     /// Routes change within the run, so that no hops limit all of it.
@@ -37,8 +37,8 @@ pub enum NoDiagnosis {
     Rerouting,
 }
 
-/// Forward hops of a run that is explained: packets note in a word which of them they crossed.
-const MOST_HOPS: usize = 64;
+/// Hops of a run that is explained: packets note in a word which of them they crossed.
+const MOST_HOPS: usize = 128;
 
 /// Why a run has no more goodput.
 #[derive(Clone, Debug)]
@@ -60,24 +60,33 @@ pub struct Diagnosis {
     pub(super) several: Vec<bool>,
     /// The names of the limiting hops, if hops have names.
     pub(super) names: Vec<Option<Arc<str>>>,
-    /// What a chain of events calls each forward hop.
+    /// What a chain of events calls each shared hop.
     pub(super) places: Vec<String>,
     /// The names of the flows, if they have any.
     pub(super) flows: Vec<Option<Arc<str>>>,
 }
 
-/// What a chain of events calls each forward hop: its name, or its kind and, if there are several, the
-/// number that tables give it.
+/// What a chain of events calls each shared hop, forward ones first: its name, or its kind and, if there
+/// are several in its direction, the number that tables give it.
 pub(super) fn places(outcome: &Outcome) -> Vec<String> {
-    let place = |(number, hop): (usize, &HopMetrics)| {
+    let place = |hop: &HopMetrics, number: usize, of: usize, name: Option<&Arc<str>>| {
         let kind = if matches!(hop, HopMetrics::Leg(_)) { "leg" } else { "link" };
-        match outcome.hop_names.get(number) {
+        match name {
             Some(name) => name.to_string(),
-            None if outcome.forward.len() == 1 => format!("the {kind}"),
+            None if of == 1 => format!("the {kind}"),
             None => format!("{kind} {number}"),
         }
     };
-    outcome.forward.iter().enumerate().map(place).collect()
+    let along = |hops: &[HopMetrics], first: usize, of: &str| -> Vec<String> {
+        let hops_of = hops.iter().enumerate().map(|(number, hop)| {
+            let name = outcome.hop_names.get(first + number);
+            format!("{of}{}", place(hop, number, hops.len(), name))
+        });
+        hops_of.collect()
+    };
+    let mut places = along(&outcome.forward, 0, "");
+    places.extend(along(&outcome.backward, outcome.forward.len(), "the return of "));
+    places
 }
 
 /// What the limiting hops did around an instant.
@@ -107,8 +116,9 @@ pub fn diagnose(
     setup: &Setup,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
-    if setup.forward.len() > MOST_HOPS {
-        return Err(NoDiagnosis::TooManyHops(setup.forward.len()));
+    let hops = setup.forward.len() + setup.backward.len();
+    if hops > MOST_HOPS {
+        return Err(NoDiagnosis::TooManyHops(hops));
     }
     if setup.routing.rerouting.is_some() {
         return Err(NoDiagnosis::Rerouting);
@@ -127,7 +137,7 @@ pub fn diagnose(
 pub(super) struct Sender {
     pub(super) flow: u32,
     pub(super) connection: u32,
-    /// For each forward hop, the time that a packet needs to get there; `None`: it does not cross it.
+    /// For each shared hop, the time that a packet needs to get there; `None`: it does not cross it.
     pub(super) delays: Vec<Option<Duration>>,
 }
 

@@ -10,7 +10,7 @@ use crate::diagnosis::found::{Diagnosis, Sender, places};
 use crate::diagnosis::hop::{HopLedger, Update};
 use crate::link::{STALLED, Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, Outcome};
-use crate::simulation::{Flow, Observer, SenderState, Setup, Step, Wants, Ways};
+use crate::simulation::{Flow, Hop, Observer, SenderState, Setup, Step, Wants, Ways};
 use crate::transport::End;
 use crate::units::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl<'a> Watch<'a> {
                 }));
             }
         }
-        let hops = setup.forward.len();
+        let hops = setup.forward.len() + setup.backward.len();
         let ledger = |hop: usize| {
             let crosses: Vec<bool> =
                 senders.iter().map(|sender| sender.delays[hop].is_some()).collect();
@@ -169,7 +169,7 @@ impl<'a> Watch<'a> {
         self.carried
             .iter_mut()
             .enumerate()
-            .filter_map(move |(hop, carried)| (hop < 64 && bits >> hop & 1 == 1).then_some(carried))
+            .filter_map(move |(hop, carried)| (bits >> hop & 1 == 1).then_some(carried))
     }
 
     /// A hop lost or dropped a packet.
@@ -209,7 +209,7 @@ impl<'a> Watch<'a> {
         let limiting = self.limiting()?;
         let mut hops: Vec<HopLedger> = limiting.iter().map(|&hop| self.hops[hop].clone()).collect();
         for (hop, &number) in hops.iter_mut().zip(&limiting) {
-            if let HopMetrics::Link(link) = &outcome.forward[number] {
+            if let HopMetrics::Link(link) = outcome.hop(number) {
                 hop.stalled(
                     detail(link, STALLED).unwrap_or(0) as f64 * f64::from(hop.usage().slot.0),
                 );
@@ -235,7 +235,7 @@ impl<'a> Watch<'a> {
             let goodput =
                 if shares.len() + 1 == hops.len() { left } else { (left as f64 * part) as u64 };
             (left, payload) = (left - goodput, payload - carried.payload);
-            let metrics = &outcome.forward[number];
+            let metrics = outcome.hop(number);
             shares.push(budget(number, hop, carried, &self.cuts, goodput, metrics));
         }
         Some(Diagnosis {
@@ -309,15 +309,16 @@ fn choose(
     }
 }
 
-/// For each connection of a flow between proxies, or each of its paths, the time to each forward hop that it crosses.
+/// For each connection of a flow between proxies, or each of its paths, the time to each shared
+/// hop that it crosses.
 fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>> {
-    let hops = setup.forward.len();
+    let shared: Vec<&Hop> = setup.forward.iter().chain(&setup.backward).collect();
     let source = flow.source_leg.as_ref().map_or(Duration::ZERO, |leg| leg.delay.longest());
     let along = |first: Duration, way: &mut dyn Iterator<Item = usize>| {
-        let (mut delay, mut delays) = (first, vec![None; hops]);
-        for hop in way.filter(|&hop| hop < hops) {
+        let (mut delay, mut delays) = (first, vec![None; shared.len()]);
+        for hop in way.filter(|&hop| hop < shared.len()) {
             delays[hop] = Some(delay);
-            delay += setup.forward[hop].delay().longest();
+            delay += shared[hop].delay().longest();
         }
         delays
     };
@@ -330,7 +331,7 @@ fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>>
     let splits = flow.transport.splits();
     let proxies = setup.proxies.iter().map(|proxy| proxy.forward).filter(|_| splits);
     let begins: Vec<usize> = std::iter::once(0).chain(proxies).collect();
-    let ends = begins[1..].iter().copied().chain([hops]);
+    let ends = begins[1..].iter().copied().chain([setup.forward.len()]);
     let ways = begins.iter().zip(ends).enumerate();
     ways.map(|(connection, (&begin, end))| {
         along(if connection == 0 { source } else { Duration::ZERO }, &mut (begin..end))
@@ -374,7 +375,7 @@ impl Observer for Watch<'_> {
             Step::Lost { hop, begins } => {
                 let mut is_sent = begins.is_some();
                 if let Some(active) = self.packets.get(id) {
-                    active.crossed &= !(1u64.checked_shl(hop as u32).unwrap_or(0));
+                    active.crossed &= !(1u128.checked_shl(hop as u32).unwrap_or(0));
                     is_sent |= active.sent_by == Some(hop);
                 }
                 // A queue that drops at its head has taken the packet, and its hop never sends it.
@@ -453,7 +454,7 @@ impl Watch<'_> {
         if let Some(active) = self.packets.get(id)
             && hop < self.carried.len()
         {
-            active.crossed |= 1u64.checked_shl(hop as u32).unwrap_or(0);
+            active.crossed |= 1u128.checked_shl(hop as u32).unwrap_or(0);
         }
     }
 }

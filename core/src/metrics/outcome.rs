@@ -34,6 +34,12 @@ impl Outcome {
         }
     }
 
+    /// Metrics of a shared hop, forward ones first.
+    pub(crate) fn hop(&self, number: usize) -> &HopMetrics {
+        let back = number.wrapping_sub(self.forward.len());
+        self.forward.get(number).unwrap_or_else(|| &self.backward[back])
+    }
+
     /// Jain's index over the goodputs of the flows that began.
     pub fn fairness(&self) -> f64 {
         let began = self.flows.iter().filter(|flow| flow.start < self.ended);

@@ -292,7 +292,7 @@ impl<'a> Engine<'a> {
         self.catch_up(ended);
         self.hand_out_units();
         if self.wants.senders {
-            for hop in 0..self.forward {
+            for hop in 0..self.forward + self.backward {
                 let usage = self.nodes[hop].usage(ended);
                 self.observer.ended(ended, hop, usage.as_ref());
             }

@@ -39,16 +39,16 @@ pub trait Observer {
     /// its paths: a flow over several paths has one state for each.
     fn sender(&mut self, _now: Instant, _flow: u32, _connection: u32, _state: &SenderState) {}
 
-    /// When the observer wants a reading of the forward hops next; `None`: not yet.
+    /// When the observer wants a reading of the shared hops next; `None`: not yet.
     fn reading_due(&self) -> Option<Instant> {
         None
     }
 
-    /// What a forward hop carried until the time that [`Observer::reading_due`] named, after everything
+    /// What a shared hop carried until the time that [`Observer::reading_due`] named, after everything
     /// that happened then; `None`: the hop has no rate.
     fn reading(&mut self, _at: Instant, _hop: usize, _usage: Option<&Usage>) {}
 
-    /// What a forward hop carried in the whole run.
+    /// What a shared hop carried in the whole run.
     fn ended(&mut self, _at: Instant, _hop: usize, _usage: Option<&Usage>) {}
 
     /// What live links sent since the last call, by time; `hop` counts the shared hops, forward

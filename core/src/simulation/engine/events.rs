@@ -269,7 +269,7 @@ impl Engine<'_> {
     pub(super) fn read_hops(&mut self, now: Instant) {
         while let Some(at) = self.observer.reading_due().filter(|&at| at < now) {
             self.catch_up(at);
-            for hop in 0..self.forward {
+            for hop in 0..self.forward + self.backward {
                 let usage = self.nodes[hop].usage(at);
                 self.observer.reading(at, hop, usage.as_ref());
             }
