@@ -94,6 +94,29 @@ def test_of_legs_alone_the_most_used_one_limits() -> None:
     assert "link used, link 1 (%)" in str(results)
 
 
+def test_a_leg_before_a_link_may_be_what_limits() -> None:
+    leg = {"rate": "1 Mbit/s", "delay": "50 ms", "queue": "50 packets"}
+    channel = {"model": "bernoulli", "erasures": "0 %", "rate": "4 Mbit/s"}
+    path = [{"leg": leg}, {"channel": channel, "link": {"rtt": "100 ms"}}]
+    results = clift.campaign.run(clift.Scenario({"path": path}, duration_s=30))
+    assert limited_by(results.cells[0]) == "link 0 99 %"
+
+
+@pytest.mark.parametrize("times", [{"start": "20 s"}, {"end": "10 s"}])
+def test_without_a_flow_the_application_has_no_data(times: dict[str, str]) -> None:
+    leg = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": "100 packets"}
+    setting = {"path": [{"leg": leg}], "flow": [times]}
+    results = clift.campaign.run(clift.Scenario(setting, duration_s=30))
+    assert limited_by(results.cells[0]).startswith(("application 66 %", "application 67 %"))
+
+
+def test_an_upper_limit_of_the_window_is_named() -> None:
+    leg = {"rate": "10 Mbit/s", "delay": "50 ms"}
+    setting = {"path": [{"leg": leg}], "transport": {"cwnd_max": "20 packets"}}
+    results = clift.campaign.run(clift.Scenario(setting, duration_s=30))
+    assert limited_by(results.cells[0]).startswith("receive window or cwnd_max 7")
+
+
 def test_the_column_limited_by_names_a_link_that_waits() -> None:
     results = clift.campaign.run(clift.Scenario({"ntn": {"preset": "nr-ntn-geo"}}, duration_s=20))
     assert limited_by(results.cells[0]).startswith("link waits")

@@ -111,7 +111,8 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
 
 
 # Causes of a budget that tables name; what else is idle is congestion control there.
-NAMED = {"application": "application", "receive_window": "receive window", "link": "link waits"}
+NAMED = {"application": "application", "link": "link waits"}
+NAMED |= {"receive_window": "receive window", "cwnd_max": "receive window"}
 # Causes of used slots.
 USED = {"erased", "repair", "given_up", "padding", "fade", "headers", "duplicate", "lost_later"}
 USED |= {"unfinished", "coding"}
@@ -122,7 +123,8 @@ def beside_tables(run: clift.Run) -> tuple[float, bool]:
     summary, found = run.summary(), run.why()
     waits = summary["share_application_limited"], summary["share_window_limited"]
     link = summary["links"][0]
-    short = limits(*waits, link["share_used"], link["share_waiting"] or 0.0)
+    waiting = link["share_waiting"] or 0.0
+    short = limits(*waits, link["share_used"], waiting, summary["share_without_flows"])
     whole = dict.fromkeys(short, 0.0)
     whole["link"] = found["goodput_kbps"] / found["capacity_kbps"]
     for part in found["budget"]:

@@ -483,6 +483,9 @@ class Summary(TypedDict):
     """Share of the time in which only the receive window, or the limit `cwnd_max`, kept the
     sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over
     the flows)."""
+    share_without_flows: float
+    """Share of the run in which there was no flow: before the first one starts, between
+    flows, and after the last one ends."""
     events: int
     """Events handled by the engine."""
     flows: list[Flow]

@@ -262,6 +262,8 @@ pub static CATALOG: &[Metric] = &[
         &[Run(|r| r.mean_share(|f| f.waited_for_application).into()), Flow(|f| f.share(f.waited_for_application).into())]),
     row("share_window_limited", "waits for receive window", "%", LESS, "share of the time in which only the receive window, or the limit `cwnd_max`, kept the sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over the flows)",
         &[Run(|r| r.mean_share(|f| f.waited_for_receive_window).into()), Flow(|f| f.share(f.waited_for_receive_window).into())]),
+    row("share_without_flows", "no flow", "%", None, "share of the run in which there was no flow: before the first one starts, between flows, and after the last one ends",
+        &[Run(|r| r.share_without_flows().into())]),
     row("segments_by_retransmissions", "segments by retransmissions", "", None, "acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more",
         &[Flow(|f| Value::List(f.sender.acknowledged_by_transmissions.map(Value::Count).to_vec()))]),
     row("reordering_degree", "reordering degree", "packets", LESS, "largest displacement of a segment that arrived after later ones",

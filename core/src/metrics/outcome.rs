@@ -128,6 +128,19 @@ impl Outcome {
         if self.flows.is_empty() { 0.0 } else { sum / self.flows.len() as f64 }
     }
 
+    /// Share of the run in which there was no flow.
+    pub(super) fn share_without_flows(&self) -> f64 {
+        let mut spans: Vec<_> = self.flows.iter().map(|flow| (flow.start, flow.end)).collect();
+        spans.sort_unstable();
+        let (mut covered, mut until) = (Duration::ZERO, Instant::ZERO);
+        for (start, end) in spans {
+            covered += end.saturating_since(start.max(until));
+            until = until.max(end);
+        }
+        let run = self.ended.as_secs_f64();
+        if run > 0.0 { 1.0 - covered.as_secs_f64() / run } else { 0.0 }
+    }
+
     fn longest(&self, of: fn(&FlowMetrics) -> Option<Duration>) -> Option<Duration> {
         let all: Option<Vec<Duration>> = self.flows.iter().map(of).collect();
         all?.into_iter().max()

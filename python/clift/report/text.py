@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import floor, log10
 from textwrap import fill
+from typing import Any
 
 from clift._words import counted
 from clift.campaign.caveats import given, noted, several, two_bbrs
@@ -350,42 +351,54 @@ def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
     return [_figure(one.mean if one else None, metric(name).scale) for one in found]
 
 
+def _of_links(cell: Cell, metric: str) -> dict[int, float]:
+    """Means of a metric of the links that have it, by number."""
+    found = {}
+    for name in cell.values.names:
+        first, link, *rest = f"{name}..".split(".")
+        one = cell.estimate(name) if (first, rest[0]) == ("links", metric) else None
+        if one is not None and link.isdecimal():
+            found[int(link)] = one.mean
+    return found
+
+
 def _tightest(cell: Cell) -> int:
     """The link of a path with the least capacity, by number; of legs alone the most used one."""
-
-    def of_links(metric: str) -> dict[int, float]:
-        found = {}
-        for name in cell.values.names:
-            first, link, *rest = f"{name}..".split(".")
-            one = cell.estimate(name) if (first, rest[0]) == ("links", metric) else None
-            if one is not None and link.isdecimal():
-                found[int(link)] = one.mean
-        return found
-
-    capacity, used = of_links("capacity_kbps"), of_links("share_used")
-    if capacity:
+    if capacity := _of_links(cell, "capacity_kbps"):
         return min(capacity, key=capacity.__getitem__)
+    used = _of_links(cell, "share_used")
     return max(used, key=used.__getitem__, default=0)
 
 
 def limited_by(cell: Cell) -> str:
     """What limited the flows of a cell, in shares of the time; empty if it is not known.
 
-    The link limits as far as its slots were used: a full receive window costs nothing while the
-    link is busy with what it let through. It also limits where packets wait and it uses no slot: an
-    NR terminal has no free HARQ process. The rest of the time is divided by what senders waited
-    for; what is neither the application nor the receive window is congestion control, which had
-    reduced its window or repaired losses. In a network each flow has its own limit: `clift why`.
+    The most used link limits as far as its slots were used: a full receive window costs nothing
+    while the link is busy with what it let through. It also limits where packets wait and it uses
+    no slot: an NR terminal has no free HARQ process. The rest of the time is divided by what
+    senders waited for; what is neither the application nor the receive window is congestion
+    control, which had reduced its window or repaired losses. In a network each flow has its own
+    limit: `clift why`.
     """
     if cell.scenario is not None and cell.scenario.config["network"] is not None:
         return ""
     application, window = map(cell.estimate, ("share_application_limited", "share_window_limited"))
     if application is None or window is None:
         return ""
-    link = _tightest(cell)
-    used, waiting = (cell.estimate(f"links.{link}.share_{what}") for what in ("used", "waiting"))
-    waits = 0.0 if waiting is None else waiting.mean
-    shares = limits(application.mean, window.mean, used.mean if used is not None else None, waits)
+    used, waiting = _of_links(cell, "share_used"), _of_links(cell, "share_waiting")
+    link = max(used, key=lambda one: used[one] + waiting.get(one, 0.0), default=0)
+    absent = cell.estimate("share_without_flows")
+    shares = limits(
+        application.mean,
+        window.mean,
+        used.get(link),
+        waiting.get(link, 0.0),
+        absent.mean if absent else 0.0,
+    )
+    if link != _tightest(cell):
+        shares[f"link {link}"] = shares.pop("link")
+    if cell.scenario is not None and _has_most_window(cell.scenario.config):
+        shares["receive window or cwnd_max"] = shares.pop("receive window")
     ranked = sorted(shares.items(), key=lambda one: -one[1])
     text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
     padding = cell.estimate(f"links.{link}.share_padding")
@@ -394,24 +407,38 @@ def limited_by(cell: Cell) -> str:
     return text
 
 
+def _has_most_window(config: Mapping[str, Any]) -> bool:
+    """Whether a congestion window has an upper limit, which counts as a receive window does."""
+    ends = [config, *config["flow"]]
+    return any((end["transport"] or {}).get("cwnd_max") is not None for end in ends)
+
+
 def limits(
-    application: float, window: float, used: float | None, waiting: float = 0.0
+    application: float,
+    window: float,
+    used: float | None,
+    waiting: float = 0.0,
+    absent: float = 0.0,
 ) -> dict[str, float]:
-    """What limited a flow: its waits, and the link's slots used, or unused while packets waited.
+    """What limited flows: their waits, and the link's slots used, or unused while packets waited.
+
+    The flows' waits are shares of their time. The application had no data in the share `absent` of
+    the run, when there was no flow.
 
     Example:
         >>> limits(0.5, 0.25, used=0.5)
         {'application': 0.25, 'receive window': 0.125, 'congestion control': 0.125, 'link': 0.5}
         >>> limits(0.0, 0.0, used=0.25, waiting=0.5)["link waits"]
         0.5
+        >>> limits(0.0, 0.0, used=0.25, absent=0.5)["application"]
+        0.5
     """
-    shares = {"application": application, "receive window": window}
-    shares["congestion control"] = max(0.0, 1 - sum(shares.values()))
-    if used is None:
-        return shares
-    of_link = {"link": used} | ({"link waits": waiting} if waiting else {})
-    rest = max(0.0, 1 - sum(of_link.values()))
-    return {what: share * rest for what, share in shares.items()} | of_link
+    of_link = {} if used is None else {"link": used} | ({"link waits": waiting} if waiting else {})
+    rest = max(0.0, 1 - absent - sum(of_link.values()))
+    path = max(0.0, 1 - application - window)
+    shares = {"application": application, "receive window": window, "congestion control": path}
+    shares = {what: share * rest for what, share in shares.items()}
+    return shares | {"application": shares["application"] + absent} | of_link
 
 
 def _figure(value: float | None, scale: float) -> str:
