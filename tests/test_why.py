@@ -609,7 +609,7 @@ def test_flows_against_the_direction_of_a_link_are_explained(
     assert "the queue of the return of wire dropped it" in texts
 
 
-def test_a_drop_on_an_access_leg_is_told(tmp_path: Path) -> None:
+def test_a_drop_on_an_access_leg_is_named(tmp_path: Path) -> None:
     path = tmp_path / "access.toml"
     path.write_text("""
 duration = "20 s"

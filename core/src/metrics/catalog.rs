@@ -632,7 +632,7 @@ mod tests {
         );
         let leg = r#"{"kind":"leg","packets_offered":9,"packets_dropped":2,"packets_lost":1,"packets_pending":3,"bytes_sent":400,"share_used":0.5,"longest_queue":5}"#;
         let expected = format!(
-            r#"{{"duration_s":2.0,{rates},"fairness":1.0,{counts},"flows":[{flow}],"links":[{leg}],"return_links":[],"events":7}}"#
+            r#"{{"duration_s":2.0,{rates},"fairness":1.0,{counts},"share_without_flows":0.0,"flows":[{flow}],"links":[{leg}],"return_links":[],"events":7}}"#
         );
         assert_eq!(serde_json::to_string(&outcome.summary()).unwrap(), expected);
     }
