@@ -165,7 +165,7 @@ def test_units_in_brackets_and_decimal_commas_are_suggested(
     path.write_text(text, encoding="utf-8-sig")
     with pytest.raises(TraceError) as error:
         clift.advise(path, **PAIRS)
-    assert "(guessed here, without `SNR [dB]`): " in str(error.value)
+    assert "(a guess; unused: `SNR [dB]`): " in str(error.value)
     words = shlex.split(str(error.value).rpartition("): ")[2])
     assert run([*words[1:], *FEW]) == 0
     told = capsys.readouterr().out
@@ -195,6 +195,23 @@ def test_suggested_columns_exist_and_have_their_units(tmp_path: Path) -> None:
         for part in expected.split("|"):
             assert part in str(error.value), text
         assert "--delay 3:ms" not in str(error.value) or "4 columns" in expected
+
+
+def test_a_ping_beside_few_rows_is_not_suggested_as_their_delay(tmp_path: Path) -> None:
+    """A row with a rate and without a delay would count as an outage."""
+    path = tmp_path / "drive.csv"
+    rows = (f"{n},5,{20 if n % 9 == 0 else '-'},{n % 2 or '-'}\n" for n in range(40))
+    path.write_text("time_s,rate_mbps,ping_ms,loss\n" + "".join(rows))
+    with pytest.raises(TraceError, match="unused: `ping_ms`") as error:
+        clift.advise(path, **PAIRS)
+    assert "--rtt '50 ms'" in str(error.value)
+    assert "--delay" not in str(error.value)
+
+
+def test_a_trace_without_notes_says_how_it_was_read(tmp_path: Path) -> None:
+    (tmp_path / "x.up").write_text("".join(f"{n}\n" for n in range(0, 9000, 12)))
+    found = clift.advise(tmp_path / "x.up", rtt="50 ms", **PAIRS)
+    assert found.notes["understood"] == ["mahimahi, 750 slots of 1504 bytes"]
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.log"])
@@ -581,7 +598,7 @@ def test_a_table_that_is_no_log_of_a_link_gets_no_command(
         ("t,latency_milliseconds\n0,600\n", "--delay latency_milliseconds:ms"),
         (
             "t,pop_ping_drop_rate,downlink_throughput_bps\n0,.1,15000\n",
-            "without `downlink_throughput_bps`): clift trace import",
+            "unused: `downlink_throughput_bps`): clift trace import",
         ),
     ],
 )

@@ -21,6 +21,8 @@ _PATTERNS = {
     r"\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d": "%d.%m.%Y %H:%M:%S",
     r"\d\d:\d\d:\d\d": "%H:%M:%S",
 }
+# A row without one of these is an outage, which a ping beside every tenth row does not show.
+_EVERY_ROW = ("delay",)
 # Magnitudes of the time since 1970 in each unit.
 _EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"))
 _TIME_UNITS = {
@@ -303,7 +305,8 @@ def _column(table: dict[str, list[str]], what: str) -> str | None:
     for pattern in filter(None, (*_NAMES[what], _UNITS.get(what))):
         for name, values in table.items():
             is_traffic = what == "rate" and _named(name, _TRAFFIC)
-            if _named(name, pattern) and _holds(what, values) and not is_traffic:
+            is_rare = what in _EVERY_ROW and 2 * _numbers(values) < len(values)
+            if _named(name, pattern) and _holds(what, values) and not (is_traffic or is_rare):
                 return name
     return None
 

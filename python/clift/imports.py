@@ -119,8 +119,8 @@ class TableError(TraceError):
         if self.table.unsure:
             parts.append("no name says the unit of " + _listed(self.table.unsure))
         if self.table.unused:
-            parts.append("without " + _listed(self.table.unused))
-        guess = ", ".join(["guessed here", *parts])
+            parts.append("unused: " + _listed(self.table.unused))
+        guess = "; ".join(["a guess", *parts])
         return f"{table}; say which is what, with its unit ({guess}): {command}"
 
 

@@ -153,7 +153,7 @@ def advise(
             f"{link.window_s:.3g} s a run, {trips:.0f} round trips, since more take too long here: "
             "it shows the start of a transfer"
         )
-    notes = phy.notes
+    notes = _notes(path, phy)
     if len(phy) > _MOST_SLOTS:
         phy = _spread(phy)
         used_s = (phy.t_ns[-1] - phy.t_ns[0]) / 1e9
@@ -278,6 +278,14 @@ def _unchanged(path: Path, columns: Mapping[str, Any]) -> tuple[PhyTrace, str]:
     return phy, digest
 
 
+def _notes(path: Path, phy: PhyTrace) -> dict[str, list[str]]:
+    """How the log was read; of a format without notes, what it is."""
+    if phy.notes["understood"] or not path.is_file():
+        return phy.notes
+    text = f"{_clift.format_of(str(path))}, {len(phy)} slots of {phy.lldu_bytes} bytes"
+    return phy.notes | {"understood": [text]}
+
+
 def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
     given = {key: value for key, value in columns.items() if value is not None}
     if "time" in given:
@@ -290,6 +298,9 @@ def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
         command = f"{_command(path, more)} {error.table.options}"
         raise TraceError(error.message(path, command)) from None
     except TraceError as error:
+        if path.suffix == ".toml":
+            cure = f"`clift run {path}` runs it, `clift design {path}` chooses for it"
+            raise TraceError(f"{path}: a scenario, not a log; {cure}") from None
         if re.search(r"does not determine the format|writes the format", str(error)):
             raise TraceError(f"{path}: not a log that is recognised; {_READ}") from None
         for pattern, example in _MISSING.items():
