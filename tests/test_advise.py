@@ -17,7 +17,7 @@ from clift.advise.link import described
 from clift.advise.study import TRANSPORTS
 from clift.advise.variants import _verdict
 from clift.campaign.saved import verify
-from clift.campaign.statistics import LEVEL, difference, estimate
+from clift.campaign.statistics import LEVEL, Difference, difference, estimate
 from clift.cli.main import run
 from clift.design import study
 from clift.design.objective import IN_ORDER_DELAY, objective
@@ -200,9 +200,9 @@ def test_suggested_columns_exist_and_have_their_units(tmp_path: Path) -> None:
 def test_a_ping_beside_few_rows_is_not_suggested_as_their_delay(tmp_path: Path) -> None:
     """A row with a rate and without a delay would count as an outage."""
     path = tmp_path / "drive.csv"
-    rows = (f"{n},5,{20 if n % 9 == 0 else '-'},{n % 2 or '-'}\n" for n in range(40))
-    path.write_text("time_s,rate_mbps,ping_ms,loss\n" + "".join(rows))
-    with pytest.raises(TraceError, match="unused: `ping_ms`") as error:
+    rows = (f"{n},5,{'20,0' if n % 9 == 0 else '-,-'}\n" for n in range(40))
+    path.write_text("time_s,rate_mbps,ping_ms,ping_loss\n" + "".join(rows))
+    with pytest.raises(TraceError, match="unused: `ping_ms`, `ping_loss`") as error:
         clift.advise(path, **PAIRS)
     assert "--rtt '50 ms'" in str(error.value)
     assert "--delay" not in str(error.value)
@@ -458,6 +458,9 @@ def test_claims_on_other_conditions_are_true_with_95_percent() -> None:
     gaps = [difference(one, first, None, level) for one in (first, open_, first)]
     text = _verdict(gaps, pairs, goal, 0.05, level, is_taken=True)
     assert text.startswith("can't be told, HARQ(10/12) (")
+    nothing = Difference(-1230.0, 1.23, -1.5, None, 0.4)
+    text = _verdict([nothing], pairs[:2], goal, 0.05, level, is_taken=True)
+    assert text == "can't be told, ARQ (+123% goodput, too few runs to tell)"
     # Clear differences are found.
     assert told(1.5, 0.02).startswith("ARQ (+")
     assert told(0.5, 0.001) == "still none"

@@ -21,8 +21,9 @@ _PATTERNS = {
     r"\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d": "%d.%m.%Y %H:%M:%S",
     r"\d\d:\d\d:\d\d": "%H:%M:%S",
 }
-# A row without one of these is an outage, which a ping beside every tenth row does not show.
-_EVERY_ROW = ("delay",)
+# A row without a delay is an outage, and one without a loss has none, which a ping beside every
+# tenth row does not show.
+_EVERY_ROW = ("delay", "loss")
 # Magnitudes of the time since 1970 in each unit.
 _EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"))
 _TIME_UNITS = {

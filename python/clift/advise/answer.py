@@ -344,12 +344,17 @@ def _against(race: Race, one: Ranked, taken: Ranked) -> str:
     gap = race.difference(one.candidate, taken.candidate)
     if gap is None:
         return "not compared"
-    if (gap.low is not None and gap.low > -1) or gap.high is not None:
+    if is_bounded(gap):
         return interval(gap, 1)
     runs = min(one.runs, taken.runs)
     worth = race.independent(runs) or runs
     few = f"few of {runs} runs decide it" if worth >= FEWEST_INDEPENDENT else "in few runs"
     return f"{interval(gap, 1)}, {few}"
+
+
+def is_bounded(gap: Difference) -> bool:
+    """Whether the interval says anything: nothing has less than nothing."""
+    return (gap.low is not None and gap.low > -1) or gap.high is not None
 
 
 def interval(one: Difference | Alternative, digits: int = 0) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._bar import bar
-from clift.advise.answer import interval
+from clift.advise.answer import interval, is_bounded
 from clift.advise.folder import TRACE, write_trace
 from clift.advise.link import Link
 from clift.campaign.metrics import measured_by
@@ -175,7 +175,7 @@ def _verdict(
     if not rivals:
         return "can't be told"
     gap, rival = min(rivals, key=lambda one: one[0].mean)
-    few = ", too few runs to tell" if gap.low is None and gap.high is None else ""
+    few = "" if is_bounded(gap) else ", too few runs to tell"
     text = f"{rival.label} ({interval(gap)} {goal.name}{few})"
     return text if better else f"can't be told, {text}"
 
