@@ -360,11 +360,11 @@ impl Log {
         }
         if self.foreign.0 > 0 {
             notes.warnings.push(format!(
-                "{} for nothing, first line {}",
+                "{} ignored, the first is line {}",
                 counted(
                     self.foreign.0,
-                    "line is none of ping's and counts",
-                    "lines are none of ping's and count"
+                    "line is not from ping and is",
+                    "lines are not from ping and are"
                 ),
                 self.foreign.1
             ));

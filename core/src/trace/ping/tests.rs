@@ -45,7 +45,7 @@ fn times_of_lines_less_round_trips_say_when_probes_left() {
     for expected in [
         "the last 1 probe that was sent had no answer when ping ended: left out",
         "1 answer came again",
-        "1 line is none of ping's and counts for nothing, first line 9",
+        "1 line is not from ping and is ignored, the first is line 9",
         "a coarse clock: all delays are multiples of 500 us",
     ] {
         assert!(warnings.contains(expected), "{expected}: {warnings}");

@@ -98,6 +98,8 @@ pub(super) struct SeriesImport<'a> {
     pub(super) rows: u64,
     pub(super) repeated: u64,
     pub(super) outages: u64,
+    /// Outages with a rate of their row, which only lack a delay.
+    pub(super) unmeasured: u64,
     pub(super) outage: i64,
     pub(super) intervals: Vec<i64>,
     /// Length of the longest interval, and the line before it.
@@ -141,6 +143,7 @@ impl<'a> SeriesImport<'a> {
             rows: 0,
             repeated: 0,
             outages: 0,
+            unmeasured: 0,
             outage: 0,
             intervals: Vec::new(),
             longest: (0, 0),
@@ -341,6 +344,8 @@ impl<'a> SeriesImport<'a> {
         }
         if held.state.is_outage() && to > held.t {
             self.outages += 1;
+            let has_rate = matches!(self.series.rate, Some(Given::Column(..)));
+            self.unmeasured += u64::from(has_rate && held.state.rate > 0);
             self.outage += to - held.t;
         }
         if self.series.rate.is_some() {

@@ -187,12 +187,19 @@ impl SeriesImport<'_> {
         self.doubts(warnings);
         if self.repeated > 0 {
             warnings.push(format!(
-                "{} for nothing",
+                "{} ignored",
                 counted(
                     self.repeated,
-                    "row has the time of the row after it and counts",
-                    "rows have the time of the row after them and count"
+                    "row has the time of the row after it and is",
+                    "rows have the time of the row after them and are"
                 )
+            ));
+        }
+        if 2 * self.unmeasured > self.rows {
+            warnings.push(format!(
+                "{} of {} rows have a rate but no delay and count as outages: if their delay was \
+                 only not measured, omit the delay",
+                self.unmeasured, self.rows
             ));
         }
         let delay_or_loss = column(self.series.delay.as_ref()).is_some()

@@ -302,7 +302,7 @@ fn warnings_report_gaps_coarse_clocks_and_repeated_times() {
     let phy = imported(&format!("{rows}49 9 3\n"), "rate=2:kbit/s delay=3:ms");
     let warnings = phy.warnings().join("\n");
     for expected in [
-        "1 row has the time of the row after it and counts for nothing",
+        "1 row has the time of the row after it and is ignored",
         "1 gap of over 5 times the usual 1 s between rows, the longest 31 s behind line 10",
         "a coarse clock: all delays are multiples of 1 ms",
         "no slot is erased",
@@ -501,6 +501,22 @@ fn a_row_holds_no_longer_than_it_may() {
     assert_eq!(phy.t().iter().map(|t| t / 1_000_000_000).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 9]);
     let notes = &phy.header().notes.understood.join(";");
     assert!(notes.contains("1 row is an outage (no rate or no delay), 4 s in all"), "{notes}");
+}
+
+#[test]
+fn rows_whose_delay_was_not_measured_are_warned_of() {
+    let warnings = |csv: &str| {
+        let series = Series {
+            rate: Some("2:kbit/s".parse().unwrap()),
+            delay: Some("3:ms".parse().unwrap()),
+            ..Series::new("1:s".parse().unwrap())
+        };
+        read(csv.as_bytes(), &series, 99).unwrap().header().notes.warnings.join(";")
+    };
+    let told = warnings("0,12,20\n1,12,-\n2,12,-\n3,12,-\n");
+    assert!(told.contains("3 of 4 rows have a rate but no delay"), "{told}");
+    // An outage has neither.
+    assert!(!warnings("0,12,20\n1,0,-\n2,0,-\n3,0,-\n").contains("no delay"));
 }
 
 #[test]
