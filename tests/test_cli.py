@@ -154,7 +154,7 @@ def test_ctrl_c_while_the_command_is_imported_is_answered_in_a_line(
     assert process.stdout is not None
     assert process.stdout.read(9) == b"importing"
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=300)
     assert (process.returncode, told) == (130, b"stopped\n")
 
 

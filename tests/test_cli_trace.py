@@ -339,7 +339,7 @@ def test_ctrl_c_is_clean(tmp_path: Path):
         slow.flush()
         time.sleep(0.5)
         waiting.send_signal(signal.SIGINT)
-        out, err = waiting.communicate(timeout=20)
+        out, err = waiting.communicate(timeout=300)
     assert (waiting.returncode, out.strip(), err.strip()) == (130, "", "stopped")
     assert [path.name for path in tmp_path.iterdir()] == ["slow"]
 
@@ -351,11 +351,11 @@ def test_ctrl_c_while_writing_leaves_the_old_file(tmp_path: Path):
     out = tmp_path / "out.csv"
     out.write_text("old")
     writing = subprocess.Popen([*CLIFT, "trace", "convert", tmp_path / "big.parquet", out])
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while not list(tmp_path.glob(".out.csv.*.partial")) and time.monotonic() < until:
         time.sleep(0.01)
     writing.send_signal(signal.SIGINT)
-    assert writing.wait(timeout=20) == 130
+    assert writing.wait(timeout=300) == 130
     assert out.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["big.parquet", "out.csv"]
 

@@ -41,7 +41,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
     worker += ["--scheduler-file", str(address), "--no-dashboard"]
     crew = [subprocess.Popen(dask, **quiet)]
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while not address.exists() and time.monotonic() < until:
             time.sleep(0.1)
         crew += [subprocess.Popen(worker, **quiet) for _ in range(2)]

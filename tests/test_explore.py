@@ -40,7 +40,7 @@ def opened(browser: Any, path: Path) -> Iterator[Opened]:
 
 def settled(opened: Opened) -> None:
     """Waits for the whole runs of both settings."""
-    opened.page.wait_for_selector('html[data-done="true"]', timeout=60_000)
+    opened.page.wait_for_selector('html[data-done="true"]', timeout=300_000)
 
 
 def choose(opened: Opened, id_: str, value: str) -> None:

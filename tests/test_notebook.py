@@ -18,7 +18,7 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
 
     notebook = nbformat.read(FILE, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "kept without its outputs"
-    client = NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(notebook, timeout=500, resources={"metadata": {"path": str(tmp_path)}})
     client.execute()
     shown = [
         output.data

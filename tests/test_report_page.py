@@ -333,7 +333,7 @@ def rerun(page: Any, act: Callable[[], object]) -> tuple[float, Any]:
     said: list[str] = []
     other.on("console", lambda message: said.append(message.text))
     other.on("pageerror", lambda error: said.append(str(error)))
-    other.wait_for_selector('html[data-done="true"]', timeout=60_000)
+    other.wait_for_selector('html[data-done="true"]', timeout=300_000)
     goodput = other.locator("#results-body tr", has_text="Goodput").locator("td").first
     assert said == []
     return float(str(goodput.get_attribute("title"))), other
