@@ -24,6 +24,7 @@
 //! assert_eq!(fault.to_string(), "rat: unknown key, one of rtt (did you mean rtt?)");
 //! ```
 
+mod arguments;
 mod changed;
 mod fault;
 mod flat;
@@ -36,6 +37,8 @@ mod tree;
 
 pub(crate) use crate::parts;
 pub(crate) use crate::tagged;
+pub use arguments::Arguments;
+pub(crate) use arguments::{called, number, one_of};
 pub(crate) use changed::first_changed_key;
 pub use fault::Fault;
 pub(crate) use fault::unknown_value;

@@ -25,7 +25,7 @@ pub use codel::CoDel;
 pub use dualpi2::{DualPi2, Marks};
 pub use fq_codel::FqCoDel;
 pub(crate) use managed::Managed;
-pub use own::{BuildQueue, CheckQueue, OwnQueue, QueueDiscipline, QueueKind, QueuedPacket};
+pub use own::{BuildQueue, OwnQueue, QueueDiscipline, QueueKind, QueuedPacket, ReadQueue};
 pub use pie::Pie;
 
 use std::fmt;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::text::built_in_names;
-use super::{Discipline, WaitingPacket};
-use crate::config::{Registry, Row};
+use super::text::BUILT_IN;
+use super::{Aqm, Discipline, WaitingPacket};
+use crate::config::{Arguments, Row};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};
 
@@ -39,8 +39,8 @@ pub trait QueueDiscipline: fmt::Debug + Send {
 /// Builds a queue from its arguments; random draws come from the given stream.
 pub type BuildQueue = dyn Fn(&[&str], ChaCha8Rng) -> Box<dyn QueueDiscipline> + Send + Sync;
 
-/// Checks the arguments of a queue.
-pub type CheckQueue = dyn Fn(&[&str]) -> Result<(), String> + Send + Sync;
+/// Reads the arguments of a queue.
+pub type ReadQueue = dyn Fn(Arguments<'_>) -> Result<Aqm, String> + Send + Sync;
 
 /// A kind of queue: an entry of the registry.
 ///
@@ -48,7 +48,7 @@ pub type CheckQueue = dyn Fn(&[&str]) -> Result<(), String> + Send + Sync;
 /// use std::collections::VecDeque;
 ///
 /// use clift::Registry;
-/// use clift::queue::{Aqm, QueueDiscipline, QueueKind, QueuedPacket};
+/// use clift::queue::{Aqm, OwnQueue, QueueDiscipline, QueueKind, QueuedPacket};
 /// use clift::units::Instant;
 ///
 /// /// Last in, first out.
@@ -70,15 +70,14 @@ pub type CheckQueue = dyn Fn(&[&str]) -> Result<(), String> + Send + Sync;
 ///     name: "stack",
 ///     summary: "Last in, first out.",
 ///     text: "stack",
-///     check: &|arguments| match arguments {
-///         [] => Ok(()),
-///         _ => Err("a stack has no arguments".to_owned()),
+///     read: &|arguments| {
+///         arguments.end()?;
+///         Ok(OwnQueue::new("stack", &[], &|_, _| Box::new(Stack::default())))
 ///     },
-///     build: &|_, _| Box::new(Stack::default()),
 /// })?;
 /// let read = |text: &str| registry.within(|| text.parse::<Aqm>());
 /// assert_eq!(read("Stack")?.to_string(), "stack");
-/// assert!(read("stack(2)").unwrap_err().contains("a stack has no arguments"));
+/// assert!(read("stack(2)").unwrap_err().contains("`2` means nothing here"));
 /// assert!(read("stak").unwrap_err().ends_with("or \"stack\""));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -89,11 +88,8 @@ pub struct QueueKind {
     pub summary: &'static str,
     /// Example of its text: "own", "own(limit 3)".
     pub text: &'static str,
-    /// Checks the comma-separated arguments in parentheses after the name; the error says briefly
-    /// what is wrong.
-    pub check: &'static CheckQueue,
-    /// Builds an empty queue.
-    pub build: &'static BuildQueue,
+    /// Reads the arguments in parentheses after the name; the error says briefly what is wrong.
+    pub read: &'static ReadQueue,
 }
 
 impl fmt::Debug for QueueKind {
@@ -105,8 +101,8 @@ impl fmt::Debug for QueueKind {
 impl Row for QueueKind {
     const PART: &'static str = "a queue";
 
-    fn reserved() -> Vec<&'static str> {
-        built_in_names().collect()
+    fn built_in() -> &'static [Self] {
+        &BUILT_IN
     }
 
     fn name(&self) -> &'static str {
@@ -115,52 +111,49 @@ impl Row for QueueKind {
 }
 
 /// A user-defined queue with its arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OwnQueue {
-    kind: &'static QueueKind,
+    name: &'static str,
     /// The arguments as written.
     arguments: Arc<[String]>,
+    build: &'static BuildQueue,
 }
 
 impl OwnQueue {
-    /// The user-defined queue that a text names; `None` if no such queue is registered.
-    pub(super) fn parse(text: &str) -> Option<Result<Self, String>> {
-        let (name, inside) = match text.trim().split_once('(') {
-            None => (text.trim(), None),
-            Some((name, inside)) => (name.trim_end(), Some(inside)),
-        };
-        let kind: &QueueKind = Registry::current().named(name)?;
-        let arguments = match inside.map(|inside| inside.strip_suffix(')')) {
-            None => Vec::new(),
-            Some(None) => return Some(Err("the closing parenthesis is missing".to_owned())),
-            Some(Some(inside)) => inside.split(',').map(str::trim).collect(),
-        };
-        let own =
-            |()| Self { kind, arguments: arguments.iter().map(ToString::to_string).collect() };
-        Some((kind.check)(&arguments).map(own))
+    /// The queue of this kind with these arguments; `build` makes an empty one.
+    #[allow(clippy::new_ret_no_self)] // as all queues are chosen
+    pub fn new(name: &'static str, arguments: &[&str], build: &'static BuildQueue) -> Aqm {
+        let arguments = arguments.iter().map(ToString::to_string).collect();
+        Aqm::Own(Self { name, arguments, build })
     }
 
     /// An empty queue with `limit`.
     pub(super) fn build(&self, limit: QueueLimit, rng: ChaCha8Rng) -> Box<dyn Discipline> {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        let own = (self.kind.build)(&arguments, rng);
+        let own = (self.build)(&arguments, rng);
         Box::new(Bounded { own, limit, bytes: 0, held: BTreeMap::new(), next: 0, gone: Vec::new() })
     }
 }
 
 impl PartialEq for OwnQueue {
     fn eq(&self, other: &Self) -> bool {
-        self.kind.name == other.kind.name && self.arguments == other.arguments
+        self.name == other.name && self.arguments == other.arguments
     }
 }
 
 impl Eq for OwnQueue {}
 
+impl fmt::Debug for OwnQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for OwnQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.arguments {
-            [] => f.write_str(self.kind.name),
-            all => write!(f, "{}({})", self.kind.name, all.join(", ")),
+            [] => f.write_str(self.name),
+            all => write!(f, "{}({})", self.name, all.join(", ")),
         }
     }
 }

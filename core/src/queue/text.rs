@@ -3,50 +3,49 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Aqm, CoDel, DualPi2, FqCoDel, Marks, OwnQueue, Pie, QueueKind};
-use crate::config::Registry;
+use super::{Aqm, CoDel, DualPi2, FqCoDel, Marks, Pie, QueueKind};
+use crate::config::{Arguments, Registry, called, one_of};
 use crate::units::{Bytes, Duration, Size, quantity};
 
-/// A queue of the core.
-struct BuiltIn {
-    name: &'static str,
-    /// Example of its text.
-    text: &'static str,
-    /// Reads the options in parentheses.
-    read: fn(&mut Options<'_>) -> Result<Aqm, String>,
-}
-
-static BUILT_IN: [BuiltIn; 5] = [
-    BuiltIn { name: "none", text: "none", read: |_| Ok(Aqm::None) },
-    BuiltIn {
-        name: "codel",
-        text: "codel(target 5 ms, interval 100 ms)",
-        read: |options| codel(options).map(Aqm::CoDel),
+pub(super) static BUILT_IN: [QueueKind; 5] = [
+    QueueKind {
+        name: "none",
+        summary: "Drops packets only when the queue is full.",
+        text: "none",
+        read: &|arguments| arguments.end().map(|()| Aqm::None),
     },
-    BuiltIn { name: "fq-codel", text: "fq-codel(quantum 1514 B)", read: fq_codel },
-    BuiltIn { name: "pie", text: "pie(target 15 ms, update 15 ms, burst 150 ms)", read: pie },
-    BuiltIn {
+    QueueKind {
+        name: "codel",
+        summary: "Controlled Delay (RFC 8289).",
+        text: "codel(target 5 ms, interval 100 ms)",
+        read: &|mut arguments| {
+            let codel = codel(&mut arguments)?;
+            arguments.end().map(|()| Aqm::CoDel(codel))
+        },
+    },
+    QueueKind {
+        name: "fq-codel",
+        summary: "A CoDel queue for each flow (RFC 8290).",
+        text: "fq-codel(quantum 1514 B)",
+        read: &fq_codel,
+    },
+    QueueKind {
+        name: "pie",
+        summary: "Proportional Integral controller Enhanced (RFC 8033).",
+        text: "pie(target 15 ms, update 15 ms, burst 150 ms)",
+        read: &pie,
+    },
+    QueueKind {
         name: "dualpi2",
+        summary: "Two queues, one of them for flows that react to each mark (RFC 9332).",
         text: "dualpi2(target 15 ms, update 16 ms, step 1 ms, marks even)",
-        read: dualpi2,
+        read: &dualpi2,
     },
 ];
 
-/// The names of the core's queues.
-pub(super) fn built_in_names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|known| known.name)
-}
-
 /// The accepted texts as prose; registered queues are last.
 fn known() -> String {
-    let current = Registry::current();
-    let added = current.all().map(|kind: &QueueKind| kind.text);
-    let texts = BUILT_IN.iter().map(|known| known.text).chain(added);
-    let texts: Vec<String> = texts.map(|text| format!("\"{text}\"")).collect();
-    match texts.split_last() {
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-        None => String::new(),
-    }
+    one_of(Registry::current().all().map(|kind: &QueueKind| kind.text), "\"")
 }
 
 /// Parses the text written by `Display`; omitted options have the values of the RFC.
@@ -55,72 +54,58 @@ fn known() -> String {
 /// use clift::queue::Aqm;
 /// assert_eq!("PIE( target 20 ms )".parse::<Aqm>()?.to_string(), "pie(target 20 ms)");
 /// let error = "red".parse::<Aqm>().unwrap_err();
-/// assert!(error.starts_with("`red`: unknown; write \"none\", \"codel("), "{error}");
+/// assert!(error.starts_with("`red`: unknown queue; write \"none\", \"codel("), "{error}");
 /// # Ok::<(), String>(())
 /// ```
 impl FromStr for Aqm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        parse(text).map_err(|reason| format!("`{text}`: {reason}; write {}", known()))
+        let aqm = called::<QueueKind>(text);
+        let aqm = aqm.and_then(|(kind, arguments)| (kind.read)(arguments));
+        aqm.map_err(|reason| format!("`{text}`: {reason}; write {}", known()))
     }
 }
 
-fn parse(text: &str) -> Result<Aqm, String> {
-    if let Some(own) = OwnQueue::parse(text) {
-        return own.map(Aqm::Own);
-    }
-    let lower = text.trim().to_lowercase();
-    let (name, inside) = match lower.split_once('(') {
-        None => (lower.as_str(), ""),
-        Some((name, rest)) => {
-            let inside = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
-            (name.trim_end(), inside)
-        }
-    };
-    let mut options = Options::of(inside)?;
-    let known = BUILT_IN.iter().find(|known| known.name == name).ok_or("unknown")?;
-    let aqm = (known.read)(&mut options)?;
-    options.end()?;
-    Ok(aqm)
-}
-
-fn fq_codel(options: &mut Options<'_>) -> Result<Aqm, String> {
+fn fq_codel(mut options: Arguments<'_>) -> Result<Aqm, String> {
     let standard = FqCoDel::default();
-    let quantum = options.take("quantum", size)?.unwrap_or(standard.quantum);
-    Ok(Aqm::FqCoDel(FqCoDel { codel: codel(options)?, quantum }))
+    let quantum = options.option("quantum", size)?.unwrap_or(standard.quantum);
+    let codel = codel(&mut options)?;
+    options.end().map(|()| Aqm::FqCoDel(FqCoDel { codel, quantum }))
 }
 
-fn pie(options: &mut Options<'_>) -> Result<Aqm, String> {
+fn pie(mut options: Arguments<'_>) -> Result<Aqm, String> {
     let standard = Pie::default();
-    Ok(Aqm::Pie(Pie {
-        target: options.take("target", time)?.unwrap_or(standard.target),
-        update: options.take("update", time)?.unwrap_or(standard.update),
-        burst: options.take("burst", any_time)?.unwrap_or(standard.burst),
-    }))
+    let pie = Pie {
+        target: options.option("target", time)?.unwrap_or(standard.target),
+        update: options.option("update", time)?.unwrap_or(standard.update),
+        burst: options.option("burst", any_time)?.unwrap_or(standard.burst),
+    };
+    options.end().map(|()| Aqm::Pie(pie))
 }
 
-fn dualpi2(options: &mut Options<'_>) -> Result<Aqm, String> {
+fn dualpi2(mut options: Arguments<'_>) -> Result<Aqm, String> {
     let standard = DualPi2::default();
-    Ok(Aqm::DualPi2(DualPi2 {
-        target: options.take("target", time)?.unwrap_or(standard.target),
-        update: options.take("update", time)?.unwrap_or(standard.update),
-        step: options.take("step", any_time)?.unwrap_or(standard.step),
-        marks: options.take("marks", marks)?.unwrap_or(standard.marks),
-    }))
+    let dualpi2 = DualPi2 {
+        target: options.option("target", time)?.unwrap_or(standard.target),
+        update: options.option("update", time)?.unwrap_or(standard.update),
+        step: options.option("step", any_time)?.unwrap_or(standard.step),
+        marks: options.option("marks", marks)?.unwrap_or(standard.marks),
+    };
+    options.end().map(|()| Aqm::DualPi2(dualpi2))
 }
 
-fn codel(options: &mut Options<'_>) -> Result<CoDel, String> {
+fn codel(options: &mut Arguments<'_>) -> Result<CoDel, String> {
     let standard = CoDel::default();
     Ok(CoDel {
-        target: options.take("target", time)?.unwrap_or(standard.target),
-        interval: options.take("interval", time)?.unwrap_or(standard.interval),
-        ce_threshold: options.take("ce_threshold", time)?,
+        target: options.option("target", time)?.unwrap_or(standard.target),
+        interval: options.option("interval", time)?.unwrap_or(standard.interval),
+        ce_threshold: options.option("ce_threshold", time)?,
     })
 }
 
 fn marks(text: &str) -> Result<Marks, String> {
-    match text {
+    match &*text.to_lowercase() {
         "even" => Ok(Marks::Even),
         "drawn" => Ok(Marks::Drawn),
         _ => Err(format!("marks must be \"even\" or \"drawn\", not `{text}`")),
@@ -128,7 +113,8 @@ fn marks(text: &str) -> Result<Marks, String> {
 }
 
 fn any_time(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a time with its unit"))
+    let time = text.to_lowercase().parse();
+    time.map_err(|_| format!("`{text}` is not a time with its unit"))
 }
 
 fn time(text: &str) -> Result<Duration, String> {
@@ -147,39 +133,6 @@ fn size(text: &str) -> Result<Bytes, String> {
     match u32::try_from(bytes) {
         Ok(bytes) if bytes > 0 => Ok(Bytes(bytes)),
         _ => Err(format!("`{text}` is not a valid packet size")),
-    }
-}
-
-/// Options in parentheses: names, each with a value.
-struct Options<'a>(Vec<(&'a str, &'a str)>);
-
-impl<'a> Options<'a> {
-    fn of(inside: &'a str) -> Result<Self, String> {
-        let parts = inside.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let pairs = parts.map(|part| {
-            let pair = part.split_once(char::is_whitespace);
-            pair.map(|(name, value)| (name, value.trim()))
-                .ok_or_else(|| format!("`{part}` has no value"))
-        });
-        pairs.collect::<Result<_, _>>().map(Self)
-    }
-
-    fn take<T>(
-        &mut self,
-        name: &str,
-        read: fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, String> {
-        let Some(place) = self.0.iter().position(|(known, _)| *known == name) else {
-            return Ok(None);
-        };
-        read(self.0.remove(place).1).map(Some)
-    }
-
-    fn end(self) -> Result<(), String> {
-        match self.0.first() {
-            None => Ok(()),
-            Some((name, _)) => Err(format!("`{name}` is unknown or given twice")),
-        }
     }
 }
 

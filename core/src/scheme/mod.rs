@@ -44,7 +44,6 @@ pub use medium::{LinkConfig, Medium};
 pub use open_loop::open_loop;
 pub use printed::Printed;
 pub use registry::{ParseScheme, SchemeKind};
-pub use text::Arguments;
 pub use timing::Timing;
 
 pub use crate::trace::{LinkStats, LinkTrace, Parts};

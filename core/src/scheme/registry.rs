@@ -1,7 +1,7 @@
 //! The schemes by name: those of the core, and those that a program adds.
 
-use crate::config::{Registry, Row};
-use crate::scheme::{Arguments, Scheme, arq, fec, harq2, none};
+use crate::config::{Arguments, Registry, Row, one_of};
+use crate::scheme::{Scheme, arq, fec, harq2, none};
 
 /// Parses the arguments in parentheses behind the name of a scheme.
 pub type ParseScheme = dyn Fn(Arguments<'_>) -> Result<Scheme, String> + Sync;
@@ -103,13 +103,7 @@ impl SchemeKind {
 
 /// The texts of the schemes there are as prose: "a, b or c", each between `quotes`.
 pub(super) fn texts(quotes: &str) -> String {
-    let current = Registry::current();
-    let texts = current.all::<SchemeKind>().flat_map(|kind| kind.texts);
-    let texts: Vec<String> = texts.map(|text| format!("{quotes}{text}{quotes}")).collect();
-    match texts.split_last() {
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-        None => String::new(),
-    }
+    one_of(Registry::current().all::<SchemeKind>().flat_map(|kind| kind.texts).copied(), quotes)
 }
 
 /// A regular expression for the texts of the schemes there are.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::registry::{SchemeKind, pattern, texts};
 use super::{BlockCode, Scheme, SchemeError};
-use crate::config::Registry;
+use crate::config::{Arguments, called, number};
 use crate::units::quantity;
 
 impl fmt::Display for Scheme {
@@ -27,10 +27,8 @@ impl FromStr for Scheme {
     type Err = SchemeError;
 
     fn from_str(text: &str) -> Result<Self, SchemeError> {
-        let scheme = split(text).and_then(|(name, arguments)| {
-            let kind: &SchemeKind = Registry::current().named(name).ok_or("unknown scheme")?;
-            (kind.parse)(arguments)
-        });
+        let scheme = called::<SchemeKind>(text);
+        let scheme = scheme.and_then(|(kind, arguments)| (kind.parse)(arguments));
         scheme.map_err(|reason| SchemeError::Text {
             text: text.to_owned(),
             reason,
@@ -39,78 +37,19 @@ impl FromStr for Scheme {
     }
 }
 
-/// `NAME` or `NAME(argument, ...)`.
-fn split(text: &str) -> Result<(&str, Arguments<'_>), String> {
-    let text = text.trim();
-    let Some((name, rest)) = text.split_once('(') else {
-        return Ok((text, Arguments { parts: Vec::new() }));
-    };
-    let inside = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
-    Ok((name.trim_end(), Arguments { parts: inside.split(',').map(str::trim).collect() }))
-}
-
-/// Arguments in parentheses behind the name of a scheme, separated by commas. Each function takes
-/// its part off the front; [`Arguments::options`] takes all that is left.
-#[derive(Clone, Debug)]
-pub struct Arguments<'a> {
-    parts: Vec<&'a str>,
-}
-
-impl<'a> Arguments<'a> {
-    /// All of them, as they are written.
-    pub fn all(self) -> Vec<&'a str> {
-        self.parts
-    }
-
-    /// The next argument, a whole number.
-    ///
-    /// # Errors
-    /// If there is none: that `what` is missing; or if it is not a whole number.
-    pub fn number(&mut self, what: &str) -> Result<u32, String> {
-        number(self.next(what)?)
-    }
-
+impl BlockCode {
     /// The next argument, a block code: "10/12".
     ///
     /// # Errors
     /// If no argument is left, or it is not a code.
-    pub fn block(&mut self) -> Result<BlockCode, String> {
-        let text = self.next("the code")?;
+    pub fn next(arguments: &mut Arguments<'_>) -> Result<Self, String> {
+        let text = arguments.next("the code")?;
         let (data, total) =
             text.split_once('/').ok_or_else(|| format!("`{text}` is not data/total"))?;
-        let code = BlockCode::new(number(data)?, number(total)?);
+        let code = Self::new(number(data)?, number(total)?);
         // Without the example, as every message on text ends in some.
         code.map_err(|error| error.to_string().split(';').next().unwrap_or_default().to_owned())
     }
-
-    /// The values of the options `names`, such as "rounds 2", each at most once, in any order.
-    ///
-    /// # Errors
-    /// If anything else is there, or a value is not a whole number.
-    pub fn options<const N: usize>(self, names: [&str; N]) -> Result<[Option<u32>; N], String> {
-        let mut values = [None; N];
-        for argument in self.parts {
-            let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-            let place = names.iter().position(|known| known.eq_ignore_ascii_case(name));
-            let place = place.ok_or_else(|| format!("`{argument}` means nothing here"))?;
-            if values[place].replace(number(value)?).is_some() {
-                return Err(format!("`{name}` is there twice"));
-            }
-        }
-        Ok(values)
-    }
-
-    fn next(&mut self, what: &str) -> Result<&'a str, String> {
-        if self.parts.is_empty() {
-            return Err(format!("{what} is missing"));
-        }
-        Ok(self.parts.remove(0))
-    }
-}
-
-fn number(text: &str) -> Result<u32, String> {
-    let text = text.trim();
-    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u32::MAX))
 }
 
 /// Hint: the valid texts of schemes.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use clift::queue::{QueueDiscipline, QueueKind, QueuedPacket};
+use clift::config::Arguments;
+use clift::queue::{BuildQueue, QueueDiscipline, QueueKind, QueuedPacket};
 use clift::sync::lock;
 use clift::units::{Instant, counted};
 use pyo3::prelude::*;
@@ -20,21 +21,23 @@ pub(crate) fn register_queue(
     make: Py<PyAny>,
 ) -> PyResult<()> {
     let kind = Kind::new("queue", name, parameters, make);
+    let build: &BuildQueue = Box::leak(Box::new(move |arguments: &[&str], rng| {
+        // The arguments were checked when the text was read.
+        let given = kind.signature.bind(arguments).unwrap_or_default();
+        let seed = seed(rng);
+        let drops = Arc::default();
+        let methods = ask(|py| Methods::of(py, kind, seed, &given));
+        Box::new(OwnQueue { kind, methods, drops, waits: BTreeSet::new() })
+            as Box<dyn QueueDiscipline>
+    }));
     add(QueueKind {
         name: kind.name,
         summary: leaked(summary),
         text: leaked(&kind.text()),
-        check: Box::leak(Box::new(move |arguments: &[&str]| {
-            kind.signature.bind(arguments).map(drop)
-        })),
-        build: Box::leak(Box::new(move |arguments: &[&str], rng| {
-            // The arguments were checked when the text was read.
-            let given = kind.signature.bind(arguments).unwrap_or_default();
-            let seed = seed(rng);
-            let drops = Arc::default();
-            let methods = ask(|py| Methods::of(py, kind, seed, &given));
-            Box::new(OwnQueue { kind, methods, drops, waits: BTreeSet::new() })
-                as Box<dyn QueueDiscipline>
+        read: Box::leak(Box::new(move |arguments: Arguments<'_>| {
+            let arguments = arguments.all();
+            kind.signature.bind(&arguments)?;
+            Ok(clift::queue::OwnQueue::new(kind.name, &arguments, build))
         })),
     })
 }

@@ -3,10 +3,9 @@
 
 use std::fmt;
 
-use clift::link::{InstrumentedLink, LinkError};
-use clift::scheme::{
-    Arguments, Feedback, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop,
-};
+use clift::config::Arguments;
+use clift::link::{BuiltLink, LinkError};
+use clift::scheme::{Feedback, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use clift::seed::Seed;
 use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
 use pyo3::prelude::*;
@@ -192,10 +191,7 @@ impl SchemeForms for OwnScheme {
         made.ok_or_else(|| format!("{self} raised an exception"))
     }
 
-    fn live(
-        &self,
-        builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
         if !self.row.live {
             return Err(LinkError::Scheme(format!(
                 "{self} is a function over arrays, which makes link traces only; leave `live` out, \

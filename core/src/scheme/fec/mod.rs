@@ -19,7 +19,7 @@ pub(super) const KIND: SchemeKind = SchemeKind {
     summary: "A block erasure code without feedback, plain or interleaved.",
     texts: &["FEC(10/12)", "FEC(10/12, interleave 8)"],
     parse: &|mut arguments| {
-        let code = arguments.block()?;
+        let code = BlockCode::next(&mut arguments)?;
         let [interleave] = arguments.options(["interleave"])?;
         let interleave = NonZeroU32::new(interleave.unwrap_or(1));
         let interleave = interleave.ok_or("interleave 0 sends nothing")?;

@@ -20,7 +20,7 @@ pub(super) const KIND: SchemeKind = SchemeKind {
     summary: "Hybrid ARQ of type II: a block code whose repair LLDUs are also sent on demand.",
     texts: &["HARQ(10/12)", "HARQ(10/12, extra 1, rounds 2)"],
     parse: &|mut arguments| {
-        let code = arguments.block()?;
+        let code = BlockCode::next(&mut arguments)?;
         let [extra, rounds] = arguments.options(["extra", "rounds"])?;
         let (extra, max_rounds) = (extra.unwrap_or(0), rounds.into());
         Ok(Scheme::Harq2(Harq2 { code, extra, max_rounds }))
