@@ -397,11 +397,11 @@ fn queue_management_is_read_and_written() {
         ("codel(target)", "`target` has no value"),
         ("codel(target 5)", "`5` is not a time with its unit"),
         ("codel(target 0 ms)", "`0 ms` must be above 0"),
-        ("codel(quantum 300 B)", "`quantum` is unknown"),
-        ("codel(target 5 ms, target 6 ms)", "`target` is unknown or given twice"),
+        ("codel(quantum 300 B)", "`quantum 300 B` means nothing here"),
+        ("codel(target 5 ms, target 6 ms)", "`target` is there twice"),
         ("fq-codel(quantum 0 B)", "is not a valid packet size"),
         ("dualpi2(marks odd)", "marks must be \"even\" or \"drawn\", not `odd`"),
-        ("none(target 5 ms)", "`target` is unknown"),
+        ("none(target 5 ms)", "`target 5 ms` means nothing here"),
     ] {
         let error = text.parse::<Aqm>().unwrap_err();
         assert!(error.contains(reason) && error.contains("write \"none\""), "{error}");

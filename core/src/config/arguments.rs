@@ -60,7 +60,7 @@ impl<'a> Arguments<'a> {
     /// The value of the option `name`, such as "rounds 2", wherever it stands.
     ///
     /// # Errors
-    /// If it is there twice, or `read` refuses the value.
+    /// If it is there twice or without a value, or `read` refuses the value.
     pub fn option<T>(
         &mut self,
         name: &str,
@@ -71,9 +71,10 @@ impl<'a> Arguments<'a> {
         };
         let Some(place) = self.parts.iter().position(is_it) else { return Ok(None) };
         let value = self.parts.remove(place)[name.len()..].trim();
-        match self.parts.iter().any(is_it) {
-            true => Err(format!("`{name}` is there twice")),
-            false => read(value).map(Some),
+        match value {
+            _ if self.parts.iter().any(is_it) => Err(format!("`{name}` is there twice")),
+            "" => Err(format!("`{name}` has no value")),
+            _ => read(value).map(Some),
         }
     }
 

@@ -100,7 +100,7 @@ mod tests {
             ("FEC(10/12, interleave 0)", "interleave 0 sends nothing"),
             ("FEC(10/12, rounds 2)", "`rounds 2` means nothing here"),
             ("ARQ(max 1, max 2)", "`max` is there twice"),
-            ("ARQ(max)", "`` is not a whole number"),
+            ("ARQ(max)", "`max` has no value"),
             ("ARQ()", "`` means nothing here"),
             ("none(1)", "`1` means nothing here"),
             ("TCP", "unknown scheme"),
