@@ -2,44 +2,16 @@
 
 use std::sync::Arc;
 
-use clift::application::{Application, Bulk, ConstantRate, File};
-use clift::link::QueueLimit;
-use clift::queue::Aqm;
+use clift::application::{Bulk, ConstantRate, File};
 use clift::seed::Seed;
-use clift::simulation::{
-    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Routing, Setup, SetupError,
-    Wants,
-};
+use clift::simulation::{self, Flow, LegConfig, Loss, Proxy, Setup, SetupError};
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
-use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability, Size};
+use clift::units::{BitRate, Bytes, Duration, Packets, Probability, Size};
 use proptest::prelude::*;
+use support::proxied::{Seen, any_hop, flow, in_order, leg, run, setup, wire};
 
 const MSS: u64 = 1448;
-
-fn leg(rate: u64, delay_ms: u64, loss: Loss) -> Hop {
-    Hop::Leg(LegConfig {
-        rate: BitRate::from_bits_per_second(rate),
-        delay: Duration::from_millis(delay_ms).into(),
-        queue: QueueLimit::Unlimited,
-        aqm: Aqm::None,
-        loss,
-    })
-}
-
-/// A leg that only takes time.
-fn wire(delay_ms: u64) -> Hop {
-    Hop::Leg(LegConfig::of_delay(Duration::from_millis(delay_ms)))
-}
-
-fn flow(tcp: TcpConfig, application: impl Application + 'static) -> Flow {
-    Flow {
-        start: Instant::ZERO,
-        transport: Arc::new(tcp),
-        application: Arc::new(application),
-        source_leg: None,
-    }
-}
 
 fn file(packets: u64) -> File {
     File { size: Size(packets * MSS) }
@@ -50,27 +22,9 @@ fn between(config: ProxyConfig) -> Vec<Proxy> {
     vec![Proxy { config, forward: 1, backward: 1 }]
 }
 
-fn setup(forward: Vec<Hop>, backward: Vec<Hop>, flows: Vec<Flow>, proxies: Vec<Proxy>) -> Setup {
-    Setup {
-        seed: Seed(1),
-        duration: Duration::from_secs(2000),
-        stop_when_done: true,
-        forward,
-        backward,
-        flows,
-        proxies,
-        changes: Vec::new(),
-        routing: Routing::default(),
-    }
-}
-
 /// 10 ms to the proxy, 300 ms beyond it.
 fn geo(flow: Flow, proxies: Vec<Proxy>) -> Setup {
     setup(vec![wire(10), wire(300)], vec![wire(300), wire(10)], vec![flow], proxies)
-}
-
-fn run(setup: &Setup) -> Outcome {
-    simulation::run(setup, &mut ()).unwrap()
 }
 
 fn completion_ms(setup: &Setup) -> u64 {
@@ -203,27 +157,6 @@ fn what_a_proxy_cannot_read_passes_untouched() {
     assert_eq!(outcome(between(ProxyConfig::default())), without);
 }
 
-/// Counts first and later sendings of every byte of a flow, and what every end received.
-#[derive(Default)]
-struct Seen {
-    first: u64,
-    new: u64,
-}
-
-impl Observer for Seen {
-    fn wants(&self) -> Wants {
-        Wants { events: true, ..Wants::default() }
-    }
-
-    fn event(&mut self, _: Instant, event: &Event) {
-        match *event {
-            Event::Sent { len, retransmission: 0, .. } => self.first += u64::from(len),
-            Event::Received { len, duplicate: false, .. } => self.new += u64::from(len),
-            _ => {}
-        }
-    }
-}
-
 /// The log tells of every stage: each byte is sent first, and received new, once in each.
 #[test]
 fn an_observer_sees_every_stage() {
@@ -317,14 +250,6 @@ fn any_proxy() -> impl Strategy<Value = ProxyConfig> {
     )
 }
 
-fn any_hop() -> impl Strategy<Value = Hop> {
-    (prop::option::of(200_000u64..50_000_000), 0u64..300, 0.0..0.05).prop_map(
-        |(rate, delay, loss)| {
-            leg(rate.unwrap_or(0), delay, Loss::Random(Probability::new(loss).unwrap()))
-        },
-    )
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
@@ -341,17 +266,11 @@ proptest! {
         own_leg in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let mut there: Vec<usize> = proxies.iter().map(|(_, at, _)| (*at).min(hops.len())).collect();
-        let mut ways: Vec<usize> = proxies.iter().map(|(.., at)| (*at).min(back.len())).collect();
-        there.sort_unstable();
-        ways.sort_unstable_by(|a, b| b.cmp(a));
-        let configs = proxies.into_iter().map(|(config, ..)| config);
-        let proxies = configs.zip(there).zip(ways);
-        let proxies = proxies.map(|((config, forward), backward)| Proxy { config, forward, backward });
+        let proxies = in_order(proxies, &hops, &back);
         let size = packets * MSS + rest;
         let source_leg = own_leg.then(|| LegConfig::of_delay(Duration::from_millis(5)));
         let sender = Flow { source_leg, ..flow(tcp, File { size: Size(size) }) };
-        let setup = Setup { seed: Seed(seed), ..setup(hops, back, vec![sender], proxies.collect()) };
+        let setup = Setup { seed: Seed(seed), ..setup(hops, back, vec![sender], proxies) };
         let mut seen = Seen::default();
         let outcome = simulation::run(&setup, &mut seen).unwrap();
         let metrics = &outcome.flows[0];

@@ -7,18 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clift::application::{
     Application, Connections, Http, Page, PageContent, PageLoad, Requests, Session, Traffic,
 };
-use clift::link::QueueLimit;
 use clift::metrics::FlowMetrics;
-use clift::queue::Aqm;
 use clift::seed::Seed;
-use clift::simulation::{
-    self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Proxy, Routing, RunError, Setup,
-    SetupError, Wants,
-};
+use clift::simulation::{self, Flow, LegConfig, Loss, Outcome, Proxy, RunError, Setup, SetupError};
 use clift::transport::tcp::{CongestionAlgorithm, Profile, ProxyConfig, TcpConfig};
 use clift::transport::{End, Endpoint, Streams};
-use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability, Size};
+use clift::units::{Bytes, Duration, Instant, Packets, Size};
 use proptest::prelude::*;
+use support::proxied::{Seen, any_hop, flow, in_order, leg, run, setup, wire};
 
 /// Bytes of a segment that are not payload, and of a SYN; the payload of a full one.
 const HEADERS: u64 = 52;
@@ -27,49 +23,8 @@ const MSS: u64 = 1448;
 /// What the server says in the handshake of TLS: 650 bytes with the headers.
 const FLIGHT: u64 = 598 + HEADERS;
 
-fn leg(rate: u64, delay_ms: u64, loss: Loss) -> Hop {
-    Hop::Leg(LegConfig {
-        rate: BitRate::from_bits_per_second(rate),
-        delay: Duration::from_millis(delay_ms).into(),
-        queue: QueueLimit::Unlimited,
-        aqm: Aqm::None,
-        loss,
-    })
-}
-
-fn wire(delay_ms: u64) -> Hop {
-    Hop::Leg(LegConfig::of_delay(Duration::from_millis(delay_ms)))
-}
-
 fn linux() -> TcpConfig {
     TcpConfig::linux(CongestionAlgorithm::CUBIC)
-}
-
-fn flow(tcp: TcpConfig, application: impl Application + 'static) -> Flow {
-    Flow {
-        start: Instant::ZERO,
-        transport: Arc::new(tcp),
-        application: Arc::new(application),
-        source_leg: None,
-    }
-}
-
-fn setup(forward: Vec<Hop>, backward: Vec<Hop>, flow: Flow, proxies: Vec<Proxy>) -> Setup {
-    Setup {
-        seed: Seed(1),
-        duration: Duration::from_secs(2000),
-        stop_when_done: true,
-        forward,
-        backward,
-        flows: vec![flow],
-        proxies,
-        changes: Vec::new(),
-        routing: Routing::default(),
-    }
-}
-
-fn run(setup: &Setup) -> Outcome {
-    simulation::run(setup, &mut ()).unwrap()
 }
 
 fn page(text: &str, own: Page) -> PageLoad {
@@ -94,7 +49,7 @@ fn millis_and_bytes(ms: u64, bytes: u64) -> Duration {
 fn behind_a_satellite(application: impl Application + 'static, proxy: Vec<ProxyConfig>) -> Setup {
     let there = vec![wire(10), leg(8_000_000, 300, Loss::None)];
     let proxies = proxy.into_iter().map(|config| Proxy { config, forward: 1, backward: 1 });
-    setup(there, vec![wire(300), wire(10)], flow(linux(), application), proxies.collect())
+    setup(there, vec![wire(300), wire(10)], vec![flow(linux(), application)], proxies.collect())
 }
 
 /// The proxy answers the client's SYN after 300 ms, and opens the way to the server meanwhile: that is
@@ -152,7 +107,7 @@ fn each_stretch_has_its_own_handshake() {
         let setup = setup(
             hops(),
             hops().into_iter().rev().collect(),
-            flow(linux(), page("name,bytes\nhtml,9000\n", own)),
+            vec![flow(linux(), page("name,bytes\nhtml,9000\n", own))],
             vec![place(first, 1, 2), place(ProxyConfig::default(), 2, 1)],
         );
         load_of(&run(&setup))
@@ -178,7 +133,7 @@ fn an_answer_takes_the_rounds_of_the_longest_stretch() {
         };
         let there = vec![wire(100), wire(100)];
         let back = vec![wire(100), wire(100)];
-        let outcome = run(&setup(there, back, flow(linux(), own), proxies));
+        let outcome = run(&setup(there, back, vec![flow(linux(), own)], proxies));
         outcome.flows[0].requests.unwrap().response_time.unwrap().max
     };
     let middle = || vec![Proxy { config: ProxyConfig::default(), forward: 1, backward: 1 }];
@@ -277,27 +232,6 @@ impl Session for Chatting {
     fn report(&self, _: usize, _: &mut FlowMetrics) {}
 }
 
-/// Counts first sendings and new arrivals of the answers.
-#[derive(Default)]
-struct Seen {
-    first: u64,
-    new: u64,
-}
-
-impl Observer for Seen {
-    fn wants(&self) -> Wants {
-        Wants { events: true, ..Wants::default() }
-    }
-
-    fn event(&mut self, _: Instant, event: &Event) {
-        match *event {
-            Event::Sent { len, retransmission: 0, .. } => self.first += u64::from(len),
-            Event::Received { len, duplicate: false, .. } => self.new += u64::from(len),
-            _ => {}
-        }
-    }
-}
-
 fn any_proxy() -> impl Strategy<Value = ProxyConfig> {
     (0usize..12, 1u64..200, 1u64..200, prop::option::of(1u64..100), any::<bool>()).prop_map(
         |(number, send, receive, window, held_open)| {
@@ -310,14 +244,6 @@ fn any_proxy() -> impl Strategy<Value = ProxyConfig> {
                 held_open,
                 ..ProxyConfig::default()
             }
-        },
-    )
-}
-
-fn any_hop() -> impl Strategy<Value = Hop> {
-    (prop::option::of(200_000u64..50_000_000), 0u64..300, 0.0..0.05).prop_map(
-        |(rate, delay, loss)| {
-            leg(rate.unwrap_or(0), delay, Loss::Random(Probability::new(loss).unwrap()))
         },
     )
 }
@@ -338,13 +264,7 @@ proptest! {
         own_leg in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let mut there: Vec<usize> = proxies.iter().map(|(_, at, _)| (*at).min(hops.len())).collect();
-        let mut ways: Vec<usize> = proxies.iter().map(|(.., at)| (*at).min(back.len())).collect();
-        there.sort_unstable();
-        ways.sort_unstable_by(|a, b| b.cmp(a));
-        let configs = proxies.into_iter().map(|(config, ..)| config);
-        let proxies = configs.zip(there).zip(ways);
-        let proxies = proxies.map(|((config, forward), backward)| Proxy { config, forward, backward });
+        let proxies = in_order(proxies, &hops, &back);
         let chat = || Chat { up, down, heard: Arc::default() };
         let source_leg = own_leg.then(|| LegConfig::of_delay(Duration::from_millis(5)));
         let of = |chat: Chat| Flow { source_leg: source_leg.clone(), ..flow(linux(), chat) };
@@ -354,7 +274,7 @@ proptest! {
         let mut setup = Setup {
             seed: Seed(seed),
             stop_when_done: false,
-            ..setup(hops, back, of(own), proxies.collect())
+            ..setup(hops, back, vec![of(own)], proxies)
         };
         let mut seen = Seen::default();
         let outcome = simulation::run(&setup, &mut seen).unwrap();

@@ -17,13 +17,6 @@ fn bbr(path: Path, loss: f64) -> f64 {
     bulk(CongestionAlgorithm::BBR, path, loss).goodput_kbps(SECONDS)
 }
 
-/// Segments sent in a span of time.
-fn sent_within(run: &Run, from_ms: u64, to_ms: u64) -> usize {
-    let ns = 1_000_000;
-    let before = |ms| run.sent.partition_point(|&(at, _)| at < ms * ns);
-    before(to_ms) - before(from_ms)
-}
-
 /// With a buffer of 12 round trips it fills the link and drops nothing, where Reno overflows.
 #[test]
 fn fills_the_link_without_filling_the_buffer() {
@@ -53,7 +46,7 @@ fn goes_quiet_every_ten_seconds() {
     let run = bulk(CongestionAlgorithm::BBR, PATH, 0.0);
     let quiet = (0..SECONDS * 100 - 20)
         .map(|at| at * 10)
-        .filter(|&at| at >= 1_000 && sent_within(&run, at, at + 200) <= 12)
+        .filter(|&at| at >= 1_000 && run.sent_within(at, at + 200) <= 12)
         .collect::<Vec<_>>();
     let mut episodes: Vec<u64> = Vec::new();
     for at in quiet {
@@ -74,7 +67,7 @@ fn segments_leave_at_the_pace_of_the_link() {
     let run = bulk(CongestionAlgorithm::BBR, PATH, 0.0);
     let a_tenth = 10_000_000.0 / 10.0 / 8.0 / 1448.0;
     for at in (30..SECONDS * 10).map(|at| at * 100) {
-        let sent = sent_within(&run, at, at + 100);
+        let sent = run.sent_within(at, at + 100);
         assert!((sent as f64) < 1.25 * a_tenth + 3.0, "{at} ms: {sent}");
     }
 }

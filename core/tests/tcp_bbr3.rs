@@ -26,12 +26,6 @@ fn goodput(congestion: CongestionAlgorithm, path: Path, loss: f64) -> f64 {
     bulk(congestion, path, loss).goodput_kbps(SECONDS)
 }
 
-fn sent_within(run: &Run, from_ms: u64, to_ms: u64) -> usize {
-    let ns = 1_000_000;
-    let before = |ms| run.sent.partition_point(|&(at, _)| at < ms * ns);
-    before(to_ms) - before(from_ms)
-}
-
 /// With a buffer of 12 round trips it fills the link and drops nothing; beyond Startup no more than
 /// 2.25 products are in flight, so that no more than twice as much leaves in a round trip.
 #[test]
@@ -42,7 +36,7 @@ fn fills_the_link_without_filling_the_buffer() {
     let goodput = run.goodput_kbps(SECONDS);
     assert!((0.95 * most..most).contains(&goodput), "{goodput}");
     for at in (20..SECONDS * 10).map(|at| at * 100) {
-        let sent = sent_within(&run, at, at + 100) as f64;
+        let sent = run.sent_within(at, at + 100) as f64;
         assert!(sent < 1.25 * PRODUCT + 4.0, "{at} ms: {sent}");
     }
 }
@@ -101,7 +95,7 @@ fn goes_quiet_every_five_seconds() {
     let run = bulk(CongestionAlgorithm::BBR3, PATH, 0.0);
     let quiet = (0..SECONDS * 100 - 20)
         .map(|at| at * 10)
-        .filter(|&at| at >= 2_000 && (sent_within(&run, at, at + 200) as f64) < 1.4 * PRODUCT)
+        .filter(|&at| at >= 2_000 && (run.sent_within(at, at + 200) as f64) < 1.4 * PRODUCT)
         .collect::<Vec<_>>();
     let mut episodes: Vec<u64> = Vec::new();
     for at in quiet {

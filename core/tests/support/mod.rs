@@ -13,5 +13,6 @@ pub mod ntn_links;
 pub mod ntn_reference;
 pub mod ntn_strategies;
 pub mod plain_path;
+pub mod proxied;
 pub mod tmt_reference;
 pub mod tmt_strategies;

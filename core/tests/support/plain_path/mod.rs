@@ -52,6 +52,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Segments sent in a span of time.
+    pub fn sent_within(&self, from_ms: u64, to_ms: u64) -> usize {
+        let before = |ms| self.sent.partition_point(|&(at, _)| at < ms * 1_000_000);
+        before(to_ms) - before(from_ms)
+    }
+
     /// Payload acknowledged per second, in kbit/s.
     pub fn goodput_kbps(&self, seconds: u64) -> f64 {
         self.acknowledged as f64 * 8.0 / 1e3 / seconds as f64
