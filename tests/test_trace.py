@@ -395,3 +395,17 @@ def test_a_panic_of_the_parquet_crate_is_an_error_in_one_line(capfd) -> None:
         clift.read_trace(DATA / "damaged/no_dictionary.parquet")
     assert "\n" not in str(refused.value)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_run_may_last_as_long_as_the_trace(tmp_path: Path, live: bool) -> None:
+    """The last slot lasts until the next one would start."""
+    (tmp_path / "x.csv").write_text("t_ns,d_ns\n" + "".join(f"{n}0000000,5\n" for n in range(200)))
+    text = (
+        'duration = "2 s"\ntrace = { file = "x.csv", lldu = "1500 B" }\n'
+        f'link = {{ rtt = "20 ms", live = {str(live).lower()} }}\n'
+    )
+    study = clift.Scenario.parse(text, str(tmp_path / "x.toml"))
+    assert clift.simulate(study).summary()["goodput_kbps"] > 0
+    with pytest.raises(clift.SimulationError, match=r"ends at 1\.99\d s of the run"):
+        clift.simulate(study.replace(duration_s=2.001))

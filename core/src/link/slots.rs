@@ -59,7 +59,9 @@ impl PhySlots {
         let t = &phy.t()[..];
         let clock = SlotClock::new(t[0], offset, wrap.then(|| phy.period()))?.over(t);
         let last = t[t.len() - 1] - clock.offset();
-        let last = (!wrap && last < end).then_some(last);
+        // The last slot lasts until the next one would start, and so does the trace.
+        let ends = || t[0].saturating_add(phy.period().as_nanos() as i64) - clock.offset();
+        let last = (!wrap && last < end && ends() < end).then_some(last);
         let next = clock.start();
         Ok(Self { cursor: SlotCursor { clock, next, found: next, end }, last, phy })
     }

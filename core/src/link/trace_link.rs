@@ -288,9 +288,12 @@ impl TraceLink {
     }
 
     fn ran_out(&mut self, now: i64, packet: PacketId) {
-        // The run fails only if its clock passes the last slot before the end of the run.
-        let last = self.trace.parts().span.1 - self.clock.offset();
-        let over = self.clock.period().is_some() || now.max(last) >= self.end;
+        // The run fails only if its clock passes the last slot, which lasts until the next one would
+        // start, before the end of the run.
+        let parts = self.trace.parts();
+        let last = parts.span.1 - self.clock.offset();
+        let ends = now.max(last.saturating_add(parts.gap));
+        let over = self.clock.period().is_some() || ends >= self.end;
         if !over {
             self.notices.trace_ends(packet, instant(now.max(last + 1)));
         }

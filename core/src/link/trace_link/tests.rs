@@ -158,8 +158,9 @@ fn a_waiting_packet_ends_a_run_only_if_the_trace_is_shorter() {
             _ => None,
         })
     };
-    assert_eq!(ended(20), None);
-    assert_eq!(ended(21), Some((1, 21)));
+    // The last slot starts at 20 and lasts as long as the others.
+    assert_eq!(ended(30), None);
+    assert_eq!(ended(31), Some((1, 21)));
 }
 
 #[test]
