@@ -41,13 +41,13 @@ test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run
 
 test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each property (64)
 	PROPTEST_CASES=$(or $(PROPTEST_CASES),64) cargo test --profile local --locked --quiet --workspace --tests
+	cargo test --profile local --locked --quiet --doc -p clift -p clift-quic
 
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
 
 validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the papers and this machine's kernel
 	PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture
-	cargo test --profile local --locked --workspace --doc
 	cargo test --locked --manifest-path quic/tls/Cargo.toml
 	$(BIN)/python -m pytest -q -m long
 	$(BIN)/python -m pytest -q tests/test_ns3.py

@@ -36,7 +36,7 @@ pub fn any_hop() -> impl Strategy<Value = Hop> {
     )
 }
 
-/// Proxies after so many hops there and before so many back, in order.
+/// Proxies, each after a number of hops there and before a number of hops back.
 pub fn in_order(
     proxies: Vec<(ProxyConfig, usize, usize)>,
     forward: &[Hop],

@@ -299,7 +299,7 @@ pub enum RateIs {
 /// ```
 /// use clift::trace::series::Shift;
 /// let shift: Shift = "-3.5 ms".parse()?;
-/// assert_eq!((shift.as_nanos(), shift.to_string()), (-3_500_000, "-3500 us".to_owned()));
+/// assert_eq!((shift.as_nanos(), shift.to_string()), (-3_500_000, "-3.5 ms".to_owned()));
 /// # Ok::<(), clift::units::QuantityError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
