@@ -79,6 +79,41 @@ def test_the_guide_to_captures_holds(folder: Path, capsys: pytest.CaptureFixture
         pytest.skip(f"skipped: there is no tshark for {len(skipped)} commands")
 
 
+def test_the_guide_to_a_run_shows_a_scenario_and_values_to_compare(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, vary = blocks("run-a-scenario", "toml")
+    (folder / "page.toml").write_text(page)
+    (folder / "vary.toml").write_text(page + vary)
+    assert run(["run", "page.toml", "--runs", "1"]) == 0
+    assert run(["run", "vary.toml", "--runs", "1", "--set", "congestion=cubic"]) == 0
+    assert "congestion = cubic" in capsys.readouterr().out
+
+
+def test_the_guide_to_networks_shows_the_routes_of_its_scenario(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in blocks("networks", "toml"):
+        name = text.splitlines()[0].removeprefix("# ")
+        (folder / name).write_text(text)
+        assert run(["run", name, "--explain"]) == 0
+    [routes] = blocks("networks", "text")
+    assert routes in capsys.readouterr().out
+
+
+def test_the_guide_to_live_links_shows_a_scenario_and_what_the_check_prints(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [text] = blocks("live", "toml")
+    (folder / "link.toml").write_text(text)
+    assert run(["run", "link.toml", "--explain"]) == 0
+    capsys.readouterr()
+    if run(["live", "--check"]) != 0:
+        pytest.skip("skipped: this machine cannot run live links")
+    shown = blocks("live", "console")[0].splitlines()
+    assert capsys.readouterr().out == shown[1] + "\n"
+
+
 def test_the_numbers_of_the_guide_are_those_of_its_example(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
