@@ -41,7 +41,7 @@ test: $(VENV)/tools c ns2 ns3 test-rust test-python ## set everything up and run
 
 test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each property (64)
 	PROPTEST_CASES=$(or $(PROPTEST_CASES),64) cargo test --profile local --locked --quiet --workspace --tests
-	cargo test --profile local --locked --quiet --doc -p clift -p clift-quic
+	cargo test --profile local --locked --quiet --workspace --exclude clift-unit-tests --doc
 
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
