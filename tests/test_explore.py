@@ -188,6 +188,104 @@ def test_a_text_can_be_changed_and_a_fault_is_said(opened: Opened) -> None:
     assert opened.is_quiet()
 
 
+NETWORK = """
+duration = "10 s"
+transport.congestion = "newreno"
+[network.links.sky]
+from = "gateway"
+to = "terminal"
+leg = { rate = "5 Mbit/s", delay = "100 ms", queue = "50 packets" }
+return.leg = { rate = "1 Mbit/s", delay = "100 ms" }
+[[flow]]
+from = "gateway"
+to = "terminal"
+application = { type = "constant rate", rate = "3 Mbit/s" }
+[[flow]]
+from = "gateway"
+to = "terminal"
+"""
+HYBRID = """
+duration = "10 s"
+link.queue = "50 packets"
+hybrid = { k = 10, frames = 6, unit = "25 B", rate = "1 Mbit/s", delay = "100 ms", loss = "1 %" }
+"""
+DATAGRAMS = """
+duration = "10 s"
+channel = { model = "bernoulli", rate = "1 Mbit/s", erasures = "1 %" }
+transport.protocol = "udp"
+[application]
+type = "constant rate"
+rate = "500 kbit/s"
+deadline = "150 ms"
+"""
+OF_LINKS = {"rtt", "scheme", "data", "repair", "extra", "live"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "missing"),
+    [
+        (NETWORK, OF_LINKS | {"queue"}),
+        (HYBRID, OF_LINKS),
+        (DATAGRAMS, {"profile", "congestion", "cwnd_max"}),
+    ],
+)
+def test_controls_that_a_scenario_has_no_use_for_are_hidden(
+    scenario: str, missing: set[str], opened: Opened
+) -> None:
+    write(opened, scenario)
+    rows = opened.page.locator("#controls .row[id]")
+    seen = {row.get_attribute("id") for row in rows.all() if row.is_visible()}
+    of_links = OF_LINKS | {"queue", "profile", "congestion", "cwnd_max", "application", "duration"}
+    assert {one for one in of_links if f"row-{one}" not in seen} == missing
+
+
+def write(opened: Opened, scenario: str) -> None:
+    """Gives both settings the text of a scenario."""
+    name = f"written{len(scenario)}"
+    text = opened.page.locator("#text-A")
+    text.fill(f'name = "{name}"\n{scenario}')
+    text.blur()
+    opened.page.wait_for_url(lambda url: name in url)
+    opened.page.locator("#same").click()
+    settled(opened)
+
+
+def test_a_change_reaches_the_flows_that_have_no_value_of_their_own(opened: Opened) -> None:
+    write(opened, NETWORK)
+    before = shown(opened, "Goodput")
+    choose(opened, "A-congestion", "bbr")
+    opened.page.wait_for_timeout(200)
+    settled(opened)
+    text = texts(opened)[0]
+    assert 'congestion = "bbr"' in text
+    assert "newreno" not in text
+    assert shown(opened, "Goodput")[0] == float(f"{goodput(text):.4g}") != before[0]
+    # The first flow keeps its application, and the second takes that of the scenario.
+    choose(opened, "A-application", "file of 30 kB")
+    opened.page.wait_for_timeout(200)
+    settled(opened)
+    flows = clift.Scenario.parse(texts(opened)[0]).explain()
+    assert [flows[f"flow.{at}.application.type"][0] for at in range(2)] == ["constant rate", "file"]
+
+
+def test_an_application_replaces_another_with_its_keys(opened: Opened) -> None:
+    write(opened, DATAGRAMS)
+    choose(opened, "A-application", "file of 30 kB")
+    opened.page.locator("#state-A", has_text="whole run").wait_for()
+    opened.page.wait_for_timeout(200)
+    settled(opened)
+    assert "deadline" not in texts(opened)[0]
+    assert opened.is_quiet()
+
+
+def test_a_profile_offers_its_congestion_controls_at_once(opened: Opened) -> None:
+    option = opened.page.locator("#B-congestion option", has_text=re.compile("^bbr$"))
+    choose(opened, "B-profile", "papers")
+    assert option.is_disabled()
+    choose(opened, "B-profile", "linux")
+    assert option.is_enabled()
+
+
 def test_a_study_and_a_trace_of_ones_own_are_used(
     browser: Any, tmp_path: Path, opened: Opened
 ) -> None:

@@ -15,6 +15,10 @@ from clift.scenario import Scenario
 _Control = dict[str, Any]
 
 
+# Sections with links of their own kind, which have neither a scheme nor a round-trip time.
+_OWN_LINKS = ["network", "hybrid", "ntn", "adaptive_harq", "carrier"]
+
+
 def _numbers(unit: str, *values: float) -> list[str]:
     return [f"{value:g} {unit}" for value in values]
 
@@ -41,6 +45,7 @@ def _block(part: str, label: str, least: int, most: int, told: str) -> _Control:
     """A slider over a number in the name of a scheme."""
     told = f"{told} LLDU: link-layer data unit."
     of_scheme = {"id": part, "kind": "block", "part": part, "least": least, "most": most}
+    of_scheme |= {"without": _OWN_LINKS}
     return of_scheme | {"label": label, "help": told}
 
 
@@ -48,7 +53,8 @@ def _application(kind: str, size: str | None) -> dict[str, str | None]:
     return {"application.type": kind, "application.size": size}
 
 
-# `models`: the channels that have the key. `set`: keys that go with any of its values.
+# `models`: the channels that have the key. `without`: sections that exclude it. `set`: keys that go
+# with any of its values. `section`: what a choice replaces as a whole.
 _CONTROLS: list[_Control] = [
     _steps("channel.erasures", "Erasures", _numbers("%", *_SHARES), models=_DRAWN),
     _steps(
@@ -63,12 +69,17 @@ _CONTROLS: list[_Control] = [
         models=_DRAWN,
         set={"channel.slot": None},
     ),
-    _steps("link.rtt", "Round-trip time", _numbers("ms", *_RTT_MS), default="100 ms"),
+    _steps(
+        *("link.rtt", "Round-trip time", _numbers("ms", *_RTT_MS)),
+        default="100 ms",
+        without=_OWN_LINKS,
+    ),
     _steps(
         *("link.queue", "Queue", [*_numbers("packets", *_QUEUES), "unlimited"]),
         default="1000 packets",
+        without=["network"],
     ),
-    {"id": "scheme", "kind": "scheme", "key": "scheme", "label": "Scheme"},
+    {"id": "scheme", "kind": "scheme", "key": "scheme", "label": "Scheme", "without": _OWN_LINKS},
     _block("data", "N_D: data in a block (LLDUs)", 1, 60, "The k of FEC(k/n) and HARQ(k/n)."),
     _block(
         "repair", "N_R: repair in a block (LLDUs)", 0, 30, "The n - k of FEC(k/n) and HARQ(k/n)."
@@ -78,17 +89,18 @@ _CONTROLS: list[_Control] = [
     ),
     {"id": "live", "kind": "options", "key": "link.live", "label": "Repairs"}
     | {
+        "without": _OWN_LINKS,
         "options": [
             {"text": "live", "set": {"link.live": True}},
             {"text": "precomputed", "set": {"link.live": None}},
-        ]
+        ],
     },
     {"id": "profile", "kind": "options", "key": "transport.profile", "label": "TCP of"},
     {"id": "congestion", "kind": "options", "key": "transport.congestion"}
     | {"label": "Congestion control"},
     _steps("transport.cwnd_max", "Largest window", _numbers("packets", *_WINDOWS)),
     {"id": "application", "kind": "options", "key": "application.type", "label": "Application"}
-    | {"defaults": {"application.type": "bulk"}}
+    | {"defaults": {"application.type": "bulk"}, "section": "application"}
     | {
         "options": [
             {"text": "endless transfer", "set": _application("bulk", None)},

@@ -56,8 +56,24 @@ function tree(given) {
   return found;
 }
 
+/** Removes from the flows what they have from the scenario, so that a change of the scenario's key reaches them. */
+function withoutInherited(given) {
+  const found = { ...given };
+  for (const flow of flowsOf(given)) {
+    const own = Object.keys(given).filter(key => key.startsWith(flow)), base = key => key.slice(flow.length);
+    const isSame = key => JSON.stringify(given[key]) === JSON.stringify(given[base(key)]);
+    // A flow takes an application as a whole.
+    const isWhole = own.concat(Object.keys(given).map(key => flow + key)).filter(key => base(key).startsWith("application.")).every(isSame);
+    for (const key of own) if (base(key).startsWith("transport.") ? isSame(key) : isWhole && base(key).startsWith("application.")) delete found[key];
+  }
+  return found;
+}
+/** The beginnings of the keys of each flow, such as "flow.0.". */
+const flowsOf = given => [...new Set(Object.keys(given).flatMap(key => /^flow\.\d+\./.exec(key) ?? []))];
+
 /** The setting of a cell, of the keys that it gives. */
-function setting({ preset, runs, description, ...given }, run) {
+function setting({ preset, runs, description, ...all }, run) {
+  const given = withoutInherited(all);
   const share = given["channel.erasures"], percent = Number((100 * share).toPrecision(12));
   if (typeof share === "number" && percent / 100 === share) given["channel.erasures"] = `${percent} %`;
   return run ? { ...given, run } : given;
@@ -309,6 +325,7 @@ function set(side, changes) {
   for (const [key, value] of Object.entries(changes)) if (value == null) delete side.given[key]; else side.given[key] = value;
   stop = null;
   side.run();
+  fill();
   settle();
 }
 
@@ -361,8 +378,9 @@ function row(control) {
       field = slider(id, name, steps, () => schemeOf(get("scheme"))[control.part], value => set(side, { scheme: schemeText({ ...schemeOf(get("scheme")), [control.part]: value }) }));
     } else if (control.kind === "scheme") {
       const options = ["none", "FEC", "ARQ", "HARQ"].map(kind => ({ text: kind, set: { scheme: kind } }));
-      field = chooser(id, name, options, () => schemeOf(get("scheme")).kind, ({ scheme }) => { set(side, { scheme: schemeText({ ...schemeOf(get("scheme")), kind: scheme }) }); fill(); });
-    } else field = chooser(id, name, control.options, key => get(key) ?? control.defaults?.[key], changes => set(side, changes));
+      field = chooser(id, name, options, () => schemeOf(get("scheme")).kind, ({ scheme }) => set(side, { scheme: schemeText({ ...schemeOf(get("scheme")), kind: scheme }) }));
+    } else field = chooser(id, name, control.options, key => get(key) ?? control.defaults?.[key], changes => set(side, {
+      ...Object.fromEntries(Object.keys(side.given).filter(key => control.section && key.startsWith(`${control.section}.`)).map(key => [key, null])), ...changes }));
     const cell = make("div", { class: "field", "data-side": side.name }, ...field.elements);
     fields.push({ side, control, cell, fill: field.fill });
     return cell;
@@ -370,18 +388,24 @@ function row(control) {
   return make("div", { class: "row", id: `row-${control.id}` }, title, ...cells);
 }
 
+/** Whether a scenario such as that of a setting has a use for a control. */
+function isOf({ given }, { key = "", models, without = [] }) {
+  const flows = flowsOf(given), has = section => Object.keys(given).some(one => one.startsWith(`${section}.`));
+  // The flows may all have other values, and datagrams have no congestion control.
+  const isOther = flows.length > 0 && flows.every(flow => flow + key in given) || key.startsWith("transport.") && given["transport.protocol"] === "udp";
+  return !isOther && !without.some(has) && (!models || models.includes(given["channel.model"]));
+}
+
 /** Shows what the settings have; a control that a setting has no use for is off. */
 function fill() {
   for (const { side, control, cell, fill: show } of fields) {
-    const kind = schemeOf(side.given.scheme).kind, model = side.given["channel.model"];
-    const used = control.kind === "block" ? kind === "HARQ" || kind === "FEC" && control.part !== "extra"
-      : !control.models || control.models.includes(model);
+    const { kind } = schemeOf(side.given.scheme);
+    const used = isOf(side, control) && (control.kind !== "block" || kind === "HARQ" || kind === "FEC" && control.part !== "extra");
     show();
     cell.querySelectorAll("input, select").forEach(one => { one.disabled = !used; });
     cell.classList.toggle("off", !used);
   }
-  for (const control of data.controls) if (control.models)
-    by(`row-${control.id}`).hidden = !sides.some(side => control.models.includes(side.given["channel.model"]));
+  for (const control of data.controls) by(`row-${control.id}`).hidden = !sides.some(side => isOf(side, control));
 }
 
 // --- results ---
