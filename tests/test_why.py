@@ -244,6 +244,16 @@ def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     assert "gain in this run   mean of 2 other draws" in said
 
 
+def test_a_cut_by_a_full_queue_has_no_erasures_to_take_away(path: Path) -> None:
+    full = ("--set", "link.queue=5 packets", "--set", "channel.erasures=0")
+    found = why(path, *full)
+    cut = found["costliest"][0]
+    assert cut["cause"] == "queue_full"
+    name = f"erasures:{cut['number']}"
+    said = clift_command("why", path, *full, "--without", name).stderr
+    assert f"{path}, --without {name}: no erasure is behind this cut" in said
+
+
 def test_bursts_are_ranked_by_the_mean_over_other_draws(path: Path) -> None:
     rows = why(path, "--rank", "2", "--draws", "4")["bursts"]
     scenario = clift.Scenario.read(path)

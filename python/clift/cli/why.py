@@ -90,7 +90,12 @@ def why(
         edits = None
         if without or later:
             others = [(at / 1e9, *_changed(path, changes, text)) for at, text in later]
-            edits, found["replay"] = replayed(scenario, found, without, others, draws)
+            try:
+                edits, found["replay"] = replayed(scenario, found, without, others, draws)
+            except ScenarioError as error:
+                told = str(error)
+                option = ", --" if told.startswith(("from", "without")) else ": "
+                raise ScenarioError(f"{path}{option}{told}") from None
         if rank is not None:
             found["bursts"] = tell.ranked(scenario, run, found, rank, draws)
     if as_json:

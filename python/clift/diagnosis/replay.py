@@ -203,7 +203,12 @@ def named(scenario: Scenario, found: dict[str, Any], name: str) -> Edits:
     if cut is None:
         told = ", ".join(str(cut["number"]) for cut in found["costliest"]) or "none"
         raise ScenarioError(f"without {name}: give one of the costliest cuts: {told}")
-    return Edits(kept=cut) if kind == "cut" else Edits(behind(there, cut))
+    if kind == "cut":
+        return Edits(kept=cut)
+    erased = behind(there, cut)
+    if not erased:
+        raise ScenarioError(f"without {name}: no erasure is behind this cut; give cut:{number}")
+    return Edits(erased)
 
 
 def _since(found: dict[str, Any], name: str, edits: Edits) -> float:

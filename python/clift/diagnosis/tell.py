@@ -144,7 +144,7 @@ def told(found: dict[str, Any], run: Run) -> list[str]:
 
 def _replay(other: dict[str, Any], run: Run) -> list[str]:
     gone = [
-        f"{name} ({', '.join(_place(burst) for burst in there) or 'no erasure'})"
+        f"{name} ({', '.join(_place(burst) for burst in there)})"
         for name, there in other["erasures"].items()
     ]
     gone += [f"{name} (the window stays as it was)" for name in other["kept"]]
