@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field
-from itertools import compress
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -177,11 +176,11 @@ _START = " The runs show only the start of a transfer; another pair may suit a l
 def _equals(found: Design) -> list[Ranked]:
     """The first of the ranking and all pairs that are surely equal to it."""
     first, *others = found.ranking()
-    same = (
-        one.standing == EQUAL or (one.standing != TWIN and _is_copy(found, one, first))
+    return [first] + [
+        one
         for one in others
-    )
-    return [first, *compress(others, same)]
+        if one.standing == EQUAL or (one.standing != TWIN and _is_copy(found, one, first))
+    ]
 
 
 def _is_copy(found: Design, one: Ranked, of: Ranked) -> bool:
