@@ -178,8 +178,13 @@ def guessed(text: str) -> Columns | None:
     if _number(names[0]) is not None or _pattern(names[0]):
         # No header: of bare numbers nothing is known but, perhaps, that the first are times.
         time = f"1:{_time_unit([row[0] for row in rows])}"
-        delay, loss = "3:ms" if len(names) > 2 else None, "4:%" if len(names) > 3 else None
-        return Columns([""] * len(names), time, "2:Mbit/s", delay=delay, loss=loss)
+        rate, delay, loss = (
+            f"{place + 1}:{unit}"
+            if place < len(names) and _number(names[place]) is not None
+            else None
+            for place, unit in ((1, "Mbit/s"), (2, "ms"), (3, "%"))
+        )
+        return Columns([""] * len(names), time, rate, delay=delay, loss=loss)
     table: dict[str, list[str]] = {}
     for place, title in enumerate(names):
         if title:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,6 +67,11 @@ def read_excerpt(path: Path, most: int | None, **keys: Any) -> PhyTrace:
     if all(word in start for word in _IPERF):
         raise TraceError(f"{path}: text of iperf3; run it with -J, whose JSON is read")
     named = any(keys.get(key) is not None for key in ("time", "receiver", "format"))
+    if not named and _TCPDUMP.match(start):
+        raise TraceError(
+            f"{path}: text of tcpdump; capture at both ends with -w, and give both files: "
+            "clift trace capture SENDER RECEIVER -o OUTPUT"
+        )
     if named or start.startswith(_CAPTURES):
         return imported(path, keys, most)
     try:
@@ -85,6 +91,8 @@ _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\x
 """First bytes of pcap, in both byte orders with microseconds and nanoseconds, and of pcapng."""
 _GZIP = b"\x1f\x8b"
 _IPERF = (b"[ ID]", b"Interval", b"Transfer")
+_TCPDUMP = re.compile(rb"(\d+-\d+-\d+ )?\d+[:.]\d[\d:.]* (\S+ +(In|Out) +)?(IP6?|ARP)\b[ ,]")
+"""A line of tcpdump, with a time of day or of the epoch, and with the interface of `-i any`."""
 
 
 def _start(path: Path, size: int = 1 << 12) -> bytes:

@@ -15,7 +15,7 @@ from clift.campaign.statistics import FEWEST_INDEPENDENT, MOST_NEEDED, Differenc
 from clift.design.advice import runs_needed
 from clift.design.objective import IN_ORDER_DELAY, Objective, of_metric
 from clift.design.race import Race
-from clift.design.result import BEST, EQUAL, TWIN, Contest, Design, Ranked
+from clift.design.result import BEST, BREAKS, EQUAL, TWIN, Contest, Design, Ranked
 from clift.report.text import WIDTH, aligned
 from clift.report.trace_text import rate
 from clift.trace import PhyTrace
@@ -218,14 +218,12 @@ def answered(
         # The answer names a pair that may be better, as the runs exclude it of others.
         may = (one for one in others if not _is_excluded(race, one, first))
         return first, None, so_far + _untold(found, first, next(may, rival), link) + start
-    taken = _preferred(found, same)
+    taken, why = _preferred(found, same)
     text = f"{so_far}Take {taken.label}: {goal.title} {in_unit(goal, taken.value.mean)}"
     text += f", mean of {taken.runs} runs.{start}"
     if len(same) > 1:
         labels = "; ".join(one.label for one in same if one is not taken)
-        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is the simplest"
-        simplest = min(same, key=lambda one: one.candidate)
-        text += "." if taken is simplest else " of those with the lowest delay."
+        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is {why}."
     text += _copies(found, same)
     if rival is not None:
         text += f" Next is {rival.label}: {_against(race, rival, taken)}"
@@ -264,13 +262,32 @@ def _is_equal(race: Race, one: Ranked, other: Ranked) -> bool:
     return cost is not None and max(map(abs, cost)) <= race.tolerance
 
 
-def _preferred(found: Design, same: list[Ranked]) -> Ranked:
-    """Of equal pairs the simplest whose delay is the lowest, within the tolerance."""
-    contest = found.contests[0]
-    delays = [_mean_beside(contest, one, same[0], IN_ORDER_DELAY) or 0.0 for one in same]
+def _preferred(found: Design, same: list[Ranked]) -> tuple[Ranked, str]:
+    """Of equal pairs the simplest whose delay is the lowest, within the tolerance; and why.
+
+    What the first excludes, a pair equal to it need not: it is only taken if it does, too.
+    """
+    contest, first = found.contests[0], same[0]
+    race = contest.race
+    rivals = [
+        one
+        for one in found.ranking()[1:]
+        if one.candidate in race.last and one.standing not in (TWIN, BREAKS)
+    ]
+    sure = [first] + [
+        one
+        for one in same[1:]
+        if all(rival is one or _is_excluded(race, rival, one) for rival in rivals)
+    ]
+    delays = [_mean_beside(contest, one, first, IN_ORDER_DELAY) or 0.0 for one in sure]
     most = (1 + found.tolerance) * min(delays)
-    low = [one for one, delay in zip(same, delays, strict=True) if delay <= most]
-    return min(low, key=lambda one: one.candidate)
+    low = [one for one, delay in zip(sure, delays, strict=True) if delay <= most]
+    taken = min(low, key=lambda one: one.candidate)
+    if taken is min(same, key=lambda one: one.candidate):
+        return taken, "the simplest"
+    if taken is min(sure, key=lambda one: one.candidate):
+        return taken, "the simplest of those that no other pair can beat by more"
+    return taken, "the simplest of those with the lowest delay"
 
 
 def _mean_beside(contest: Contest, one: Ranked, taken: Ranked, name: str) -> float | None:
@@ -347,8 +364,16 @@ def _against(race: Race, one: Ranked, taken: Ranked) -> str:
         return interval(gap, 1)
     runs = min(one.runs, taken.runs)
     worth = race.independent(runs) or runs
-    few = f"few of {runs} runs decide it" if worth >= FEWEST_INDEPENDENT else "in few runs"
-    return f"{interval(gap, 1)}, {few}"
+    if worth < FEWEST_INDEPENDENT:
+        return f"{interval(gap, 1)}, in few runs"
+    return f"{interval(gap, 1)} on average{single_runs(gap)}; few of {runs} runs decide it"
+
+
+def single_runs(gap: Difference) -> str:
+    """From where to where single runs differ, which says what an average of few does not."""
+    if gap.least is None or gap.most is None:
+        return ""
+    return f", {percent(gap.least, 1)} to {percent(gap.most, 1)} in single runs"
 
 
 def is_bounded(gap: Difference) -> bool:

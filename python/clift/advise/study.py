@@ -327,12 +327,15 @@ def _round_trip(
 ) -> tuple[str, float]:
     """The round-trip time of the link beside the delays of the trace, and that of both in s."""
     link = described(phy)
-    if link.loss == 1:
-        raise ScenarioError(
-            f"{path}: every slot is lost; check what the loss counts, and for a modem the symbol "
-            "rate"
-        )
     given = {key: value for key, value in columns.items() if value is not None}
+    if link.loss == 1:
+        level = [text for text in phy.notes["understood"] if text.startswith("Es/N0 is from")]
+        if level and "cn0" in given:
+            raise ScenarioError(
+                f"{path}: every frame is lost: {level[0]}. A tenth of the symbol rate "
+                f"({shown(given['symbol_rate'])}) adds 10 dB"
+            )
+        raise ScenarioError(f"{path}: every slot is lost; check what the loss counts")
     if link.rate_kbps is None:
         again = _command(path, given | {"rate": "20 Mbit/s"} | ({"rtt": rtt} if rtt else {}))
         raise ScenarioError(f"{path}: has probes, but no rate of the link; give it, e.g. {again}")

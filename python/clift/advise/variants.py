@@ -11,7 +11,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._bar import bar
-from clift.advise.answer import interval, is_bounded
+from clift.advise.answer import interval, is_bounded, single_runs
 from clift.advise.folder import TRACE, write_trace
 from clift.advise.link import Link
 from clift.campaign.metrics import measured_by
@@ -175,7 +175,7 @@ def _verdict(
     if not rivals:
         return "can't be told"
     gap, rival = min(rivals, key=lambda one: one[0].mean)
-    few = "" if is_bounded(gap) else ", too few runs to tell"
+    few = "" if is_bounded(gap) else f" on average{single_runs(gap)}, too few to tell"
     text = f"{rival.label} ({interval(gap)} {goal.name}{few})"
     return text if better else f"can't be told, {text}"
 

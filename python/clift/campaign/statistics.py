@@ -379,6 +379,8 @@ class Difference:
         p: How probable so large a mean difference is, either way, if there is none; 1 if too few
             runs differ from the others to tell.
         spread: Standard deviation of the differences, as a share of the other's mean.
+        least: The least difference of a run, as a share of the other's mean.
+        most: The largest.
     """
 
     mean: float
@@ -387,6 +389,8 @@ class Difference:
     high: float | None
     p: float
     spread: float = 0.0
+    least: float | None = None
+    most: float | None = None
 
     def is_within(self, margin: float) -> bool:
         """Whether the two are equal: two one-sided tests (Schuirmann 1987), by the interval."""
@@ -441,7 +445,11 @@ def difference(
     low, high = (None if end is None or isinf(end) else end for end in (low, high))
     p = _probability(pairs, mean, independent)
     spread = float(np.std(pairs, ddof=1)) / abs(base) if base else inf
-    return Difference(mean, share, low, high, p, spread)
+    if not base:
+        return Difference(mean, share, low, high, p, spread)
+    shares = pairs / base
+    least, most = float(shares.min()), float(shares.max())
+    return Difference(mean, share, low, high, p, spread, least, most)
 
 
 def _interval_of_ratio(
