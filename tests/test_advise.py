@@ -549,7 +549,7 @@ def test_an_equal_pair_is_only_taken_if_it_excludes_what_the_first_does(
     answer = answered(found, described(clift.channel.bernoulli(slots=900, p=0.1, seed=1)))[2]
     assert f"Equal within 5%: {names[0]}" in answer
     assert answer.startswith(f"Take {names[1]}"), answer
-    assert "is the simplest of those that no other pair can beat by more" in answer
+    assert "is the simplest of those that no pair of the last round can beat by more" in answer
 
 
 def test_the_intervals_beside_an_equal_pair_hold_together() -> None:
@@ -714,6 +714,14 @@ def test_the_spacing_of_rows_is_not_reported_as_a_period(tmp_path: Path, step: i
     keys = table(path, step * np.arange(240), delay=delays, rate=[0.1] * 240)
     link = described(clift.read_log(path, **keys))
     assert (link.period_s, link.period_of) == (6 * step, "delay")
+
+
+def test_the_spacing_of_long_frames_is_not_reported_as_a_period() -> None:
+    """18 frames of 32.4 s: most seconds have none, and every 65 s one comes a second later."""
+    lost = np.arange(18) % 6 == 2
+    t_ns = np.arange(18) * 32_400_000_000
+    phy = clift.PhyTrace(t_ns, np.where(lost, 0, 10), 2700, decode_ns=10)
+    assert described(phy).period_s is None
 
 
 def test_a_long_log_is_cut_before_its_slots_are_made_and_all_of_its_time_counts(

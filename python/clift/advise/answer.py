@@ -164,7 +164,10 @@ class Advice:
                 "\n".join(f"{line.ljust(widest)}  {said}".rstrip() for line, said in pairs)
             )
         if self.changes:
-            lines = [f"  {what}: {pair}" for what, pair in self.changes.items()]
+            lines = [
+                fill(f"  {what}: {pair}", WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+                for what, pair in self.changes.items()
+            ]
             parts.append("\n".join([self.changes_title, *lines]))
         parts.append(fill(self.answer, WIDTH, break_on_hyphens=False))
         return "\n\n".join(parts)
@@ -229,6 +232,8 @@ def answered(
         text += f" Next is {rival.label}: {_against(race, rival, taken)}"
         if _is_equal(race, rival, taken):
             text += f", equal to {taken.label} but not surely to {first.label}"
+        elif rival.candidate not in race.last and not _is_excluded(race, rival, taken):
+            text += f" (set aside after {rival.runs} runs, which do not exclude that it is better)"
         text += "."
     if not link.loss:
         text += " The log has no loss, so this holds for a link without any."
@@ -286,7 +291,7 @@ def _preferred(found: Design, same: list[Ranked]) -> tuple[Ranked, str]:
     if taken is min(same, key=lambda one: one.candidate):
         return taken, "the simplest"
     if taken is min(sure, key=lambda one: one.candidate):
-        return taken, "the simplest of those that no other pair can beat by more"
+        return taken, "the simplest of those that no pair of the last round can beat by more"
     return taken, "the simplest of those with the lowest delay"
 
 

@@ -161,7 +161,9 @@ def described(phy: PhyTrace, window_s: float = 10.0) -> Link:
     # Parts of a log, one behind another, change where they meet.
     period_s, period_of = None, ""
     if not _notes(phy, "parts, spread evenly"):
-        period_s, period_of = _first_period(phy, row_ns, sizes, has_delay=spread is not None)
+        # Slots longer than rows are frames; samples between two of them would repeat one.
+        step_ns = max(row_ns, _whole_seconds(float(stats["median_gap_ns"])))
+        period_s, period_of = _first_period(phy, step_ns, sizes, has_delay=spread is not None)
     outages = _outages(phy, float(stats["median_gap_ns"]))
     correlation_s = _correlation(received)
     bursts = stats["bursts"]
@@ -205,6 +207,11 @@ def _row_ns(phy: PhyTrace) -> int:
     if probes := _notes(phy, _PROBES):
         return max(1, round(int(phy.t_ns[-1] - phy.t_ns[0]) / max(1, int(probes[1]) - 1)))
     return 1
+
+
+def _whole_seconds(time_ns: float) -> int:
+    """A time of a second or more; 1 ns if it is shorter."""
+    return int(time_ns) if time_ns >= 1e9 else 1
 
 
 def _outages(phy: PhyTrace, gap_ns: float) -> _Floats:

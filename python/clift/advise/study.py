@@ -191,7 +191,8 @@ def advise(
         taken, pair, answer = answered(found, link, is_start="length" in setting)
         listed = alternatives(found, taken)
         changed = {}
-        if found.is_complete:
+        # Without any data nothing would change that the variants could show.
+        if found.is_complete and any(found.contests[0].race.values[taken.candidate]):
             changed = changes(
                 list(variants(scenario, phy, link, queue, Path(place))),
                 _contenders(found, listed),

@@ -379,7 +379,7 @@ class Difference:
         p: How probable so large a mean difference is, either way, if there is none; 1 if too few
             runs differ from the others to tell.
         spread: Standard deviation of the differences, as a share of the other's mean.
-        least: The least difference of a run, as a share of the other's mean.
+        least: The least difference of a single run, as a share of the other's; None if one is 0.
         most: The largest.
     """
 
@@ -445,9 +445,9 @@ def difference(
     low, high = (None if end is None or isinf(end) else end for end in (low, high))
     p = _probability(pairs, mean, independent)
     spread = float(np.std(pairs, ddof=1)) / abs(base) if base else inf
-    if not base:
+    if not theirs.all():
         return Difference(mean, share, low, high, p, spread)
-    shares = pairs / base
+    shares = mine / theirs - 1
     least, most = float(shares.min()), float(shares.max())
     return Difference(mean, share, low, high, p, spread, least, most)
 
