@@ -25,6 +25,7 @@ from clift.design.race import Race
 from clift.design.result import UNTOLD, Contest, Ranked
 from clift.design.space import Candidate
 from clift.errors import Interrupted, ScenarioError, TraceError
+from clift.report.trace_figure import over_time
 
 PAIRS: dict[str, Any] = {"schemes": ["none", "ARQ"], "transports": ["TCP cubic"], "progress": False}
 FEW = ["--schemes", "none,ARQ", "--transports", "TCP cubic", "--quiet"]
@@ -777,9 +778,18 @@ def test_the_example_for_probes_of_two_directions_has_a_rate(tmp_path: Path) -> 
 def test_the_last_probe_stands_for_its_interval(tmp_path: Path) -> None:
     """60 probes a second apart are a minute, although 59 s lie between first and last."""
     path = tmp_path / "ping.log"
-    lines = (f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=52 time=60 ms" for n in range(1, 61))
+    lines = [
+        f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=52 time={60 + n % 2} ms" for n in range(1, 61)
+    ]
     path.write_text("\n".join(lines) + "\n")
-    assert clift.advise(path, rate="1 Mbit/s", **PAIRS).link.pieces == 6
+    found = clift.advise(path, rate="1 Mbit/s", **PAIRS)
+    assert found.link.pieces == 6
+    lines[9] = ""
+    path.write_text("\n".join(lines) + "\n")
+    read = clift.read_log(path, rate="1 Mbit/s")
+    assert re.search(r"% of the slots, in bursts of 8\d slots$", dict(described(read).rows)["loss"])
+    title = over_time(read).axes[-1].get_title()
+    assert title == "Delay d over time, beyond the link's 30 ms"
 
 
 def test_bursts_that_are_drawn_are_not_those_of_the_log(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ class Link:
         lost = f"{self.loss:.3%} of the slots"
         if self.drawn:
             lost += ", a share of each row, within which they are drawn one by one"
+        elif self.burst is not None and self.burst == self.longest_burst > 1:
+            lost += f", in bursts of {self.longest_burst} slots"
         elif self.burst is not None:
             lost += (
                 f", in bursts of {self.burst:.1f} slots on average, {self.longest_burst} at most"

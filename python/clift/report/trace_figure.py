@@ -160,9 +160,10 @@ def draw_erasures(axis: Axes, bins: Bins) -> None:
 
 
 def _draw_decoding(axis: Axes, phy: PhyTrace, bins: Bins) -> None:
-    # A trace with one-way delays has a round-trip time of 0.
-    what = "Delay" if phy.rtt_ns == 0 else "Decoding time"
-    axis.set(title=f"{what} d over time", xlabel="time (s)", ylabel="d (ms)")
+    # A trace with one-way delays has a round-trip time of 0; one without any knows no delays.
+    what = "Decoding time" if phy.rtt_ns is None else "Delay"
+    beyond = f", beyond the link's {phy.rtt_ns / 2e6:.3g} ms" if phy.rtt_ns else ""
+    axis.set(title=f"{what} d over time{beyond}", xlabel="time (s)", ylabel="d (ms)")
     low, middle, high = (np.full(bins.count, np.nan) for _ in range(3))
     for index, (start, end) in enumerate(bins.parts()):
         values = phy.d_ns[start:end]
