@@ -16,6 +16,20 @@ def answers(numbers: list[int], time: str = "600") -> str:
     return "".join(line.format(number, time) for number in numbers)
 
 
+def test_a_summary_whose_time_is_too_short_is_warned_of(tmp_path: Path) -> None:
+    """Answers of 600 ms one by one do not fit 1 s; with several under way at once they do."""
+    path, end = (
+        tmp_path / "x.log",
+        "10 packets transmitted, 10 received, 0% packet loss, time 900ms\n",
+    )
+    for pipe, warned in (("", True), (", pipe 7", False)):
+        path.write_text(
+            answers([*range(1, 11)]) + end + f"rtt min/avg/max/mdev = 1/1/1/1 ms{pipe}\n"
+        )
+        warnings = " ".join(clift.import_ping(path).notes["warnings"])
+        assert ("answers took 600 ms, which is more than the 100 ms" in warnings) == warned
+
+
 def test_a_log_of_iputils_is_read_and_described(tmp_path: Path, capsys) -> None:
     """Twenty-five probes of loopback, `ping -D -O -i 0.2`."""
     words = ["trace", "import", str(DATA / "ping.log"), "-o", str(tmp_path / "x.parquet")]
@@ -23,7 +37,7 @@ def test_a_log_of_iputils_is_read_and_described(tmp_path: Path, capsys) -> None:
     told = capsys.readouterr().err
     for expected in [
         "understood: output of ping, probes 1 to 25",
-        "understood: 25 probes, 0 slots of lost ones",
+        "understood: 25 probes, 0 of them lost",
         "assumed: half of a round-trip time is this way's, and a probe without an",
         "assumed: one slot per probe",
     ]:

@@ -172,6 +172,8 @@ struct Log {
     numbers: Option<(i64, i64, i64)>,
     started: bool,
     summary: Option<(u64, Option<i64>)>,
+    /// True if the summary counts probes that were under way at once.
+    piped: bool,
     /// The latest time of a line.
     latest: Option<i64>,
     /// True if a line has a time that is not a whole second.
@@ -198,7 +200,7 @@ impl Log {
                 self.answers.push(Answer { number, round_trip, sent });
             }
             Line::Summary { sent, span } => self.summary = Some((sent, span)),
-            Line::Aside => {}
+            Line::Aside => self.piped |= after(text, b"pipe ").is_some(),
             Line::Foreign => {
                 self.foreign =
                     (self.foreign.0 + 1, if self.foreign.0 == 0 { at } else { self.foreign.1 });
@@ -318,7 +320,21 @@ impl Log {
         }
         let (step, why) = match (interval, summed) {
             (Some(given), _) => (nanos(given), "as given"),
-            (None, Some(step)) => (step, "the summary's time by its packets"),
+            (None, Some(step)) => {
+                let mut trips: Vec<i64> = self.answers.iter().map(|own| own.round_trip).collect();
+                trips.sort_unstable();
+                let usual = trips.get(trips.len() / 2).copied().unwrap_or(0);
+                // iputils prints `pipe` if a probe left before the answer to the last one came.
+                if usual / 2 > step && !self.piped {
+                    notes.warnings.push(format!(
+                        "the summary's time is too short: answers took {}, which is more than the {} from \
+                         probe to probe, but no two were under way at once (`pipe`); give interval",
+                        readable(usual),
+                        readable(step)
+                    ));
+                }
+                (step, "the summary's time by its packets")
+            }
             (None, None) => (nanos(USUAL), "as ping does by default"),
         };
         notes.assumed.push(format!(

@@ -283,6 +283,7 @@ pub(super) fn trace_of(
         return Err(TraceError::Empty.into());
     }
     let probes = t.len();
+    let unanswered = d.iter().filter(|&&delay| delay == LOST).count();
     t.iter_mut().for_each(|t| *t -= first);
     let smallest = d.iter().copied().filter(|&delay| delay != LOST).min();
     let base = smallest.unwrap_or(0);
@@ -293,7 +294,9 @@ pub(super) fn trace_of(
     let rtt = smallest.map(|delay| Duration::from_nanos(2 * delay.unsigned_abs()));
     let lost = d.iter().filter(|&&d| d == 0).count();
     let (probes, lost) = (counted(probes, "probe", "probes"), counted(lost, "slot", "slots"));
-    notes.understood.push(format!("{probes}, {lost} of lost ones"));
+    let slots =
+        if sampling.rate.is_some() { format!(", {lost} with their fate") } else { String::new() };
+    notes.understood.push(format!("{probes}, {unanswered} of them lost{slots}"));
     match smallest {
         Some(delay) => notes.assumed.push(format!(
             "the smallest delay, {}, is that of the link (RTT {}, both ways alike); the excess \

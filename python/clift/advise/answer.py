@@ -329,6 +329,10 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
         tried = {str(one.parameters.get(name)) for one in found.candidates}
         if len(chosen) == 1 < len(tried):
             text += f" All pairs of the last round use the {name} {chosen.pop()}."
+    gaps = [race.difference(one, first.candidate) for one in race.last if one != first.candidate]
+    if gaps and all(gap is not None and _is_small(gap, found.tolerance) for gap in gaps):
+        text += f" No single run differs by more than {found.tolerance:.0%}, so for what the log"
+        text += " shows any pair of the last round serves; rarer events might tell them apart."
     count = runs_needed(found, 0, [rival])
     # Of runs that few decide, more are needed than their scatter says.
     if count is not None and race.cost(rival.candidate, first.candidate) is not None:
@@ -342,6 +346,11 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
         text += f" Against the other pairs of the last round, {first.label} costs"
         text += f" {max(0.0, -least):.0%} at most."
     return text
+
+
+def _is_small(gap: Difference, margin: float) -> bool:
+    """Whether every single run differs by no more than the margin."""
+    return gap.least is not None and gap.most is not None and max(-gap.least, gap.most) <= margin
 
 
 def in_unit(goal: Objective, value: float) -> str:
