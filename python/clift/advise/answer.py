@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field
+from math import inf
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -232,7 +233,11 @@ def answered(
         text += f" Next is {rival.label}: {_against(race, rival, taken)}"
         if _is_equal(race, rival, taken):
             text += f", equal to {taken.label} but not surely to {first.label}"
-        elif rival.candidate not in race.last and not _is_excluded(race, rival, taken):
+        elif (
+            rival.candidate not in race.last
+            and race.cost(rival.candidate, taken.candidate) is not None
+            and not _is_excluded(race, rival, taken)
+        ):
             text += f" (set aside after {rival.runs} runs, which do not exclude that it is better)"
         text += "."
     if not link.loss:
@@ -330,9 +335,13 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
         if len(chosen) == 1 < len(tried):
             text += f" All pairs of the last round use the {name} {chosen.pop()}."
     gaps = [race.difference(one, first.candidate) for one in race.last if one != first.candidate]
-    if gaps and all(gap is not None and _is_small(gap, found.tolerance) for gap in gaps):
-        text += f" No single run differs by more than {found.tolerance:.0%}, so for what the log"
-        text += " shows any pair of the last round serves; rarer events might tell them apart."
+    gains = [inf if gap is None else _most_gain(gap, found.objective) for gap in gaps]
+    if gains and max(gains) <= found.tolerance:
+        text += " In no single run is a pair of the last round better by more than"
+        text += (
+            f" {found.tolerance:.0%}, so for what the log shows {first.label} serves; rarer events"
+        )
+        text += " might change that."
     count = runs_needed(found, 0, [rival])
     # Of runs that few decide, more are needed than their scatter says.
     if count is not None and race.cost(rival.candidate, first.candidate) is not None:
@@ -348,9 +357,11 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
     return text
 
 
-def _is_small(gap: Difference, margin: float) -> bool:
-    """Whether every single run differs by no more than the margin."""
-    return gap.least is not None and gap.most is not None and max(-gap.least, gap.most) <= margin
+def _most_gain(gap: Difference, goal: Objective) -> float:
+    """By what share the other pair is better in a single run, at most."""
+    if gap.least is None or gap.most is None:
+        return inf
+    return -gap.least if goal.sign > 0 else gap.most
 
 
 def in_unit(goal: Objective, value: float) -> str:
