@@ -101,6 +101,15 @@ def test_the_handovers_are_those_of_the_trace(live: bool, transport: dict[str, s
         assert rate == pytest.approx(mbps * 1e6, rel=1e-3)
 
 
+def test_the_last_interval_of_a_sky_lasts_as_long_as_the_others() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trace = clift.Scenario.parse(SKY).phy_trace()
+    assert trace is not None
+    slot = 1500 * 8 / rows()[-2][1] * 1e3
+    assert 0 <= 600e9 - trace.t_ns[-1] <= 1.01 * slot
+
+
 def test_a_trace_that_repeats_repeats_its_handovers() -> None:
     # A pass takes 10 s; its handovers are at 0, 4 and 8 s.
     text = """

@@ -80,7 +80,7 @@ def sky(
     seed: int,
     law: Reconfigured = STARLINK_2024,
 ) -> Sky:
-    """Draws an access link: one row for each gap and one for the rest of each interval.
+    """Draws an access link: a row for each gap, one for the rest of each interval, one for the end.
 
     Args:
         duration_s: How long.
@@ -95,9 +95,9 @@ def sky(
         >>> from clift import constellation
         >>> table = constellation.sky(60, 100, seed=1)
         >>> [round(time, 3) for time in table.time_s[::2].tolist()]
-        [0.0, 15.0, 30.0, 45.0]
+        [0.0, 15.0, 30.0, 45.0, 60.0]
         >>> table.rate_mbps[::2].tolist(), bool((table.rate_mbps[1::2] > 69).all())
-        ([0.0, 0.0, 0.0, 0.0], True)
+        ([0.0, 0.0, 0.0, 0.0, 0.0], True)
     """
     duration_s = _parse.number("duration_s", duration_s, law.period_s, 1e6)
     rate_mbps = _parse.number("rate_mbps", rate_mbps, 0.001, 1e6)
@@ -107,11 +107,12 @@ def sky(
     gaps = draws.uniform(*law.gap_ms, count) / 1e3
     delays = draws.uniform(*law.delay_ms, count)
     rates = rate_mbps * draws.uniform(1 - law.rate_spread, 1 + law.rate_spread, count)
+    # A reader takes the last row to last as long as a gap, so the last interval needs an end.
     return Sky(
-        time_s=np.column_stack([starts, starts + gaps]).ravel(),
-        rate_mbps=np.column_stack([np.zeros(count), rates]).ravel(),
-        delay_ms=np.repeat(delays, 2),
-        loss=np.full(2 * count, law.loss),
+        time_s=np.append(np.column_stack([starts, starts + gaps]).ravel(), count * law.period_s),
+        rate_mbps=np.append(np.column_stack([np.zeros(count), rates]).ravel(), 0.0),
+        delay_ms=np.append(np.repeat(delays, 2), delays[-1]),
+        loss=np.full(2 * count + 1, law.loss),
     )
 
 
