@@ -85,7 +85,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
         # The same difference in three runs: a coin falls so one time in four.
         ({"A": [10, 11, 12], "B": [20, 21, 22]}, 3,
          "Too few independent runs to tell A and B apart "
-         "(48 % apart in 3 runs; about 50 would tell)."),
+         "(48 % apart in 3 runs; too few to say how many would tell)."),
         # Their mean difference is less than 5 %, and so is all of its interval.
         ({"A": [10, 11, 12, 13], "B": [10.1, 11, 12.2, 12.9]}, 4,
          "Too few independent runs to tell A and B apart "
@@ -97,7 +97,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
          "A and B have the same completion in every run (3 runs)."),
         ({"A": [10, 12, 11], "B": [12, 10, 11]}, 3,
          "Too few independent runs to tell A and B apart "
-         "(0 % apart in 3 runs; about 463 would tell)."),
+         "(0 % apart in 3 runs; too few to say how many would tell)."),
         # What an interrupt left of one run each says nothing.
         ({"A": [10], "B": [20]}, 3, ""),
         ({"A": [10], "B": [20]}, 1,
@@ -106,7 +106,7 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
         # The mean of B's survivors is the least, but two of its files took longer than 30 s.
         ({"A": [20, 21, 22], "B": [19, None, None]}, 3,
          "Too few independent runs to tell A and B apart "
-         "(20 % apart in 3 runs; about 231 would tell)."),
+         "(20 % apart in 3 runs; too few to say how many would tell)."),
         ({"A": [10, 11, 12.5], "B": [29, None, None]}, 3,
          "A is best (62 % less time or better than B)."),
         ({"A": [10, 10, None], "B": [29, None, None]}, 3,

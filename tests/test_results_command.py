@@ -78,6 +78,21 @@ def test_two_folders_are_compared_by_pairs(folders: tuple[str, str], capsys) -> 
     assert "difference (%)" in capsys.readouterr().out
 
 
+def test_means_beside_a_difference_are_of_the_runs_that_both_have(
+    folders: tuple[str, str], tmp_path: Path, capsys
+) -> None:
+    study, folder = tmp_path / "study.toml", str(tmp_path / "two")
+    study.write_text(TEXT)
+    words = ["sweep", str(study), "--no-plots", "--quiet", "--runs", "2", "-o", folder]
+    assert run([*words, "--set", "transport.congestion=newreno"]) == 0
+    capsys.readouterr()
+    assert run(["results", folders[0], folder, "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)
+    assert any(cell["difference"] for cell in cells)
+    for cell in cells:
+        assert cell["difference"] == pytest.approx(cell["mean"] / cell["other_mean"] - 1)
+
+
 def test_the_hint_to_choose_a_label_can_be_pasted(
     folders: tuple[str, str], tmp_path: Path, capsys
 ) -> None:

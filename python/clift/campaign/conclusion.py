@@ -25,6 +25,9 @@ from clift.errors import ScenarioError
 
 Condition = tuple[str | None, ...]
 
+# Fewer runs leave the scatter, and so the number of runs needed, open by a factor of ten and more.
+_FEWEST_TELLING = 4
+
 # What the best may cost: a metric, and what it is called.
 _COSTS = (
     ("links.0.share_used", "of the link"),
@@ -538,6 +541,8 @@ def _count(runs: float) -> str:
 
 def _would(verdict: Verdict) -> str:
     """How many runs would tell, and how much of a trace these take."""
+    if verdict.runs < _FEWEST_TELLING:
+        return "too few to say how many would tell"
     if verdict.needed is None:
         return f"more than {MOST_NEEDED} would be needed"
     trace = ""

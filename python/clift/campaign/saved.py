@@ -15,7 +15,7 @@ from clift.campaign import store
 from clift.campaign.folder import RECORD, RECORDS, damaged, open_listed, read_record, sums
 from clift.campaign.metrics import judged_by
 from clift.campaign.results import fewest
-from clift.campaign.statistics import Difference, difference
+from clift.campaign.statistics import Difference, difference, estimate
 from clift.errors import ScenarioError
 
 Labels = tuple[str, ...]
@@ -110,6 +110,16 @@ class Saved:
             own = found.setdefault(tuple(row[axis] for axis in self.axes), {})
             if row[metric] is not None:
                 own[row["run"]] = row[metric]
+        return found
+
+    def estimates_beside(self, other: Saved, metric: str) -> dict[Labels, dict[str, Any]]:
+        """The estimates over the runs that the other folder has too, as a difference of pairs is."""
+        found, theirs = self.estimates(metric), other.values(metric)
+        for cell, own in self.values(metric).items():
+            both = [value for run, value in own.items() if run in theirs.get(cell, {})]
+            if cell in found and 0 < len(both) < len(own) and (part := estimate(both)) is not None:
+                names = ("mean", "half_width", "runs", "low", "high", "median", "p95")
+                found[cell] = found[cell] | {key: getattr(part, key) for key in names}
         return found
 
     def pivot(

@@ -145,7 +145,7 @@ def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
 
     other.check(name)
     found = compare(ours, other, name)
-    first, second = ours.estimates(name), other.estimates(name)
+    first, second = ours.estimates_beside(other, name), other.estimates_beside(ours, name)
     told: list[dict[str, Any]] = []
     table = [[*ours.axes, str(ours.folder), str(other.folder), "difference (%)", "95 % interval"]]
     for cell, apart in found.items():
@@ -168,7 +168,10 @@ def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
         table.append([*cell, *shown, share, interval])
     if not as_json:
         heading = metric(name).heading
-        click.echo(f"{heading}; difference of {ours.folder} relative to {other.folder}")
+        click.echo(
+            f"{heading} of the runs that both have; "
+            f"difference of {ours.folder} relative to {other.folder}"
+        )
     _print(told, table, as_json, len(ours.axes))
 
 
