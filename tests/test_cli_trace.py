@@ -61,7 +61,7 @@ def test_info_describes_a_trace(command):
         "  description    200 slots of a Gilbert-Elliott channel, alpha 0.95, beta 0.5, seed 5\n"
         "  source         clift.channel.gilbert_elliott\n"
         "  warning        the file has no checksum, so damage is not noticed; clift trace convert "
-        "writes it with one\n"
+        "writes it\n                 with one\n"
     )
 
 

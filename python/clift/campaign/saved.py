@@ -113,7 +113,7 @@ class Saved:
         return found
 
     def estimates_beside(self, other: Saved, metric: str) -> dict[Labels, dict[str, Any]]:
-        """The estimates over the runs that the other folder has too, as a difference of pairs is."""
+        """The estimates over the runs that both folders have, as their difference is."""
         found, theirs = self.estimates(metric), other.values(metric)
         for cell, own in self.values(metric).items():
             both = [value for run, value in own.items() if run in theirs.get(cell, {})]
