@@ -215,7 +215,7 @@ proptest! {
         let fades = fades.then(|| Fades {
             share: probability(0.3),
             mean: Duration::from_millis(40),
-            bytes: probability(0.5),
+            bytes: Some(probability(0.5)),
             loss: Some(probability(0.6)),
         });
         let options =
@@ -288,7 +288,7 @@ fn a_fade_costs_a_requested_rate_a_round_trip_for_each_further_slot() {
     let fades = Fades {
         share: probability(share),
         mean: Duration::from_secs(10),
-        bytes: probability(0.25),
+        bytes: Some(probability(0.25)),
         loss: None,
     };
     let options = CarrierOptions { fades: Some(fades), ..carrier(1, demand(rates)) };
@@ -382,7 +382,7 @@ fn proportional_fair_serves_terminals_outside_their_fades() {
         let fades = Some(Fades {
             share: probability(0.5),
             mean: Duration::from_millis(100),
-            bytes: probability(0.25),
+            bytes: Some(probability(0.25)),
             loss: None,
         });
         let mut link =

@@ -276,7 +276,7 @@ impl Cell {
     /// end time of each link's trace in ns, or `None` for a link without a trace.
     ///
     /// # Errors
-    /// Fails if a link with a random start has no trace, or one that is too short.
+    /// Fails if a link without a trace has a start or repeats, or if a trace is too short for a random start.
     pub(super) fn starts(
         &self,
         replication: u32,
@@ -295,13 +295,19 @@ impl Cell {
                     seed.rng(Stream::Replication(replication)).next_u64()
                 }
             };
-            starts.push(match (link.link.usage.start, span) {
-                (Start::At(time), _) => time,
-                (Start::Random, Some(span)) => self.random_start(link, draw, span)?,
-                (Start::Random, None) => {
-                    let message = "the link has no trace to start in; leave the key out";
-                    return Err(Fault::of(&link.key, "link.start", message));
+            let usage = &link.link.usage;
+            let Some(span) = span else {
+                let given = [("start", usage.start != Start::default()), ("wrap", usage.wrap)];
+                if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+                    let message = "the link has no trace, whose time this is about; leave it out";
+                    return Err(Fault::of(&join(&link.key, "link"), name, message));
                 }
+                starts.push(Duration::ZERO);
+                continue;
+            };
+            starts.push(match usage.start {
+                Start::At(time) => time,
+                Start::Random => self.random_start(link, draw, span)?,
             });
         }
         Ok(starts)

@@ -228,6 +228,10 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 1: link.aqm: does not apply to [carrier], which has a queue for each terminal; leave it out",
         ),
         (
+            "[carrier]\nrate = \"5 Mbit/s\"\nfades = { share = \"10 %\", mean = \"1 s\" }",
+            "geo.toml line 3: carrier.fades.bytes: a fade changes nothing; give `bytes`, or `loss`",
+        ),
+        (
             "[carrier]\nrate = \"5 Mbit/s\"\n[carrier.scheduler]\ntype = \"demand\"\nframe = \"1 h\"",
             "geo.toml line 5: carrier.scheduler.frame: 3600 s holds 1500000 slots of 2.4 ms; give a frame of at most",
         ),
@@ -439,6 +443,19 @@ fn every_error_names_line_key_and_cure() {
         );
         assert!(!message.contains('\n'), "{message}");
     }
+}
+
+#[test]
+fn a_link_without_a_trace_has_no_time_of_it() {
+    let says = "the link has no trace, whose time this is about; leave it out";
+    for kind in ["carrier.rate = \"5 Mbit/s\"", "ntn.preset = \"nr-ntn-geo\""] {
+        for (key, value) in [("start", "\"1 s\""), ("start", "\"random\""), ("wrap", "true")] {
+            let found = fault(&format!("{kind}\nlink.{key} = {value}\n"), &Given::phy([]));
+            assert_eq!(found, (format!("link.{key}"), says.to_owned()));
+        }
+    }
+    let text = "carrier.rate = \"5 Mbit/s\"\nlink = { start = \"0 s\", wrap = false }\n";
+    setup(text, &Given::phy([]));
 }
 
 #[test]

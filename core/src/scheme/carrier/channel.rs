@@ -2,6 +2,7 @@
 
 use super::config::{CarrierOptions, Fades};
 use crate::seed::{KeyedRandom, Seed, Stream};
+use crate::units::Probability;
 
 /// Bits of a key for a slot or a fade; the others are the terminal's.
 const BITS: u32 = 40;
@@ -44,7 +45,7 @@ impl Channels {
             let means = [mean, mean * (1.0 - share) / share];
             let mut fading = Fading {
                 loss: loss.unwrap_or(options.loss).get(),
-                bytes: (f64::from(options.slot.0) * bytes.get()) as u32,
+                bytes: (f64::from(options.slot.0) * bytes.map_or(1.0, Probability::get)) as u32,
                 means,
                 draws,
                 terminals: Vec::new(),

@@ -62,9 +62,10 @@ pub struct Fades {
     pub share: Probability,
     /// Mean duration of a fade.
     pub mean: Duration,
-    /// Bytes of a slot in a fade, as a share of `slot`: adaptive coding and modulation.
-    #[serde(default = "all")]
-    pub bytes: Probability,
+    /// Bytes of a slot in a fade, as a share of `slot`: adaptive coding and modulation. Default: all.
+    /// Give it, or `loss`, or both.
+    #[serde(default)]
+    pub bytes: Option<Probability>,
     /// Probability that a slot is lost in a fade. Default: as outside of fades.
     #[serde(default)]
     pub loss: Option<Probability>,
@@ -76,10 +77,6 @@ fn one() -> u32 {
 
 fn packet() -> Bytes {
     Bytes(1500)
-}
-
-fn all() -> Probability {
-    Probability::ONE
 }
 
 /// Bounds of the number of terminals, of repetitions, and of the bytes of a slot.
@@ -134,7 +131,10 @@ impl Fades {
         if self.mean == Duration::ZERO {
             return Err(Fault::new("mean", "is zero; give a time above zero"));
         }
-        if f64::from(slot.0) * self.bytes.get() < 1.0 {
+        let Some(bytes) = self.bytes.or(self.loss.map(|_| Probability::ONE)) else {
+            return Err(Fault::new("bytes", "a fade changes nothing; give `bytes`, or `loss`"));
+        };
+        if f64::from(slot.0) * bytes.get() < 1.0 {
             return Err(Fault::new("bytes", "leaves no byte of a slot; give more, or use `loss`"));
         }
         Ok(())
