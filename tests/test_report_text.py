@@ -1,6 +1,7 @@
 """The tables of a campaign: what stands where."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from clift import PhyTrace
 from clift.campaign import run_campaign
 from clift.campaign.caveats import notes
 from clift.campaign.results import Cell
-from clift.report.text import WIDTH, limited_by, report
+from clift.report.text import WIDTH, flows_limited_by, limited_by, report
 from clift.scenario import Scenario
 
 TEXT = """
@@ -108,6 +109,49 @@ def test_without_a_flow_the_application_has_no_data(times: dict[str, str]) -> No
     setting = {"path": [{"leg": leg}], "flow": [times]}
     results = clift.campaign.run(clift.Scenario(setting, duration_s=30))
     assert limited_by(results.cells[0]).startswith(("application 66 %", "application 67 %"))
+
+
+@pytest.mark.parametrize("times", [{}, {"start": "20 s"}])
+@pytest.mark.parametrize("window", ["4 MB", "20 kB"])
+def test_a_flow_of_a_network_has_the_limits_of_its_path(times: dict[str, str], window: str) -> None:
+    legs = [{"rate": f"{rate} Mbit/s", "delay": "20 ms", "queue": "50 packets"} for rate in (50, 8)]
+    ends = {"from": "a", "to": "c"}
+    links = {
+        name: {"from": name[0], "to": name[1], "duplex": True, "leg": leg}
+        for name, leg in zip(("ab", "bc"), legs, strict=True)
+    }
+    options: dict[str, Any] = {"transport": {"receive_window": window}}
+    path = {
+        "path": [{"leg": leg} for leg in legs],
+        "return": {"path": [{"leg": leg} for leg in legs[::-1]]},
+    }
+    chain = clift.Scenario(options | path | {"flow": [times]}, duration_s=30)
+    network = {"network": {"links": links}, "flow": [times | ends]}
+    row = clift.Scenario(options | network, duration_s=30)
+    [told] = flows_limited_by(clift.campaign.run(row).cells[0]).values()
+    of_chain = limited_by(clift.campaign.run(chain).cells[0])
+    assert told.replace("link bc", "link") == of_chain
+    assert ("receive window" in of_chain) == (window == "20 kB")
+
+
+def test_flows_of_a_network_have_their_own_limits() -> None:
+    leg = {"delay": "20 ms", "queue": "50 packets"}
+    links = {
+        "narrow": {"from": "a", "to": "b", "duplex": True, "leg": leg | {"rate": "2 Mbit/s"}},
+        "wide": {"from": "b", "to": "c", "duplex": True, "leg": leg | {"rate": "200 Mbit/s"}},
+    }
+    flows = [
+        {"name": "up", "from": "b", "to": "a"},
+        {"name": "held", "from": "b", "to": "c", "transport": {"cwnd_max": "20 packets"}},
+    ]
+    results = clift.campaign.run(
+        clift.Scenario({"network": {"links": links}, "flow": flows}, duration_s=20)
+    )
+    found = flows_limited_by(results.cells[0])
+    assert found["up"].startswith(("return of link narrow 9", "return of link narrow 100"))
+    assert found["held"].startswith("receive window or cwnd_max 9")
+    assert "limited by: flow up" in str(results)
+    assert limited_by(results.cells[0]) == ""
 
 
 def test_an_upper_limit_of_the_window_is_named() -> None:

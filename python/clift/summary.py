@@ -245,6 +245,8 @@ class Flow(TypedDict):
 
     start_s: float
     """Start time of the flow."""
+    end_s: float
+    """End time of the flow: of the run, if it still lasted."""
     goodput_kbps: float
     """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
     flow); 0 where that is 0 s, kbit/s."""

@@ -176,6 +176,8 @@ pub static CATALOG: &[Metric] = &[
         &[Run(|r| r.ended.as_secs_f64().into())]),
     row("start_s", "start", "s", None, "start time of the flow",
         &[Flow(|f| f.start.as_secs_f64().into())]),
+    row("end_s", "end", "s", None, "end time of the flow: of the run, if it still lasted",
+        &[Flow(|f| f.end.as_secs_f64().into())]),
     row("goodput_kbps", "goodput", "kbit/s", MORE, "in-order bytes at the receiver x 8 / duration of the run (flow: / duration of the flow); 0 where that is 0 s",
         &[Run(|r| (r.goodput() / 1e3).into()), Flow(|f| (f.goodput() / 1e3).into())]),
     row("throughput_kbps", "sent", "kbit/s", MORE, "rate of IP packets sent, including headers and retransmissions",
@@ -628,7 +630,7 @@ mod tests {
             r#"{"count":1,"min":4.0,"mean":4.1,"p50":5.0,"p85":6.0,"p95":7.0,"p99":8.0,"max":9.0}"#;
         let messages = r#"{"sent":3,"received":0,"in_time":1,"share_in_time":0.3333333333333333,"delay_ms":null}"#;
         let flow = format!(
-            r#"{{"start_s":0.0,{rates},{counts},"segments_by_retransmissions":[0,0,0,0,0,0,0,0],"reordering_degree":0,"segment_delay_ms":{delay},"in_order_delay_ms":null,"messages":{messages}}}"#
+            r#"{{"start_s":0.0,"end_s":2.0,{rates},{counts},"segments_by_retransmissions":[0,0,0,0,0,0,0,0],"reordering_degree":0,"segment_delay_ms":{delay},"in_order_delay_ms":null,"messages":{messages}}}"#
         );
         let leg = r#"{"kind":"leg","packets_offered":9,"packets_dropped":2,"packets_lost":1,"packets_pending":3,"bytes_sent":400,"share_used":0.5,"longest_queue":5}"#;
         let expected = format!(

@@ -15,6 +15,8 @@ from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import flows_of, links_of, metric
 from clift.campaign.results import TIMES, Cell, Comparison, Results
 from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate
+from clift.errors import ScenarioError, TraceError
+from clift.scenario import Scenario
 
 WIDTH = 100
 """Maximum width of a table, in letters."""
@@ -226,6 +228,10 @@ def _tables(
     columns += _of_further(cells, further, _CAPACITY.format(link))
     if any(limits := [limited_by(cell) for _, cell in cells]):
         columns.append([_Column("limited by", [text or "-" for text in limits])])
+    of_flows = [flows_limited_by(cell) for _, cell in cells]
+    for name in dict.fromkeys(name for limits in of_flows for name in limits):
+        texts = [limits.get(name, "-") for limits in of_flows]
+        columns.append([_Column(f"limited by: flow {name}", texts)])
     columns += [[column] for column in _of_flows(cells)]
     tables = [
         "\n".join([_text(part, len(axes)), *_explained(results, part, [c for _, c in cells], said)])
@@ -371,37 +377,92 @@ def _tightest(cell: Cell) -> int:
 
 
 def limited_by(cell: Cell) -> str:
-    """What limited the flows of a cell, in shares of the time; empty if it is not known.
+    """What limited the flows of a path, in shares of the time; empty if it is not known.
 
     The most used link limits as far as its slots were used: a full receive window costs nothing
     while the link is busy with what it let through. It also limits where packets wait and it uses
     no slot: an NR terminal has no free HARQ process. The rest of the time is divided by what
     senders waited for; what is neither the application nor the receive window is congestion
     control, which had reduced its window or repaired losses. In a network each flow has its own
-    limit: `clift why`.
+    limit: `flows_limited_by`.
     """
     if cell.scenario is not None and cell.scenario.config["network"] is not None:
         return ""
-    application, window = map(cell.estimate, ("share_application_limited", "share_window_limited"))
+    used = _of_links(cell, "share_used")
+    absent = cell.estimate("share_without_flows")
+    names = {f"links.{one}": f"link {one}" for one in used}
+    if (least := f"links.{_tightest(cell)}") in names:
+        names[least] = "link"
+    return _limited(cell, "", names, absent.mean if absent else 0.0)
+
+
+def flows_limited_by(cell: Cell) -> dict[str, str]:
+    """What limited each flow of a network, as `limited_by`; empty for a path, and for many flows.
+
+    The links of a flow are those of its route. A flow without a single route (several paths, or
+    routes that change) is left out: `clift why` explains the former.
+    """
+    scenario = cell.scenario
+    if scenario is None or not (network := scenario.config["network"]):
+        return {}
+    if not 0 < len(list(_flows(cell))) <= _MOST_FLOWS or network["reroute_every"] is not None:
+        return {}
+    lasted = cell.estimate("duration_s")
+    found = {}
+    for name, source, there in _routes(scenario):
+        start, end = (cell.estimate(f"flows.{name}.{key}") for key in ("start_s", "end_s"))
+        if lasted is None or start is None or end is None:
+            continue
+        absent = 1 - (end.mean - start.mean) / lasted.mean
+        if text := _limited(cell, f"flows.{name}.", _crossed(network, source, there), absent):
+            found[name] = text
+    return found
+
+
+def _routes(scenario: Scenario) -> Iterator[tuple[str, str, list[str]]]:
+    """Name, first node and links of each flow with one route; none if a trace is missing."""
+    try:
+        routes = scenario.routes()
+    except (ScenarioError, TraceError):
+        return
+    flows = scenario.config["flow"]
+    if len(flows) != len(routes):  # several paths, or flows that arrive
+        return
+    for flow, (name, there, _) in zip(flows, routes, strict=True):
+        yield name, flow["from"], there
+
+
+def _crossed(network: Mapping[str, Any], node: str, there: list[str]) -> dict[str, str]:
+    """Prefix of the metrics, and name in words, of each link of a route that begins at a node."""
+    names = {}
+    for link in there:
+        ends = network["links"][link]
+        ahead = ends["from"] == node
+        node = ends["to"] if ahead else ends["from"]
+        key = f"links.{link}" if ahead else f"return_links.{link}"
+        names[key] = f"link {link}" if ahead else f"return of link {link}"
+    return names
+
+
+def _limited(cell: Cell, flow: str, links: Mapping[str, str], absent: float) -> str:
+    """What limited a flow, or all without its prefix, whose data cross these links."""
+    waits = ("share_application_limited", "share_window_limited")
+    application, window = (cell.estimate(flow + name) for name in waits)
     if application is None or window is None:
         return ""
-    used, waiting = _of_links(cell, "share_used"), _of_links(cell, "share_waiting")
-    link = max(used, key=lambda one: used[one] + waiting.get(one, 0.0), default=0)
-    absent = cell.estimate("share_without_flows")
-    shares = limits(
-        application.mean,
-        window.mean,
-        used.get(link),
-        waiting.get(link, 0.0),
-        absent.mean if absent else 0.0,
-    )
-    if link != _tightest(cell):
-        shares[f"link {link}"] = shares.pop("link")
+    used = {link: cell.estimate(f"{link}.share_used") for link in links}
+    waited = {link: cell.estimate(f"{link}.share_waiting") for link in links}
+    waiting = {link: one.mean for link, one in waited.items() if one is not None}
+    taken = {link: one.mean for link, one in used.items() if one is not None}
+    link = max(taken, key=lambda one: taken[one] + waiting.get(one, 0.0), default="")
+    shares = limits(application.mean, window.mean, taken.get(link), waiting.get(link, 0.0), absent)
+    if link:
+        shares[links[link]] = shares.pop("link")
     if cell.scenario is not None and _has_most_window(cell.scenario.config):
         shares["receive window or cwnd_max"] = shares.pop("receive window")
     ranked = sorted(shares.items(), key=lambda one: -one[1])
     text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
-    padding = cell.estimate(f"links.{link}.share_padding")
+    padding = cell.estimate(f"{link}.share_padding")
     if padding is not None and padding.mean > _PADDED:
         text += f"; padding takes {100 * padding.mean:.0f} % of the link"
     return text
