@@ -187,7 +187,7 @@ def test_captures_of_prague_count_marks(tmp_path: Path) -> None:
         else:
             assert int(packet.ace) == marked % 8
             told = marked
-    assert told > 5 + 100
+    assert told > 5 + 50
     assert abs(run.summary()["flows"][0]["ecn"]["packets_marked"] - (told - 5)) <= 2
 
 

@@ -169,7 +169,7 @@ static BUILT_IN: [CongestionControlKind; 14] = [
                   L4S team: DCTCP's law for paths with `dualpi2`. Turns on explicit congestion \
                   notification, with ECT(1) and counted marks. In profile `linux` only.",
         profiles: &[Profile::Linux],
-        build: &|config, _| Box::new(linux::Prague::new(config.mss().0, config.initial_window())),
+        build: &|config, _| Box::new(linux::Prague::new(config.packet.0, config.initial_window())),
     },
     CongestionControlKind {
         name: "lia",

@@ -10,8 +10,6 @@ use crate::units::Ecn;
 const ACE_START: u64 = 5;
 /// Modulus of the ACE counter.
 const ACE_WRAP: u64 = 8;
-/// Number of marks after which an ACK leaves at once (RFC 9768, section 3.2.2.5.1: n).
-const ACE_PATIENCE: u64 = 2;
 
 impl EcnMode {
     /// The ECN field of packets that may be marked.
@@ -144,9 +142,8 @@ pub(super) struct ReceiverEcn {
     /// Whether the previous data packet was marked, and whether it had any ECN field.
     was_marked: bool,
     seen: bool,
-    /// Marked packets received: in total, and at the last ACK.
+    /// Marked packets received.
     count: u64,
-    told: u64,
     /// ECN field of the SYN.
     syn: Ecn,
     /// Next byte expected after the previous data packet.
@@ -172,7 +169,6 @@ impl ReceiverEcn {
             was_marked: false,
             seen: false,
             count: ACE_START,
-            told: ACE_START,
             syn: Ecn::NotEct,
             prior_next: 0,
             first: None,
@@ -217,10 +213,9 @@ impl ReceiverEcn {
                 AckDemand { now: changed, hurry: false }
             }
             EcnMode::Accurate => {
-                let first = mark && !self.was_marked;
+                let changed = mark != self.was_marked;
                 self.was_marked = mark;
-                let many = mark && self.count - self.told >= ACE_PATIENCE;
-                AckDemand { now: first || many, hurry: false }
+                AckDemand { now: changed, hurry: false }
             }
         }
     }
@@ -256,10 +251,7 @@ impl ReceiverEcn {
         segment.ecn = self.mode.field_of_control();
         segment.flags = match (self.mode, segment.syn) {
             (EcnMode::Accurate, true) => told(self.syn),
-            (EcnMode::Accurate, false) => {
-                self.told = self.count;
-                EcnFlags::ace(self.count)
-            }
+            (EcnMode::Accurate, false) => EcnFlags::ace(self.count),
             (_, true) => EcnFlags::ECE,
             (_, false) => self.echo(),
         };
@@ -302,6 +294,16 @@ mod tests {
         assert_eq!(ecn.take_first(), Some((30, EcnFlags::ECE, Ecn::Ect0)));
         assert_eq!(ecn.on_new(Ecn::Ce, 50, false), now);
         assert_eq!(ecn.take_first(), None, "no ACK waited");
+    }
+
+    /// RFC 9768, section 3.2.2.5.1: an ACK leaves at once when marks begin and when they end
+    /// (`tcp_ecn_received_counters`).
+    #[test]
+    fn counted_marks_are_told_when_they_begin_and_end() {
+        let mut ecn = ReceiverEcn::new(EcnMode::Accurate);
+        let fields = [Ecn::Ect1, Ecn::Ce, Ecn::Ce, Ecn::Ect1, Ecn::Ect1];
+        let at_once = fields.map(|field| ecn.on_new(field, 10, false).now);
+        assert_eq!(at_once, [false, true, false, true, false]);
     }
 
     /// RFC 3168, section 6.1.3: ECN-Echo on every ACK until the sender reports its reduction.

@@ -26,7 +26,8 @@ const MOST_BURST: u64 = 127;
 /// The fractional window, the marked fraction and the state of the round trip.
 #[derive(Debug)]
 pub(crate) struct Prague {
-    mss: u64,
+    /// Bytes of a full packet with its headers: what a rate counts (`tcp_mss_to_mtu`).
+    packet: u64,
     /// The window; before a loss.
     window: u64,
     window_before: u64,
@@ -50,9 +51,9 @@ pub(crate) struct Prague {
 }
 
 impl Prague {
-    pub(crate) fn new(mss: u32, initial_window: u32) -> Self {
+    pub(crate) fn new(packet: u32, initial_window: u32) -> Self {
         Self {
-            mss: u64::from(mss),
+            packet: u64::from(packet),
             window: u64::from(initial_window) * ONE,
             window_before: 0,
             alpha: ONE << SHIFT_G,
@@ -149,10 +150,10 @@ impl Prague {
     fn update_pace(&mut self, window: &Window) {
         let Some(rtt) = self.srtt.filter(|&rtt| rtt > Duration::ZERO) else { return };
         let double = u128::from(window.cwnd() < window.ssthresh() / 2);
-        let bytes = (u128::from(self.mss) * u128::from(self.window)) << double;
+        let bytes = (u128::from(self.packet) * u128::from(self.window)) << double;
         let rate = bytes * 1_000_000_000 / u128::from(rtt.as_nanos()) / u128::from(ONE);
         let bytes_per_second = u64::try_from(rate).unwrap_or(u64::MAX).max(1);
-        let quantum = (bytes_per_second / self.mss / BURSTS).clamp(LEAST_BURST, MOST_BURST);
+        let quantum = (bytes_per_second / self.packet / BURSTS).clamp(LEAST_BURST, MOST_BURST);
         self.pace = Some(Pace { bytes_per_second, quantum });
     }
 
@@ -237,11 +238,13 @@ mod tests {
 
     use super::*;
     use crate::seed::{Seed, Stream};
+    use crate::transport::tcp::config::{Profile, TcpConfig};
+    use crate::transport::tcp::congestion::CongestionAlgorithm;
 
     /// Mean window in segments over the last 2000 of 4000 round trips; `marks` decides whether a
     /// packet is marked.
     fn mean_window(mut marks: impl FnMut(u64) -> bool) -> f64 {
-        let mut prague = Prague::new(1448, 10);
+        let mut prague = Prague::new(1500, 10);
         let mut window = Window::of(10, u32::MAX);
         let (mut first, mut reducing_until, mut sum) = (0u64, None, 0.0);
         for round in 0..4000u64 {
@@ -300,7 +303,7 @@ mod tests {
     /// gain in rate as a flow at the target, once it is old enough.
     #[test]
     fn short_round_trips_gain_rate_as_fast_as_the_target() {
-        let mut prague = Prague::new(1448, 10);
+        let mut prague = Prague::new(1500, 10);
         prague.srtt = Some(Duration::from_millis(5));
         assert_eq!(prague.gain(), ONE);
         prague.rounds = TRANSITION;
@@ -309,9 +312,21 @@ mod tests {
         assert_eq!(prague.gain(), ONE);
     }
 
+    /// A rate counts headers (`tcp_mss_to_mtu`): ten packets of 1500 bytes over 100 ms.
+    #[test]
+    fn the_pace_counts_headers() {
+        let mut kinds = CongestionAlgorithm::in_profile(Profile::Linux);
+        let prague = kinds.find(|kind| kind.name() == "prague").expect("a registered control");
+        let config = TcpConfig::linux(prague);
+        let mut control = prague.build(&config, Seed(1).rng(Stream::Queue(0)));
+        let rtt = Some(Duration::from_millis(100));
+        control.on_established(Instant::ZERO, rtt, 0, &mut Window::of(10, 10));
+        assert_eq!(control.pace().map(|pace| pace.bytes_per_second), Some(150_000));
+    }
+
     #[test]
     fn a_loss_halves_the_window() {
-        let mut prague = Prague::new(1448, 40);
+        let mut prague = Prague::new(1500, 40);
         let window = Window::of(40, 30);
         prague.reduce(Loss::Detected, &window);
         assert_eq!(prague.segments(), 20);
