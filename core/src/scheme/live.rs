@@ -18,7 +18,7 @@ use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::medium::span_of;
 use crate::scheme::successor::Successor;
 use crate::scheme::window::BufferLimits;
-use crate::scheme::{LinkConfig, Medium, Scheme, Timing};
+use crate::scheme::{Building, Medium, Scheme, Timing};
 use crate::seed::{Seed, Stream};
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Instant, Probability};
@@ -162,13 +162,8 @@ impl LiveConfig {
 }
 
 impl Medium for LiveConfig {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, seed, number } = with;
         link.check_overlap()?;
         let sizes = self.phy.sizes();
         let mut schemes = self.successors.iter().map(|(_, scheme)| scheme).chain([&self.scheme]);

@@ -37,24 +37,30 @@ pub struct LinkConfig {
     pub coding: Option<Coding>,
 }
 
+/// What a medium is built with.
+#[derive(Clone, Copy, Debug)]
+pub struct Building<'a> {
+    /// The link, whose buffer `reorder` stands behind the medium unless that has its own.
+    pub link: &'a LinkConfig,
+    /// What `link` says of the use of the medium.
+    pub usage: TraceLinkConfig,
+    /// Seed of the run.
+    pub seed: Seed,
+    /// Tells the links of a run apart.
+    pub number: u32,
+}
+
 /// A medium carries the packets of a link: its description, with the traces made for it.
 ///
 /// A [`LinkTrace`] is one: the fate of every LLDU is known beforehand (open loop). The others run
 /// with the traffic: [`LiveConfig`](super::LiveConfig), [`HybridConfig`](super::HybridConfig),
 /// [`AdaptiveHarqConfig`](super::AdaptiveHarqConfig) and [`NtnConfig`](super::ntn::NtnConfig).
 pub trait Medium: Any + fmt::Debug + Send + Sync {
-    /// The link, empty at time zero, with the buffer `link.reorder` or its own behind it; `usage`
-    /// is what `link` says of its use. `number` tells the links of a run apart.
+    /// The link, empty at time zero, with its buffer behind it.
     ///
     /// # Errors
     /// If the link is not valid.
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError>;
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError>;
 
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     fn way_back(&self) -> Propagation;
@@ -107,13 +113,8 @@ impl dyn Medium {
 }
 
 impl Medium for LinkTrace {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        _: Seed,
-        _: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, .. } = with;
         let inner = TraceLink::new(self, usage)?;
         Ok(match link.overlap_papers {
             false => behind(inner, link.reorder),
@@ -170,8 +171,8 @@ impl LinkConfig {
         if self.reorder.is_some() && self.medium.buffer().is_some() {
             return Err(LinkError::TwoBuffers);
         }
-        let usage = self.usage(end);
-        let link = Arc::clone(&self.medium).build(self, usage, seed, number)?;
+        let with = Building { link: self, usage: self.usage(end), seed, number };
+        let link = Arc::clone(&self.medium).build(with)?;
         let link = Managed::before(link, &self.aqm, self.queue, seed, number);
         Ok(match &self.coding {
             None => link,

@@ -40,7 +40,7 @@ pub use forms::SchemeForms;
 pub use harq2::Harq2;
 pub use hybrid::{HybridConfig, HybridFecArq, HybridLink, HybridOptions};
 pub use live::{LiveBuilder, LiveConfig, LiveOptions};
-pub use medium::{LinkConfig, Medium};
+pub use medium::{Building, LinkConfig, Medium};
 pub use open_loop::open_loop;
 pub use printed::Printed;
 pub use registry::{ParseScheme, SchemeKind};

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::link::{BuiltLink, Coding, LinkError, Propagation, TraceLinkConfig};
-use crate::scheme::{LinkConfig, Medium};
-use crate::seed::Seed;
+use crate::link::{BuiltLink, Coding, LinkError, Propagation};
+use crate::scheme::{Building, LinkConfig, Medium};
 use crate::simulation::setup::Hop;
 use crate::simulation::way::Way;
 use crate::units::{Bytes, Duration};
@@ -60,13 +59,8 @@ impl Hop {
 }
 
 impl Medium for Stretch {
-    fn build(
-        self: Arc<Self>,
-        _: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { usage, seed, number, .. } = with;
         Ok(Box::new(Way::until(&self.hops, seed, number, usage.duration)?))
     }
 

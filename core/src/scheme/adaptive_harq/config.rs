@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{
-    BuiltLink, Delays, LinkError, Propagation, Resequencing, TraceLinkConfig, check_delays,
-};
+use crate::link::{BuiltLink, Delays, LinkError, Propagation, Resequencing, check_delays};
 use crate::scheme::adaptive_harq::beside::BesideLink;
 use crate::scheme::adaptive_harq::compete::CompetingLink;
-use crate::scheme::{LinkConfig, Medium};
-use crate::seed::{Seed, uniform};
+use crate::scheme::{Building, Medium};
+use crate::seed::uniform;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Duration, Instant, Probability};
 
@@ -219,13 +217,8 @@ impl AdaptiveHarqConfig {
 }
 
 impl Medium for AdaptiveHarqConfig {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, seed, number } = with;
         link.check_own(false)?;
         self.check(1.0).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
         let rule = link.reorder.or(self.reorder);

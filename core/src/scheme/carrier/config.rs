@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::link::CarrierLink;
 use super::scheduler::SchedulerConfig;
 use crate::config::Fault;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, TraceLinkConfig};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation};
 use crate::queue::Aqm;
-use crate::scheme::{LinkConfig, Medium};
-use crate::seed::Seed;
+use crate::scheme::{Building, Medium};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
 /// A carrier that terminals share: its slots follow one another, a scheduler assigns each to a
@@ -152,13 +151,8 @@ pub struct CarrierConfig {
 }
 
 impl Medium for CarrierConfig {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, seed, number } = with;
         link.check_own(false)?;
         let queues = "a carrier has a queue for each terminal; leave `aqm` and `reorder` out";
         if link.aqm != Aqm::None || link.reorder.is_some() {

@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, Resequencing, TraceLinkConfig};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, Resequencing};
 use crate::scheme::hybrid::HybridLink;
 use crate::scheme::medium::span_of;
-use crate::scheme::{LinkConfig, Medium};
-use crate::seed::Seed;
+use crate::scheme::{Building, Medium};
 use crate::trace::PhyTrace;
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -158,13 +157,8 @@ const MOST: u32 = 65_535;
 const MOST_BYTES: u64 = 1 << 30;
 
 impl Medium for HybridConfig {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, seed, number } = with;
         link.check_own(false)?;
         let own = self.options.in_order.then_some(Resequencing::InOrder);
         Ok(behind(HybridLink::new(&self, usage, seed, number)?, own.or(link.reorder)))

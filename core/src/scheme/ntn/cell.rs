@@ -17,7 +17,7 @@ use crate::link::{
 };
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierOptions, Scheduler, SchedulerConfig, Terminals};
-use crate::scheme::{LinkConfig, Medium};
+use crate::scheme::{Building, Medium};
 use crate::seed::{Seed, Stream};
 use crate::units::{BitRate, Bytes, Duration, Instant, Probability};
 
@@ -98,13 +98,8 @@ pub struct CellConfig {
 }
 
 impl Medium for CellConfig {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, seed, number } = with;
         link.check_own(true)?;
         if link.aqm != Aqm::None || link.reorder.is_some() {
             let cure = "a cell has a queue for each terminal; leave `aqm` and `reorder` out";

@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Fault, first_changed_key};
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, TraceLinkConfig};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation};
 use crate::scheme::medium::span_of;
 use crate::scheme::ntn::NtnLink;
 use crate::scheme::ntn::combining::SoftCombining;
-use crate::scheme::{LinkConfig, Medium};
-use crate::seed::Seed;
+use crate::scheme::{Building, Medium};
 use crate::tagged;
 use crate::trace::PhyTrace;
 use crate::units::{Bytes, Duration, Instant, Limit, Probability, Timer};
@@ -529,13 +528,8 @@ impl NtnConfig {
 }
 
 impl Medium for NtnConfig {
-    fn build(
-        self: Arc<Self>,
-        link: &LinkConfig,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+        let Building { link, usage, seed, number } = with;
         link.check_own(true)?;
         Ok(behind(NtnLink::new(&self, usage, seed, number)?, link.reorder))
     }
