@@ -14,6 +14,8 @@ mod prague;
 mod properties;
 mod prr;
 mod reno;
+#[cfg(test)]
+mod test_path;
 mod usage;
 mod westwood;
 

@@ -5,69 +5,12 @@ use rand_chacha::rand_core::SeedableRng;
 use super::*;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::CongestionAlgorithm;
-use crate::transport::tcp::congestion::Rate;
+use crate::transport::tcp::linux::congestion::test_path::{Path, RTT};
 
-const RTT: Duration = Duration::from_millis(100);
-
-struct Path {
-    bbr: Bbr,
-    window: Window,
-    now: Instant,
-    delivered: u64,
-    lost: u64,
-    in_flight: u64,
-    state: CongestionState,
-}
-
-impl Path {
+impl Path<Bbr> {
     fn new(seed: u64) -> Self {
-        let config = TcpConfig::linux(CongestionAlgorithm::BBR);
-        let mut window = Window::new(&config);
-        let mut bbr = Bbr::new(1448, ChaCha8Rng::seed_from_u64(seed));
-        let now = Instant::ZERO + RTT;
-        bbr.on_established(now, Some(RTT), 1, &mut window);
-        Self { bbr, window, now, delivered: 1, lost: 0, in_flight: 0, state: CongestionState::Open }
-    }
-
-    /// An ACK of `acked` segments, the newest sent one round trip earlier, and `lost` lost
-    /// segments; `left` are in flight afterwards.
-    fn ack(&mut self, acked: u64, lost: u64, left: u64) {
-        self.ack_of(acked, lost, left, |_| {});
-    }
-
-    fn ack_of(&mut self, acked: u64, lost: u64, left: u64, change: impl FnOnce(&mut Sample)) {
-        self.now = self.now + RTT;
-        let prior_delivered = self.delivered;
-        self.delivered += acked;
-        self.lost += lost;
-        let rate = Rate {
-            delivered: Some(acked),
-            interval: Some(RTT),
-            prior_delivered,
-            app_limited: false,
-            in_flight: self.in_flight,
-            lost,
-        };
-        let totals = Totals { delivered: self.delivered, lost: self.lost, delivered_at: self.now };
-        let mut sample = Sample {
-            now: self.now,
-            rate,
-            rtt: Some(RTT),
-            delayed: false,
-            acked,
-            lost,
-            prior_in_flight: self.in_flight,
-            in_flight: left,
-            totals,
-            state: self.state,
-            departure: self.now,
-            srtt: Some(RTT),
-            cwnd_limited: false,
-            of_probe: false,
-        };
-        change(&mut sample);
-        self.in_flight = left;
-        self.bbr.on_sample(&sample, &mut self.window);
+        let bbr = Bbr::new(1448, ChaCha8Rng::seed_from_u64(seed));
+        Self::over(bbr, &TcpConfig::linux(CongestionAlgorithm::BBR), Duration::ZERO)
     }
 
     /// Runs until the pipe is full and drained: bandwidth 20 segments per round trip.
@@ -85,7 +28,7 @@ impl Path {
 /// 413,8.. bytes/s of payload.
 #[test]
 fn the_initial_rate_is_2_89_windows_per_round_trip() {
-    let path = Path::new(1);
+    let path = Path::<Bbr>::new(1);
     assert_eq!((HIGH_GAIN, path.bbr.pacing_gain), (739, 739));
     let exact = 10.0 * 1448.0 / 0.1 * 739.0 / 256.0 * 0.99;
     assert!((path.bbr.rate as f64 / exact - 1.0).abs() < 1e-3, "{}", path.bbr.rate);
@@ -96,7 +39,7 @@ fn the_initial_rate_is_2_89_windows_per_round_trip() {
 /// in flight. A quantum is one segment at that rate: 24, rounded to an even number.
 #[test]
 fn startup_ends_after_three_round_trips_without_growth() {
-    let mut path = Path::new(1);
+    let mut path = Path::<Bbr>::new(1);
     let mut modes = Vec::new();
     for (acked, left) in [(10, 29), (20, 58), (20, 58), (20, 58), (20, 58), (20, 25), (20, 24)] {
         path.ack(acked, 0, left);
@@ -111,13 +54,13 @@ fn startup_ends_after_three_round_trips_without_growth() {
 /// Section 4.3.2.2: application-limited samples do not show whether the pipe is full.
 #[test]
 fn an_idle_application_does_not_end_startup() {
-    let mut path = Path::new(1);
+    let mut path = Path::<Bbr>::new(1);
     for _ in 0..20 {
         path.ack_of(5, 0, 10, |sample| sample.rate.app_limited = true);
     }
     assert_eq!((path.bbr.mode, path.bbr.full_rounds), (Mode::Startup, 0));
     // They do not lower the bandwidth either.
-    let mut path = Path::in_probe_bw(1);
+    let mut path = Path::<Bbr>::in_probe_bw(1);
     let bandwidth = path.bbr.model();
     for _ in 0..20 {
         path.ack_of(5, 0, 5, |sample| sample.rate.app_limited = true);
@@ -130,7 +73,7 @@ fn an_idle_application_does_not_end_startup() {
 fn gains_follow_the_cycle() {
     let mut first = Vec::new();
     for seed in 0..40 {
-        let mut path = Path::in_probe_bw(seed);
+        let mut path = Path::<Bbr>::in_probe_bw(seed);
         first.push(path.bbr.cycle);
         let mut gains = Vec::new();
         for round in 0..40 {
@@ -151,7 +94,7 @@ fn gains_follow_the_cycle() {
 /// round trip are an aggregate of 20, which gets extra window for up to 100 ms.
 #[test]
 fn the_window_is_twice_the_product_plus_aggregation() {
-    let mut path = Path::in_probe_bw(1);
+    let mut path = Path::<Bbr>::in_probe_bw(1);
     (0..40).for_each(|_| path.ack(20, 0, 40));
     let probing = if path.bbr.cycle == 0 { 2 } else { 0 };
     let room = path.bbr.aggregation.room(path.bbr.model());
@@ -163,7 +106,7 @@ fn the_window_is_twice_the_product_plus_aggregation() {
 /// and one round trip with at most 4 in flight have passed. Then the window is restored.
 #[test]
 fn round_trip_time_is_probed_every_ten_seconds() {
-    let mut path = Path::in_probe_bw(1);
+    let mut path = Path::<Bbr>::in_probe_bw(1);
     let since = path.bbr.min_rtt_at;
     while path.bbr.mode != Mode::ProbeRtt {
         path.ack_of(20, 0, 40, |sample| sample.rtt = Some(RTT * 2));
@@ -187,7 +130,7 @@ fn round_trip_time_is_probed_every_ten_seconds() {
 /// this window and the one saved before.
 #[test]
 fn probing_the_round_trip_time_keeps_a_larger_saved_window() {
-    let mut path = Path::in_probe_bw(1);
+    let mut path = Path::<Bbr>::in_probe_bw(1);
     path.window.set_cwnd(500);
     path.bbr.reduce(Loss::Detected, &path.window);
     while path.bbr.mode != Mode::ProbeRtt {
@@ -200,7 +143,7 @@ fn probing_the_round_trip_time_keeps_a_larger_saved_window() {
 /// afterwards lost segments reduce the window. The end of the recovery restores the window.
 #[test]
 fn recovery_conserves_packets_for_a_round_trip() {
-    let mut path = Path::in_probe_bw(1);
+    let mut path = Path::<Bbr>::in_probe_bw(1);
     (0..20).for_each(|_| path.ack(20, 0, 40));
     let before = path.window.cwnd();
     assert_eq!(path.bbr.reduce(Loss::Detected, &path.window).ssthresh, path.window.ssthresh());
@@ -220,7 +163,7 @@ fn recovery_conserves_packets_for_a_round_trip() {
 /// A lower bandwidth is accepted after ten round trips.
 #[test]
 fn bandwidth_is_the_maximum_of_ten_round_trips() {
-    let mut path = Path::in_probe_bw(1);
+    let mut path = Path::<Bbr>::in_probe_bw(1);
     let bandwidth = path.bbr.model();
     assert_eq!(bandwidth, 20 * BW_UNIT / 100_000);
     for _ in 0..10 {

@@ -5,92 +5,16 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
 use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::{CongestionAlgorithm, Rate};
+use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::linux::congestion::test_path::{Path, RTT};
 
-const RTT: Duration = Duration::from_millis(100);
 const PRODUCT: u64 = 100;
 
-struct Path {
-    bbr: Bbr3,
-    window: Window,
-    now: Instant,
-    delivered: u64,
-    lost: u64,
-    in_flight: u64,
-    state: CongestionState,
-    /// Falls by a nanosecond with every ACK, so that ProbeRTT is never due.
-    rtt: Duration,
-}
-
-impl Path {
+impl Path<Bbr3> {
+    /// The round-trip time falls by a nanosecond with every ACK, so that ProbeRTT is never due.
     fn new(seed: u64) -> Self {
-        let config = TcpConfig::linux(CongestionAlgorithm::BBR3);
-        let mut window = Window::new(&config);
-        let mut bbr = Bbr3::new(1448, ChaCha8Rng::seed_from_u64(seed));
-        let now = Instant::ZERO + RTT;
-        bbr.on_established(now, Some(RTT), 1, &mut window);
-        Self {
-            bbr,
-            window,
-            now,
-            delivered: 1,
-            lost: 0,
-            in_flight: 0,
-            state: CongestionState::Open,
-            rtt: RTT,
-        }
-    }
-
-    /// An ACK of `acked` segments sent one round trip earlier, with `lost` lost segments; `left`
-    /// are in flight afterwards.
-    fn ack(&mut self, acked: u64, lost: u64, left: u64) {
-        self.ack_of(acked, lost, left, |_| {});
-    }
-
-    fn ack_of(&mut self, acked: u64, lost: u64, left: u64, change: impl FnOnce(&mut Sample)) {
-        self.now = self.now + RTT;
-        self.rtt = Duration::from_nanos(self.rtt.as_nanos() - 1);
-        let prior_delivered = self.delivered;
-        self.delivered += acked;
-        self.lost += lost;
-        let rate = Rate {
-            delivered: Some(acked),
-            interval: Some(RTT),
-            prior_delivered,
-            app_limited: false,
-            in_flight: acked + lost,
-            lost,
-        };
-        let totals = Totals { delivered: self.delivered, lost: self.lost, delivered_at: self.now };
-        for nth in 1..=lost {
-            let lost = LostSegment {
-                now: self.now,
-                in_flight: Some(acked + lost),
-                lost: nth,
-                app_limited: false,
-                totals,
-            };
-            self.bbr.on_segment_lost(&lost, &self.window);
-        }
-        let mut sample = Sample {
-            now: self.now,
-            rate,
-            rtt: Some(self.rtt),
-            delayed: false,
-            acked,
-            lost,
-            prior_in_flight: self.in_flight,
-            in_flight: left,
-            totals,
-            state: self.state,
-            departure: self.now,
-            srtt: Some(RTT),
-            cwnd_limited: false,
-            of_probe: false,
-        };
-        change(&mut sample);
-        self.in_flight = left;
-        self.bbr.on_sample(&sample, &mut self.window);
+        let bbr = Bbr3::new(1448, ChaCha8Rng::seed_from_u64(seed));
+        Self::over(bbr, &TcpConfig::linux(CongestionAlgorithm::BBR3), Duration::from_nanos(1))
     }
 
     /// Runs until the pipe is full and drained.
@@ -117,7 +41,7 @@ impl Path {
 /// 5.6.2: ten segments of 1448 bytes in 100 ms, times 2.77 (710/256), less 1 %.
 #[test]
 fn the_initial_rate_is_2_77_windows_per_round_trip() {
-    let path = Path::new(1);
+    let path = Path::<Bbr3>::new(1);
     let exact = 10.0 * 1448.0 / 0.1 * 710.0 / 256.0 * 0.99;
     assert!((path.bbr.rate as f64 / exact - 1.0).abs() < 1e-3, "{}", path.bbr.rate);
 }
@@ -126,7 +50,7 @@ fn the_initial_rate_is_2_77_windows_per_round_trip() {
 /// round trips without further growth start Drain, until at most the product is in flight.
 #[test]
 fn startup_ends_after_three_round_trips_without_growth() {
-    let mut path = Path::new(1);
+    let mut path = Path::<Bbr3>::new(1);
     let mut modes = Vec::new();
     for (acked, left) in
         [(20, 40), (40, 80), (80, 160), (100, 200), (100, 200), (100, 200), (100, 200), (100, 100)]
@@ -146,7 +70,7 @@ fn startup_ends_after_three_round_trips_without_growth() {
 #[test]
 fn losses_end_startup() {
     for (acks, lost_of_each, ends) in [(5, 2, false), (6, 2, true), (6, 0, false)] {
-        let mut path = Path::new(1);
+        let mut path = Path::<Bbr3>::new(1);
         path.ack(20, 0, 40);
         path.ack(40, 0, 80);
         path.state = CongestionState::Recovery;
@@ -176,7 +100,7 @@ fn losses_end_startup() {
 fn the_cycle_runs_through_down_cruise_refill_and_up() {
     let mut waits = Vec::new();
     for seed in 0..40 {
-        let mut path = Path::in_cruise(seed);
+        let mut path = Path::<Bbr3>::in_cruise(seed);
         path.until(ProbePhase::Down);
         let down_at = path.now;
         path.until(ProbePhase::Cruise);
@@ -200,7 +124,7 @@ fn the_cycle_runs_through_down_cruise_refill_and_up() {
 /// 5.3.3.6: with a product of 10 segments Reno would probe after 10 round trips.
 #[test]
 fn a_small_product_is_probed_at_renos_pace() {
-    let mut path = Path::new(3);
+    let mut path = Path::<Bbr3>::new(3);
     for (acked, left) in [(10, 20), (10, 20), (10, 20), (10, 20), (10, 8), (10, 8), (10, 8)] {
         path.ack(acked, 0, left);
     }
@@ -218,7 +142,7 @@ fn a_small_product_is_probed_at_renos_pace() {
 /// bound. As nothing was lost, another probe follows at once and raises the bound.
 #[test]
 fn a_lossy_probe_sets_the_inflight_bound() {
-    let mut path = Path::in_cruise(1);
+    let mut path = Path::<Bbr3>::in_cruise(1);
     path.until(ProbePhase::Up);
     path.ack_of(121, 4, 125, |sample| sample.prior_in_flight = 125);
     assert_eq!(path.bbr.mode, Mode::ProbeBw(ProbePhase::Down));
@@ -250,7 +174,7 @@ fn a_lossy_probe_sets_the_inflight_bound() {
 /// Losses below 2 % do not change the upper bound.
 #[test]
 fn a_loss_lowers_the_short_term_bounds_until_the_next_probe() {
-    let mut path = Path::in_cruise(1);
+    let mut path = Path::<Bbr3>::in_cruise(1);
     let before = path.bbr.bounds.bandwidth();
     path.state = CongestionState::Recovery;
     path.bbr.reduce(Loss::Detected, &path.window);
@@ -272,7 +196,7 @@ fn a_loss_lowers_the_short_term_bounds_until_the_next_probe() {
 /// cruises.
 #[test]
 fn round_trip_time_is_probed_every_five_seconds() {
-    let mut path = Path::in_cruise(1);
+    let mut path = Path::<Bbr3>::in_cruise(1);
     let since = path.bbr.min_rtt.recent_at;
     while path.bbr.mode != Mode::ProbeRtt {
         path.ack_of(PRODUCT, 0, 90, |sample| sample.rtt = Some(RTT + RTT));
@@ -297,7 +221,7 @@ fn round_trip_time_is_probed_every_five_seconds() {
 /// A spurious reduction restores bounds and window.
 #[test]
 fn a_spurious_loss_changes_nothing() {
-    let mut path = Path::in_cruise(1);
+    let mut path = Path::<Bbr3>::in_cruise(1);
     let (cwnd, bounds) = (path.window.cwnd(), path.bbr.bounds.bandwidth());
     path.bbr.reduce(Loss::Detected, &path.window);
     path.state = CongestionState::Recovery;
