@@ -325,7 +325,7 @@ def logs(schema: dict[str, Any], words: dict[str, Any]) -> str:
         HEAD
         + '"""Traces from one kind of log: time series, modems, ping, packet captures."""\n\n'
         + "from __future__ import annotations\n\nfrom typing import Literal\n\n"
-        + "from clift.imports import imported\nfrom clift.trace import Path, PhyTrace\n"
+        + "from clift.imports import read\nfrom clift.trace import Path, PhyTrace\n"
         + "".join(_log(schema, *row, words["log_argument"]) for row in words["log"].items())
     )
 
@@ -333,7 +333,7 @@ def logs(schema: dict[str, Any], words: dict[str, Any]) -> str:
 def _log(
     schema: dict[str, Any], name: str, words: dict[str, Any], usual: dict[str, dict[str, Any]]
 ) -> str:
-    arguments, signature, key_values = [], [], []
+    arguments, signature = [], []
     for key in ("file " + words["arguments"]).split():
         if key == "|":
             signature.append("*")
@@ -345,13 +345,11 @@ def _log(
         default = "" if one.default == "needed" else f" = {one.default}"
         arguments.append(one)
         signature.append(f"{one.name}: {annotation}{default}")
-        key_values.append(f"{key!r}: {one.name}")
     kind = words.get("format", name.removeprefix("import_"))
     return (
         f"\n\ndef {name}({', '.join(signature)}) -> PhyTrace:\n"
         + _docstring(words, arguments, "TraceError: File, line, fault and cure.").rstrip()
-        + f"\n    return imported({arguments[0].name}, "
-        + f"{{'format': {kind!r}, {', '.join(key_values[1:])}}})\n"
+        + f"\n    return read({kind!r}, locals())\n"
     )
 
 

@@ -163,6 +163,16 @@ def imported(path: Path, keys: Mapping[str, Any], most: int | None = None) -> Ph
         raise
 
 
+def read(kind: str, arguments: Mapping[str, Any]) -> PhyTrace:
+    """The trace of a log of one kind, from the arguments of its function, the file first."""
+    (_, path), *others = arguments.items()
+    return imported(path, {"format": kind} | {_KEYS.get(name, name): one for name, one in others})
+
+
+_KEYS = {"from_address": "from", "lldu_bytes": "lldu", "errors": "loss"}
+"""Keys of `[trace]`, where Python has another name."""
+
+
 def _keywords(keys: Mapping[str, Any]) -> dict[str, str]:
     """Python names of the keys of `[trace]`, where they differ."""
     modem = {} if keys.get("symbol_rate") is None else {"loss": "errors"}

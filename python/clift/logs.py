@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from clift.imports import imported
+from clift.imports import read
 from clift.trace import Path, PhyTrace
 
 
@@ -75,24 +75,7 @@ def import_series(
         'rate is column 2 `down` in kbit/s'
         >>> folder.cleanup()
     """
-    return imported(
-        path,
-        {
-            "format": "series",
-            "time": time,
-            "rate": rate,
-            "rate_is": rate_is,
-            "delay": delay,
-            "loss": loss,
-            "delay_is": delay_is,
-            "lldu": lldu_bytes,
-            "seed": seed,
-            "keep_order": keep_order,
-            "clock_offset": clock_offset,
-            "missing": missing,
-            "max_hold": max_hold,
-        },
-    )
+    return read("series", locals())
 
 
 def import_modem(
@@ -174,28 +157,7 @@ def import_modem(
         'frames: 16APSK 2/3 6, QPSK 11/20 2'
         >>> folder.cleanup()
     """
-    return imported(
-        path,
-        {
-            "format": "series",
-            "time": time,
-            "symbol_rate": symbol_rate,
-            "esn0": esn0,
-            "cn0": cn0,
-            "modcod": modcod,
-            "modcod_table": modcod_table,
-            "frame_symbols": frame_symbols,
-            "margin": margin,
-            "acm_delay": acm_delay,
-            "loss": errors,
-            "delay": delay,
-            "delay_is": delay_is,
-            "seed": seed,
-            "keep_order": keep_order,
-            "clock_offset": clock_offset,
-            "missing": missing,
-        },
-    )
+    return read("series", locals())
 
 
 def import_ping(
@@ -242,16 +204,7 @@ def import_ping(
         (array([  0, 200, 400]), array([       1,        0, 10000001]), 600000000)
         >>> folder.cleanup()
     """
-    return imported(
-        path,
-        {
-            "format": "ping",
-            "interval": interval,
-            "rate": rate,
-            "lldu": lldu_bytes,
-            "keep_order": keep_order,
-        },
-    )
+    return read("ping", locals())
 
 
 def import_captures(
@@ -302,16 +255,4 @@ def import_captures(
         ...     print(error)
         sender.pcap: cannot be opened: No such file or directory
     """
-    return imported(
-        sender,
-        {
-            "format": "capture",
-            "receiver": receiver,
-            "clock_offset": clock_offset,
-            "nat": nat,
-            "from": from_address,
-            "rate": rate,
-            "lldu": lldu_bytes,
-            "keep_order": keep_order,
-        },
-    )
+    return read("capture", locals())

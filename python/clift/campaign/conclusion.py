@@ -370,7 +370,8 @@ def _case(condition: Condition, cells: list[Cell]) -> _Case | None:
     if len(cells) < 2 or not all(len(cell.values) > 1 or cell.is_exact for cell in cells):
         return None
     exact = all(cell.is_exact for cell in cells)
-    times = {id(cell): _times(cell) for cell in cells}
+    # A file that was not through counts for the whole run.
+    times = {id(cell): cell.column("duration_s") | cell.column(cell.primary) for cell in cells}
     if not exact:
         # A cell in which nothing is drawn does the same in every run of the others.
         numbers = {run for cell in cells for run in cell.values}
@@ -413,11 +414,6 @@ def _exactly(ours: dict[int, float], other: dict[int, float]) -> Difference:
     mine, its = next(iter(ours.values())), next(iter(other.values()))
     share = (mine - its) / its if its else (0.0 if mine == its else float("inf"))
     return Difference(mine - its, share, share, share, 0.0)
-
-
-def _times(cell: Cell) -> dict[int, float]:
-    """What a cell is judged by, of each run; the whole run where a file was not through."""
-    return cell.column("duration_s") | cell.column(cell.primary)
 
 
 def _is_through(cell: Cell) -> bool:

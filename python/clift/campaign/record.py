@@ -19,7 +19,7 @@ from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import make_folder, said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, read_record, remove, with_sums
 from clift.campaign.identity import file_hashes
-from clift.campaign.results import Cell, Results
+from clift.campaign.results import Results
 from clift.campaign.store import FOLDER
 from clift.campaign.tables import in_parts
 from clift.errors import ScenarioError
@@ -79,7 +79,11 @@ def as_dict(results: Results, scenario: Scenario, most: int | None = None) -> di
                 "given": cell.shared,
                 "independent_runs": cell.independent(cell.values),
             }
-            | ({"metrics": _metrics(cell)} if measured else {})
+            | (
+                {"metrics": {name: one.as_dict() for name, one in cell.estimates().items()}}
+                if measured
+                else {}
+            )
             for cell in results.cells
         ],
         "printed": [
@@ -98,10 +102,6 @@ def as_dict(results: Results, scenario: Scenario, most: int | None = None) -> di
         ],
         "conclusion": conclude(results),
     }
-
-
-def _metrics(cell: Cell) -> dict[str, Any]:
-    return {name: found.as_dict() for name, found in cell.estimates().items()}
 
 
 def axes_of(results: Results) -> dict[str, Any]:

@@ -122,8 +122,8 @@ def _predict(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -
     if as_json:
         said = []
         for scheme, one in found:
-            values = {name: _json(value) for name, value in one.values().items()}
-            said.append({"scheme": scheme, **_swept_json(swept), **values})
+            values = {name: _json(value) for name, value in (swept | one.values()).items()}
+            said.append({"scheme": scheme, **values})
         click.echo(json.dumps(said, indent=2))
     elif swept:
         columns = np.broadcast_arrays(*swept.values())
@@ -239,10 +239,6 @@ def _json(values: Any) -> Any:
     """Numbers for JSON: null instead of NaN or infinity."""
     flat = [None if not np.isfinite(value) else float(value) for value in np.ravel(values)]
     return flat if np.ndim(values) else flat[0]
-
-
-def _swept_json(swept: dict[str, Any]) -> dict[str, Any]:
-    return {name: _json(values) for name, values in swept.items()}
 
 
 def _row_json(row: Any) -> dict[str, Any]:

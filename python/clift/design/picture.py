@@ -77,7 +77,9 @@ def winners(design: Design) -> Figure:
             y = high.index(labels[up] or "") if up is not None else 0
             _cell(axes, x, y, found[place], _next(design, place), colours)
         axes.set_title(
-            ", ".join(_named(design, axis, one) for axis, one in zip(rest, panel, strict=True))
+            ", ".join(
+                f"{design.axes[axis][0]} {one}" for axis, one in zip(rest, panel, strict=True)
+            )
         )
         _ticks(design, axes, across, up)
     for axes in list(axes_of)[len(panels) :]:
@@ -151,10 +153,6 @@ def _is_number(design: Design, place: int) -> bool:
 
 def _labels(design: Design, place: int | None) -> list[str]:
     return [""] if place is None else design.axes[place][1]
-
-
-def _named(design: Design, place: int, label: str) -> str:
-    return f"{design.axes[place][0]} {label}"
 
 
 def _ticks(design: Design, axes: Axes, across: int | None, up: int | None) -> None:

@@ -151,7 +151,7 @@ class _Search:
         labels = _axes(self.cells)
         conditions: list[tuple[str | None, ...]] = list(product(*(names for _, names in labels)))
         if len(conditions) * len(self.tried) != len(self.cells):
-            raise ScenarioError(f"{_who(scenario)}: its axes do not multiply")
+            raise ScenarioError(f"{scenario.file or 'the scenario'}: its axes do not multiply")
         if together:
             conditions = [tuple(None for _ in labels)]
         self.met = 1 if not together else len(self.cells) // len(self.tried)
@@ -194,7 +194,7 @@ class _Search:
             self._campaign = base.replace(printed=[], vary={**met, _AXIS: points})
             cells = self._campaign.cells()
         except ScenarioError as error:
-            raise _of_candidate(error) from None
+            raise ScenarioError(str(error).replace(f"vary.{_AXIS}.", "space: ")) from None
         if len(cells) > _MOST_CELLS:
             raise ScenarioError(f"{len(cells)} cells; a search has a million at most")
         assert [cell.labels[_AXIS] for cell in cells[: len(labels)]] == labels
@@ -220,7 +220,7 @@ class _Search:
                     if self._some(wanted[first : first + at_a_time], threads):
                         found.is_complete = False
                         return
-                    watch(found.done, self._expected(), self._note())
+                    watch(found.done, max(found.done, found.budget), self._note())
         except KeyboardInterrupt:
             found.is_complete = False
 
@@ -240,10 +240,6 @@ class _Search:
             part = left // (len(going) - place)
             left -= part - race.grant(part)
         return self._wanted()
-
-    def _expected(self) -> int:
-        """Runs in all, as far as that is known: what races that are over left may stay unused."""
-        return max(self.found.done, self.found.budget)
 
     def _note(self) -> str:
         winners = [one for one in self.found.contests if one.race.done]
@@ -356,16 +352,11 @@ def _candidates(
     axes: list[list[Candidate]],
 ) -> list[Candidate]:
     if space is None and not keys and not axes:
-        space = default_space(_first(scenario))
+        space = default_space(scenario.cells()[0])
     found = candidates(space if space is not None else keys, () if space is not None else axes)
     if len(found) < 2:
         raise ScenarioError(f"space: {len(found)} candidate; give two or more to choose among")
     return found
-
-
-def _first(scenario: Scenario) -> Scenario:
-    """One cell of it, for what all have in common."""
-    return scenario.cells()[0]
 
 
 def _given(scenario: Scenario) -> set[str]:
@@ -376,15 +367,6 @@ def _given(scenario: Scenario) -> set[str]:
 def _axes(cells: Sequence[Scenario]) -> list[tuple[str, list[str]]]:
     axes = cells[0].axes
     return [(name, labels) for name, labels in axes if name != _AXIS]
-
-
-def _who(scenario: Scenario) -> str:
-    return scenario.file or "the scenario"
-
-
-def _of_candidate(error: ScenarioError) -> ScenarioError:
-    """A fault of a candidate, in the words of who gave the space."""
-    return ScenarioError(str(error).replace(f"vary.{_AXIS}.", "space: "))
 
 
 def capacity(cell: Scenario) -> float | None:

@@ -7,11 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from clift.design.result import Contest, Design
-
-
-def _labels(design: Design, contest: Contest) -> dict[str, str | None]:
-    return {name: label for (name, _), label in zip(design.axes, contest.condition, strict=True)}
+from clift.design.result import Design
 
 
 def _parameters(design: Design) -> list[str]:
@@ -47,7 +43,9 @@ def _runs(design: Design) -> pa.Table:
     for contest in design.contests:
         for (one, run, _), values in sorted(contest.runs.items()):
             parameters = design.candidates[one].parameters
-            row: dict[str, Any] = dict(_labels(design, contest))
+            row: dict[str, Any] = {
+                name: label for (name, _), label in zip(design.axes, contest.condition, strict=True)
+            }
             row |= {"candidate": design.candidates[one].label}
             row |= {name: _text(parameters.get(name)) for name in _parameters(design)}
             row["run"] = run

@@ -254,12 +254,11 @@ def _table(effort: Effort, profile: str, table: int) -> Rows:
             cell.snr_db in fits,
         )
         for metric in columns
-        for cell in sorted(_cells(effort, profile, table), key=_order)
+        for cell in sorted(
+            _cells(effort, profile, table),
+            key=lambda cell: (cell.transport != "newreno", cell.snr_db),
+        )
     )
-
-
-def _order(cell: Cell) -> tuple[bool, int]:
-    return cell.transport != "newreno", cell.snr_db
 
 
 @shared_cache

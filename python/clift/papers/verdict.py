@@ -129,7 +129,9 @@ def times(value: Estimate, factor: float) -> Estimate:
     """
     half = None if value.half_width is None else value.half_width * abs(factor)
     ends = (value.low, value.high)
-    low, high = sorted((None if end is None else end * factor for end in ends), key=_number)
+    low, high = sorted(
+        (None if end is None else end * factor for end in ends), key=lambda end: end or 0.0
+    )
     return Estimate(value.mean * factor, half, value.runs, low, high)
 
 
@@ -147,7 +149,3 @@ def over(value: Estimate, other: Estimate) -> Estimate:
         return Estimate(ratio, None, min(value.runs, other.runs))
     half = hypot(value.half_width, ratio * other.half_width) / abs(other.mean)
     return Estimate(ratio, half, min(value.runs, other.runs))
-
-
-def _number(end: float | None) -> float:
-    return 0.0 if end is None else end

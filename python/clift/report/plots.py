@@ -289,7 +289,9 @@ def _behind(panel: Panel, found: dict[int, Points]) -> list[Line]:
     """Capacity for each alternative; of those over one trace, that of the longest run."""
     kept: list[Points] = []
     lines = []
-    for x, y in sorted((found[one] for one in panel.cells if one in found), key=_end):
+    for x, y in sorted(
+        (found[one] for one in panel.cells if one in found), key=lambda line: -float(line[0][-1])
+    ):
         half = (x[-1] - x[0]) / 2 / max(1, x.size - 1)
         edges = np.append(x - half, x[-1] + half)
         carried = np.append(0, np.cumsum(y * 2 * half))
@@ -305,10 +307,6 @@ def _behind(panel: Panel, found: dict[int, Points]) -> list[Line]:
 
         lines.append(Line("", 0, 0, put))
     return lines
-
-
-def _end(line: Points) -> float:
-    return -float(line[0][-1])
 
 
 def _sequence(study: Study) -> Plot:

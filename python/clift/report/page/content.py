@@ -64,7 +64,9 @@ def content(study: Study, explorer: str | None = None) -> dict[str, Any]:
         "names": [study.name(cell) for cell in range(min(study.size, 64))],
         **_metrics(study),
         "series": _series(study),
-        "delays": _delays(study),
+        "delays": [
+            {"cell": cell, "x": column(x), "y": column(y)} for cell, x, y in distributions(study)
+        ],
         "sequence": _sequence(study),
         "units": _units(study),
         "verdicts": verdicts(study),
@@ -301,10 +303,6 @@ def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:
                 np.concatenate([[first], columns["to_ms"][there]]),
                 np.concatenate([[0.0], shares]),
             )
-
-
-def _delays(study: Study) -> list[dict[str, Any]]:
-    return [{"cell": cell, "x": column(x), "y": column(y)} for cell, x, y in distributions(study)]
 
 
 def sequences(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
