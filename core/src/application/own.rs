@@ -71,10 +71,7 @@ pub type MakeApplication =
 
 impl Row for ApplicationKind {
     const PART: &'static str = "an application";
-
-    fn reserved() -> Vec<&'static str> {
-        super::config::NAMES.to_vec()
-    }
+    const RESERVED: &'static [&'static str] = super::config::NAMES;
 
     fn name(&self) -> &'static str {
         self.name

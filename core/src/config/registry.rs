@@ -21,14 +21,10 @@ pub trait Row: Any + Sized + Sync {
     const PART: &'static str;
 
     /// The kinds of the core.
-    fn built_in() -> &'static [Self] {
-        &[]
-    }
+    const BUILT_IN: &'static [Self] = &[];
 
     /// Further names that no added kind may have.
-    fn reserved() -> Vec<&'static str> {
-        Vec::new()
-    }
+    const RESERVED: &'static [&'static str] = &[];
 
     /// The name that chooses it. Upper and lower case do not matter.
     fn name(&self) -> &'static str;
@@ -83,7 +79,7 @@ impl Registry {
     /// [`NameTaken`] if its name or an alias is in use.
     pub fn add<R: Row>(&mut self, row: R) -> Result<&'static R, NameTaken> {
         let is_taken = |name: &&str| {
-            R::reserved().iter().any(|known| known.eq_ignore_ascii_case(name))
+            R::RESERVED.iter().any(|known| known.eq_ignore_ascii_case(name))
                 || self.all::<R>().any(|known| is_called(known, name))
         };
         let mut own = std::iter::once(row.name()).chain(row.aliases().iter().copied());
@@ -100,7 +96,7 @@ impl Registry {
     /// Every kind of a part: those of the core, then the added ones, oldest first.
     pub fn all<R: Row>(&self) -> impl Iterator<Item = &'static R> {
         let added = self.0.iter().filter_map(|added| (added.row as &dyn Any).downcast_ref());
-        R::built_in().iter().chain(added)
+        R::BUILT_IN.iter().chain(added)
     }
 
     /// The kind with this name or alias.
@@ -110,7 +106,7 @@ impl Registry {
 
     /// Names of every kind of a part: reserved ones, then those of [`Registry::all`].
     pub fn names<R: Row>(&self) -> Vec<&'static str> {
-        R::reserved().into_iter().chain(self.all::<R>().map(Row::name)).collect()
+        R::RESERVED.iter().copied().chain(self.all::<R>().map(Row::name)).collect()
     }
 
     /// As [`Registry::names`], if a kind was added.
@@ -199,7 +195,7 @@ impl<R> Copy for Chosen<R> {}
 
 impl<R: ChosenRow> Default for Chosen<R> {
     fn default() -> Self {
-        Self(&R::built_in()[0])
+        Self(&R::BUILT_IN[0])
     }
 }
 
@@ -261,7 +257,7 @@ impl<R: ChosenRow> JsonSchema for Chosen<R> {
 
     /// Lists the project's names only: an editor does not know what a program adds.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let own = R::built_in().iter().map(Row::name);
+        let own = R::BUILT_IN.iter().map(Row::name);
         let names: Vec<_> = own.chain(R::ELSEWHERE.iter().map(|(name, _)| *name)).collect();
         let part = R::PART.trim_start_matches("a ");
         let about = format!("A {part}.");

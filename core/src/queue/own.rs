@@ -100,10 +100,7 @@ impl fmt::Debug for QueueKind {
 
 impl Row for QueueKind {
     const PART: &'static str = "a queue";
-
-    fn built_in() -> &'static [Self] {
-        &BUILT_IN
-    }
+    const BUILT_IN: &'static [Self] = &BUILT_IN;
 
     fn name(&self) -> &'static str {
         self.name

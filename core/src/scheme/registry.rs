@@ -73,10 +73,7 @@ static BUILT_IN: [SchemeKind; 4] = [none::KIND, fec::KIND, arq::KIND, harq2::KIN
 
 impl Row for SchemeKind {
     const PART: &'static str = "a scheme";
-
-    fn built_in() -> &'static [Self] {
-        &BUILT_IN
-    }
+    const BUILT_IN: &'static [Self] = &BUILT_IN;
 
     fn name(&self) -> &'static str {
         self.name

@@ -61,10 +61,7 @@ static KINDS: [Kind; 2] = [
 
 impl Row for Kind {
     const PART: &'static str = "a transport protocol";
-
-    fn built_in() -> &'static [Self] {
-        &KINDS
-    }
+    const BUILT_IN: &'static [Self] = &KINDS;
 
     fn name(&self) -> &'static str {
         self.name

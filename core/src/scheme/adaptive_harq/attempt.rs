@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::link::clock::SlotClock;
 use crate::link::{HORIZON, LinkError, TraceLinkConfig, Usage, span};
+use crate::scheme::Building;
 use crate::scheme::adaptive_harq::config::{AdaptiveHarqConfig, OfPacket, Sizing, Thresholds};
-use crate::seed::{Seed, Stream};
+use crate::seed::Stream;
 use crate::trace::MiTrace;
 use crate::units::{BitRate, Bytes, Duration, Instant};
 
@@ -36,22 +37,17 @@ pub(super) enum Outcome {
 }
 
 impl Attempts {
-    pub(super) fn new(
-        config: &AdaptiveHarqConfig,
-        usage: &TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<Self, LinkError> {
+    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, LinkError> {
         let options = &config.options;
-        let rng = seed.rng(Stream::Link(number));
+        let rng = with.seed.rng(Stream::Link(with.number));
         Ok(Self {
-            channel: Channel::new(&config.information, usage)?,
+            channel: Channel::new(&config.information, &with.usage)?,
             sizing: config.sizing.clone(),
             thresholds: Thresholds::new(options, rng),
             most: options.attempts(),
             step: span(options.step),
             rate: options.rate,
-            packet_header: usage.fragmentation.packet_header,
+            packet_header: with.usage.fragmentation.packet_header,
         })
     }
 

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    StreamRange, TraceLinkConfig, Transit, Transmission, TransmissionKind, Usage, instant, nanos,
+    StreamRange, Transit, Transmission, TransmissionKind, Usage, instant, nanos,
 };
+use crate::scheme::Building;
 use crate::scheme::adaptive_harq::attempt::{Attempts, Outcome};
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
 use crate::scheme::adaptive_harq::far_end::FarEnd;
-use crate::seed::Seed;
 use crate::units::{Bytes, Instant};
 
 /// The next packet is sent right after the first attempt of the one before, as in the paper's
@@ -30,18 +30,13 @@ pub(super) struct BesideLink {
 }
 
 impl BesideLink {
-    pub(super) fn new(
-        config: &AdaptiveHarqConfig,
-        usage: &TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<Self, LinkError> {
+    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, LinkError> {
         Ok(Self {
-            attempts: Attempts::new(config, usage, seed, number)?,
-            queue: DepartureQueue::new(usage.queue),
+            attempts: Attempts::new(config, with)?,
+            queue: DepartureQueue::new(with.usage.queue),
             free_at: 0,
             air: Air::new(config.options.attempts()),
-            far_end: FarEnd::new(config, usage.duration),
+            far_end: FarEnd::new(config, with.usage.duration),
             admitted: 0,
             counters: LinkCounters::default(),
             log: PlannedLog::default(),

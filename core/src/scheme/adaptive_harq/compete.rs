@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use crate::link::queue::DropTail;
 use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    StreamRange, TraceLinkConfig, Transit, Transmission, UnitLog, Usage, instant, nanos,
+    StreamRange, Transit, Transmission, UnitLog, Usage, instant, nanos,
 };
+use crate::scheme::Building;
 use crate::scheme::adaptive_harq::attempt::{Attempts, CodeWord, Outcome};
 use crate::scheme::adaptive_harq::beside::unit;
 use crate::scheme::adaptive_harq::config::AdaptiveHarqConfig;
 use crate::scheme::adaptive_harq::far_end::FarEnd;
-use crate::seed::Seed;
 use crate::units::{Bytes, Instant};
 
 /// One transmitter sends everything, an attempt at a time: a retransmission as soon as it is due
@@ -52,19 +52,14 @@ struct Repair {
 }
 
 impl CompetingLink {
-    pub(super) fn new(
-        config: &AdaptiveHarqConfig,
-        usage: &TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<Self, LinkError> {
+    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, LinkError> {
         Ok(Self {
-            attempts: Attempts::new(config, usage, seed, number)?,
-            queue: DropTail::new(usage.queue),
+            attempts: Attempts::new(config, with)?,
+            queue: DropTail::new(with.usage.queue),
             waiting: VecDeque::new(),
             repairs: VecDeque::new(),
             free_at: 0,
-            far_end: FarEnd::new(config, usage.duration),
+            far_end: FarEnd::new(config, with.usage.duration),
             admitted: 0,
             counters: LinkCounters::default(),
             coded_bits: 0,

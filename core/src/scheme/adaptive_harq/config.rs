@@ -218,13 +218,13 @@ impl AdaptiveHarqConfig {
 
 impl Medium for AdaptiveHarqConfig {
     fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
-        let Building { link, usage, seed, number } = with;
+        let link = with.link;
         link.check_own(false)?;
         self.check(1.0).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
         let rule = link.reorder.or(self.reorder);
         Ok(match self.options.repairs {
-            Repairs::Beside => behind(BesideLink::new(&self, &usage, seed, number)?, rule),
-            Repairs::Compete => behind(CompetingLink::new(&self, &usage, seed, number)?, rule),
+            Repairs::Beside => behind(BesideLink::new(&self, &with)?, rule),
+            Repairs::Compete => behind(CompetingLink::new(&self, &with)?, rule),
         })
     }
 

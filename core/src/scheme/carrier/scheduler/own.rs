@@ -64,10 +64,7 @@ pub type MakeScheduler =
 
 impl Row for SchedulerKind {
     const PART: &'static str = "a carrier scheduler";
-
-    fn reserved() -> Vec<&'static str> {
-        NAMES.to_vec()
-    }
+    const RESERVED: &'static [&'static str] = NAMES;
 
     fn name(&self) -> &'static str {
         self.name

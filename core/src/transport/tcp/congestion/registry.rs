@@ -220,10 +220,7 @@ fn with_slow_start(
 
 impl Row for CongestionControlKind {
     const PART: &'static str = "a congestion control";
-
-    fn built_in() -> &'static [Self] {
-        &BUILT_IN
-    }
+    const BUILT_IN: &'static [Self] = &BUILT_IN;
 
     fn name(&self) -> &'static str {
         self.name

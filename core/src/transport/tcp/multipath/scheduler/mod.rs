@@ -129,10 +129,7 @@ static BUILT_IN: [PathSchedulerKind; 5] = [
 
 impl Row for PathSchedulerKind {
     const PART: &'static str = "a path scheduler";
-
-    fn built_in() -> &'static [Self] {
-        &BUILT_IN
-    }
+    const BUILT_IN: &'static [Self] = &BUILT_IN;
 
     fn name(&self) -> &'static str {
         self.name
