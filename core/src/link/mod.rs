@@ -77,7 +77,7 @@ pub use instrument::{BuiltLink, Instrument, InstrumentedLink};
 pub use line::{Line, Unit};
 pub use live::{LiveScheme, NOW};
 pub use packet::{Packet, StreamRange};
-pub use propagation::{DelaySeries, DelaySeriesError, Propagation};
+pub use propagation::{DelaySeries, DelaySeriesError, Propagation, TraceClock};
 pub use queue::QueueLimit;
 pub use slots::Slot;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};

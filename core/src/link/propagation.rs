@@ -34,6 +34,9 @@ pub enum Propagation {
     },
 }
 
+/// The clock of a trace: its time at time 0, and the start and the period of its repetition.
+pub type TraceClock = (Duration, Option<(Instant, Duration)>);
+
 /// One-way delays over time, in steps. Each holds from its instant until the next; the first also
 /// holds before, the last also after.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -77,11 +80,11 @@ impl Propagation {
     }
 
     /// The same delay on the clock of a trace, as [`DelaySeries::on_clock`].
-    pub(crate) fn on_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
+    pub(crate) fn on_clock(&self, clock: TraceClock) -> Self {
         match self {
             Self::Fixed(delay) => Self::Fixed(*delay),
             Self::Varying { series, keep_order } => {
-                let series = Arc::new(series.on_clock(start, cycle));
+                let series = Arc::new(series.on_clock(clock));
                 Self::Varying { series, keep_order: *keep_order }
             }
         }
@@ -139,11 +142,11 @@ impl DelaySeries {
     /// use clift::units::{Duration, Instant};
     /// let (ns, at) = (Duration::from_nanos, Instant::from_nanos);
     /// let series = DelaySeries::new(vec![(at(0), ns(5)), (at(10), ns(7))])?;
-    /// let moved = series.on_clock(ns(8), Some((at(0), ns(20))));
+    /// let moved = series.on_clock((ns(8), Some((at(0), ns(20)))));
     /// assert_eq!([0, 2, 12].map(|time| moved.at(at(time)).as_nanos()), [5, 7, 5]);
     /// # Ok::<(), clift::link::DelaySeriesError>(())
     /// ```
-    pub fn on_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
+    pub fn on_clock(&self, (start, cycle): TraceClock) -> Self {
         let cycle = cycle.filter(|(_, period)| *period > Duration::ZERO);
         Self { steps: Arc::clone(&self.steps), start, cycle }
     }

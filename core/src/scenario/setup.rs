@@ -15,7 +15,7 @@ use super::traces::{SetupFault, Traces};
 use super::traffic;
 use crate::application::Until;
 use crate::config::Fault;
-use crate::link::{Coding, Fragmentation};
+use crate::link::{Coding, Fragmentation, TraceClock};
 use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Flow, Hop, LegConfig, Proxy, Rerouting, Routing, Setup, Stretch, Ways};
 use crate::transport::Timetable;
@@ -23,9 +23,6 @@ use crate::units::{Duration, Instant};
 
 /// The medium that carries a link's packets, and the trace time at which it starts.
 pub(super) type Started = (Arc<dyn Medium>, Duration);
-/// The trace time at simulation time 0, and, if the trace repeats, its start and period.
-type Clock = (Duration, Option<(Instant, Duration)>);
-
 impl Cell {
     /// The engine's input for one replication.
     ///
@@ -119,7 +116,7 @@ impl Maker<'_> {
         let (mut hops, mut proxies) = (Vec::new(), Vec::new());
         let mut timetables: Vec<(usize, Timetable)> = Vec::new();
         // Delays behind a link use the clock of its trace.
-        let mut clock: Option<Clock> = None;
+        let mut clock: Option<TraceClock> = None;
         // The code around the hops from a place on, up to another one.
         let mut coded: Option<(&Coding, usize, usize)> = None;
         let mut rest = planned.iter().peekable();
@@ -147,7 +144,7 @@ impl Maker<'_> {
                     };
                     let cycle = span.filter(|_| planned.link.usage.wrap).map(cycle);
                     clock = planned.link.usage.delays.is_some().then_some((start, cycle));
-                    let moved = span.and_then(|_| medium.on_clock(start, cycle));
+                    let moved = span.and_then(|_| medium.on_clock((start, cycle)));
                     let medium = moved.unwrap_or(medium);
                     let own = link(planned, medium, start);
                     let behind = match rest.peek() {
@@ -175,9 +172,9 @@ impl Maker<'_> {
     }
 
     /// A leg on the clock of a trace.
-    fn leg(&self, leg: &Leg, (start, cycle): Clock) -> Result<LegConfig, SetupFault> {
+    fn leg(&self, leg: &Leg, clock: TraceClock) -> Result<LegConfig, SetupFault> {
         let leg = leg.config(self.traces)?;
-        Ok(LegConfig { delay: leg.delay.on_clock(start, cycle), ..leg })
+        Ok(LegConfig { delay: leg.delay.on_clock(clock), ..leg })
     }
 
     /// The medium of each link, and the trace time at which it starts; `terminals`: that of each

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::link::reordering::behind;
 use crate::link::{
     Behind, BuiltLink, Coded, Coding, Fragmentation, LinkError, Propagation, QueueLimit,
-    Resequencing, TraceLink, TraceLinkConfig,
+    Resequencing, TraceClock, TraceLink, TraceLinkConfig,
 };
 use crate::queue::{Aqm, Managed};
 use crate::seed::Seed;
@@ -70,14 +70,9 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The medium with its varying delays set on the clock of its trace: `start` is trace time at
-    /// time 0; `cycle` is the start and the period of the trace's repetition. `None` if its delays
-    /// do not vary.
-    fn on_clock(
-        &self,
-        _start: Duration,
-        _cycle: Option<(Instant, Duration)>,
-    ) -> Option<Arc<dyn Medium>> {
+    /// The medium with its varying delays set on the clock of its trace; `None` if they do not
+    /// vary.
+    fn on_clock(&self, _: TraceClock) -> Option<Arc<dyn Medium>> {
         None
     }
 

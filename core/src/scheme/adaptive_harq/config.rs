@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, Delays, LinkError, Propagation, Resequencing, check_delays};
+use crate::link::{
+    BuiltLink, Delays, LinkError, Propagation, Resequencing, TraceClock, check_delays,
+};
 use crate::scheme::adaptive_harq::beside::BesideLink;
 use crate::scheme::adaptive_harq::compete::CompetingLink;
 use crate::scheme::{Building, Medium};
 use crate::seed::uniform;
 use crate::trace::MiTrace;
-use crate::units::{BitRate, Duration, Instant, Probability};
+use crate::units::{BitRate, Duration, Probability};
 
 /// Parameters of an adaptive-HARQ link, without its channel.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -228,12 +230,8 @@ impl Medium for AdaptiveHarqConfig {
         })
     }
 
-    fn on_clock(
-        &self,
-        start: Duration,
-        cycle: Option<(Instant, Duration)>,
-    ) -> Option<Arc<dyn Medium>> {
-        Some(Arc::new(Self { delay: self.delay.on_clock(start, cycle), ..self.clone() }))
+    fn on_clock(&self, clock: TraceClock) -> Option<Arc<dyn Medium>> {
+        Some(Arc::new(Self { delay: self.delay.on_clock(clock), ..self.clone() }))
     }
 
     fn way_back(&self) -> Propagation {

@@ -13,7 +13,7 @@ use super::link::NtnLink;
 use crate::config::Fault;
 use crate::link::{
     Admission, BuiltLink, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    Propagation, STALLED, TraceLinkConfig, Transit, Usage, instant, nanos,
+    Propagation, STALLED, TraceClock, TraceLinkConfig, Transit, Usage, instant, nanos,
 };
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierOptions, Scheduler, SchedulerConfig, Terminals};
@@ -112,12 +112,8 @@ impl Medium for CellConfig {
         self.link.way_back.clone()
     }
 
-    fn on_clock(
-        &self,
-        start: Duration,
-        cycle: Option<(Instant, Duration)>,
-    ) -> Option<Arc<dyn Medium>> {
-        Some(Arc::new(Self { link: self.link.at_clock(start, cycle), ..self.clone() }))
+    fn on_clock(&self, clock: TraceClock) -> Option<Arc<dyn Medium>> {
+        Some(Arc::new(Self { link: self.link.at_clock(clock), ..self.clone() }))
     }
 }
 

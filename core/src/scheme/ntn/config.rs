@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Fault, first_changed_key};
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation};
+use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, TraceClock};
 use crate::scheme::medium::span_of;
 use crate::scheme::ntn::NtnLink;
 use crate::scheme::ntn::combining::SoftCombining;
 use crate::scheme::{Building, Medium};
 use crate::tagged;
 use crate::trace::PhyTrace;
-use crate::units::{Bytes, Duration, Instant, Limit, Probability, Timer};
+use crate::units::{Bytes, Duration, Limit, Probability, Timer};
 
 /// A 3GPP NR link to be built: the fate of transport blocks, HARQ, RLC and PDCP.
 ///
@@ -323,9 +323,9 @@ type CheckedTime = (&'static str, &'static str, Duration, bool);
 
 impl NtnConfig {
     /// The same over delays on the clock of a trace ([`Medium::on_clock`]).
-    pub(super) fn at_clock(&self, start: Duration, cycle: Option<(Instant, Duration)>) -> Self {
-        let propagation = self.propagation.on_clock(start, cycle);
-        let way_back = self.way_back.on_clock(start, cycle);
+    pub(super) fn at_clock(&self, clock: TraceClock) -> Self {
+        let propagation = self.propagation.on_clock(clock);
+        let way_back = self.way_back.on_clock(clock);
         Self { propagation, way_back, ..self.clone() }
     }
 
@@ -534,12 +534,8 @@ impl Medium for NtnConfig {
         Ok(behind(NtnLink::new(&self, usage, seed, number)?, link.reorder))
     }
 
-    fn on_clock(
-        &self,
-        start: Duration,
-        cycle: Option<(Instant, Duration)>,
-    ) -> Option<Arc<dyn Medium>> {
-        Some(Arc::new(self.at_clock(start, cycle)))
+    fn on_clock(&self, clock: TraceClock) -> Option<Arc<dyn Medium>> {
+        Some(Arc::new(self.at_clock(clock)))
     }
 
     fn way_back(&self) -> Propagation {
