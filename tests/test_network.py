@@ -111,8 +111,9 @@ def test_a_study_has_a_table_of_links_and_a_picture(
     table = out("run", "net.toml", "--set", change, "-o", "study", "--no-plots", "--quiet")
     assert "flow web" in table
     assert "return of down" in table
-    # Flows over different links have no limit in common.
-    assert "limited by" not in table
+    # Flows over different links have no limit in common, but each has its own.
+    assert "limited by: flow web" in table
+    assert "limited by  " not in table
     page = Path(out("report", "study").strip()).read_text()
     assert "<h3>The network</h3>" in page
     assert ">down</text>" in page

@@ -6,8 +6,7 @@
 //! gzip and brotli are refused, because the unpacked size of their pages is not bounded.
 
 use std::cell::Cell;
-use std::io::SeekFrom;
-use std::io::{self, Cursor, Write};
+use std::io::{self, Cursor, Read, SeekFrom, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -434,6 +433,19 @@ impl RandomAccessFile {
     }
 }
 
+/// Bytes of page headers, which end with an error: a damaged list of 2^31 numbers is skipped number
+/// by number, also behind the last byte.
+struct PageHeaders(Cursor<Vec<u8>>);
+
+impl Read for PageHeaders {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(out)? {
+            0 if !out.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => Ok(read),
+        }
+    }
+}
+
 impl Length for RandomAccessFile {
     fn len(&self) -> u64 {
         self.len
@@ -441,13 +453,13 @@ impl Length for RandomAccessFile {
 }
 
 impl ChunkReader for RandomAccessFile {
-    type T = Cursor<Vec<u8>>;
+    type T = PageHeaders;
 
     /// Used for page headers; every header is shorter than the part returned here.
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
         const HEADER: u64 = 1 << 12;
         let length = HEADER.min(self.len.saturating_sub(start));
-        Ok(Cursor::new(self.bytes(start, length as usize)?))
+        Ok(PageHeaders(Cursor::new(self.bytes(start, length as usize)?)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Shared, ParquetError> {
@@ -653,6 +665,20 @@ mod tests {
         file.part(&columns.iter().map(|column| column.2).collect::<Vec<_>>()).unwrap();
         file.finish().unwrap();
         out
+    }
+
+    /// A page header may say that it holds 2^31 numbers of a kind that readers skip.
+    #[test]
+    fn numbers_behind_the_page_headers_are_an_error() {
+        let mut headers = PageHeaders(Cursor::new(vec![7]));
+        let mut eight = [0; 8];
+        assert_eq!(headers.read(&mut eight).unwrap(), 1);
+        assert_eq!(headers.read(&mut eight).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        let mut damaged =
+            file(&PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(40)).unwrap());
+        let list = [0x99, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07];
+        damaged[4..11].copy_from_slice(&list);
+        assert!(message(damaged).contains("cannot be read"));
     }
 
     #[test]
