@@ -550,6 +550,21 @@ def test_perfetto_joins_packets_with_units(tmp_path: Path, path: Path) -> None:
     assert len(started & joined) >= 0.5 * len(started)
 
 
+@pytest.mark.parametrize("live", ["true", "false"])
+def test_every_arrow_of_perfetto_ends(tmp_path: Path, path: Path, live: str) -> None:
+    run = clift.simulate(clift.Scenario.read(path, {"link.live": live}))
+    run.perfetto(tmp_path / "run.json")
+    events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
+    begun, ended = ([one for one in events if one["ph"] == kind] for kind in "sf")
+    assert len(begun) == run.summary()["segments_sent"]
+    assert sorted(one["id"] for one in begun) == sorted(one["id"] for one in ended)
+    last = {one["id"]: one["ts"] for one in ended}
+    assert all(one["ts"] < last[one["id"]] for one in begun)
+    # An arrow is drawn between slices.
+    slices = {(one["pid"], one["tid"], one["ts"]) for one in events if one["ph"] == "X"}
+    assert all((one["pid"], one["tid"], one["ts"]) in slices for one in ended)
+
+
 def test_the_tightest_link_of_a_network_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "shared.toml"
     path.write_text("""

@@ -66,7 +66,7 @@ def _windows(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _packets(run: Run) -> Iterator[dict[str, Any]]:
-    """Each packet with data from its transmission to its arrival or loss."""
+    """Each packet with data from its transmission to its arrival, its loss or the end of the run."""
     table = run.events().to_pydict()
     sent: dict[tuple[int, int], list[tuple[int, int]]] = {}
     columns = ("time_ns", "flow", "kind", "seq", "len")
@@ -86,11 +86,26 @@ def _packets(run: Run) -> Iterator[dict[str, Any]]:
                 **{"name": name, "args": {"first byte": seq, "bytes": length}},
             }
         elif sent.get((flow, seq)) and kind != _clift.ACKNOWLEDGED:
-            first, before = sent[flow, seq].pop(0)
-            name = f"{seq}" if before == _clift.SENT else f"{seq} again"
-            known = {"pid": _PACKETS, "tid": flow, "cat": "packet", "id": first}
             fate = "lost" if kind == _clift.GONE else "arrived"
-            yield {**known, "ph": "e", "ts": time / 1e3, "name": name, "args": {"fate": fate}}
+            yield from _end(flow, seq, sent[flow, seq].pop(0), time / 1e3, fate)
+    ended = run.summary()["duration_s"] * 1e6
+    for (flow, seq), left in sent.items():
+        for packet in left:
+            yield from _end(flow, seq, packet, ended, "under way")
+
+
+def _end(
+    flow: int, seq: int, packet: tuple[int, int], at: float, fate: str
+) -> Iterator[dict[str, Any]]:
+    """The end of a packet, and of its arrow. An arrow ends at a slice."""
+    number, kind = packet
+    name = f"{seq}" if kind == _clift.SENT else f"{seq} again"
+    place = {"pid": _PACKETS, "tid": flow, "ts": at}
+    args = {"fate": fate}
+    yield {**place, "ph": "e", "cat": "packet", "id": number, "name": name, "args": args}
+    yield {**place, "ph": "X", "dur": 1, "name": f"{name} {fate}"}
+    arrow = {"ph": "f", "bp": "e", "cat": "flow", "id": f"{flow}.{seq}", "name": "packet"}
+    yield {**place, **arrow}
 
 
 def _units(run: Run) -> Iterator[dict[str, Any]]:
