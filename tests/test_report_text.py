@@ -103,6 +103,21 @@ def test_a_leg_before_a_link_may_be_what_limits() -> None:
     assert limited_by(results.cells[0]) == "link 0 99 %"
 
 
+def test_the_outage_of_a_leg_limits_in_the_table_as_in_the_budget() -> None:
+    out = [["10 s", "16 s"]]
+    leg: dict[str, Any] = {"rate": "4 Mbit/s", "delay": "20 ms", "queue": "50 packets"}
+    leg["outages"] = out
+    path = clift.Scenario({"path": [{"leg": leg}]}, duration_s=30)
+    ends = {"from": "a", "to": "b"}
+    network = {"links": {"ab": {**ends, "duplex": True, "leg": leg}}}
+    row = clift.Scenario({"network": network, "flow": [ends]}, duration_s=30)
+    [told] = flows_limited_by(clift.campaign.run(row).cells[0]).values()
+    for text in (limited_by(clift.campaign.run(path).cells[0]), told):
+        assert ", outage 20 %" in text, text
+    parts = {part["title"]: part["share"] for part in clift.simulate(path).why()["budget"]}
+    assert parts["outage"] == pytest.approx(0.2, abs=0.005)
+
+
 @pytest.mark.parametrize("times", [{"start": "20 s"}, {"end": "10 s"}])
 def test_without_a_flow_the_application_has_no_data(times: dict[str, str]) -> None:
     leg = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": "100 packets"}

@@ -117,6 +117,27 @@ fn a_timeout_is_charged_with_the_wait_for_it() {
 }
 
 #[test]
+fn slots_in_an_outage_are_charged_to_it() {
+    let fates = ", outages = [[\"8 s\", \"12 s\"]]";
+    let beside = |out: &str| {
+        let wide = "[[path]]\nleg = { rate = \"40 Mbit/s\", delay = \"10 ms\"";
+        format!("{}{wide}{out} }}", leg("", PLAIN))
+    };
+    for text in [leg(fates, PLAIN), beside(fates)] {
+        let found = diagnosed(&text).1;
+        let out = share(&found, Cause::Outage);
+        // A round-trip time of packets meets the outage of the later leg.
+        assert!((0.17..=0.2001).contains(&out), "{out}: {:?}", found.budget);
+        let timeouts = found.cuts.iter().filter(|cut| cut.trigger == Trigger::Timeout);
+        assert!(timeouts.count() > 0, "{:?}", found.cuts);
+        let span = Duration::from_millis(200);
+        let moment = found.moment(Instant::ZERO + Duration::from_secs(10), span);
+        assert_eq!(moment.senders, [(0, 0, Cause::Outage, None)]);
+    }
+    assert_eq!(diagnosed(&leg(fates, PLAIN)).1.budget.bits(Cause::GivenUp), 0);
+}
+
+#[test]
 fn a_full_queue_is_told_from_a_lossy_link() {
     let text = leg("", PLAIN).replace("200 packets", "20 packets");
     let found = diagnosed(&text).1;

@@ -20,6 +20,8 @@ pub enum Cause {
     Padding,
     /// Smaller slots in a fade.
     Fade,
+    /// An outage of a leg: slots in it, and packets that it lost.
+    Outage,
     /// Packet headers, and packets without data.
     Headers,
     /// Data that the receiver had already.
@@ -60,13 +62,14 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Erased,
         Self::Repair,
         Self::Coding,
         Self::GivenUp,
         Self::Padding,
         Self::Fade,
+        Self::Outage,
         Self::Headers,
         Self::Duplicate,
         Self::LostLater,
@@ -95,6 +98,7 @@ impl Cause {
             Self::GivenUp => "given_up",
             Self::Padding => "padding",
             Self::Fade => "fade",
+            Self::Outage => "outage",
             Self::Headers => "headers",
             Self::Duplicate => "duplicate",
             Self::LostLater => "lost_later",
@@ -124,6 +128,7 @@ impl Cause {
             Self::GivenUp => "packets that the link lost",
             Self::Padding => "padding of LLDUs",
             Self::Fade => "smaller slots in a fade",
+            Self::Outage => "outage",
             Self::Headers => "headers",
             Self::Duplicate => "data received twice",
             Self::LostLater => "packets lost behind the link",

@@ -136,7 +136,8 @@ pub(super) fn budget(
     shares.charge(Cause::Fade, usage.faded * slot);
     match metrics {
         HopMetrics::Leg(_) => {
-            shares.charge(Cause::GivenUp, carried.lost);
+            let cause = if hop.has_outages() { Cause::Outage } else { Cause::GivenUp };
+            shares.charge(cause, carried.lost);
             shares.charge_rest(Cause::Headers);
         }
         HopMetrics::Link(link) => {

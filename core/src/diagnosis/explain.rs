@@ -229,7 +229,9 @@ impl Diagnosis {
                 events.push((transit.at, what));
             }
             (PacketFate::Lost, _, Some(at), Some(hop)) => {
-                events.push((at, format!("{} lost it", place(hop))));
+                let outage =
+                    if self.with_outages.get(hop) == Some(&true) { "an outage of " } else { "" };
+                events.push((at, format!("{outage}{} lost it", place(hop))));
             }
             (PacketFate::Dropped, _, Some(at), Some(hop)) => {
                 let after = waited.map_or(String::new(), |(_, after)| after);

@@ -62,6 +62,8 @@ pub struct Diagnosis {
     pub(super) names: Vec<Option<Arc<str>>>,
     /// What a chain of events calls each shared hop.
     pub(super) places: Vec<String>,
+    /// Whether each shared hop is a leg with outages.
+    pub(super) with_outages: Vec<bool>,
     /// The names of the flows, if they have any.
     pub(super) flows: Vec<Option<Arc<str>>>,
 }
@@ -177,7 +179,8 @@ impl Diagnosis {
             let until = changes.partition_point(|(since, ..)| *since <= at);
             let last = changes[..until].iter().rev().find(|(_, sender, _)| *sender == number);
             match last.map(|(.., target)| *target) {
-                None => (Cause::Application, None),
+                None | Some(Target::Cause(Cause::Application)) => (Cause::Application, None),
+                Some(_) if self.hops[hop].is_out(at) => (Cause::Outage, None),
                 Some(Target::Cause(cause)) => (cause, None),
                 Some(Target::Cut(cut)) => (self.cuts[cut].cause(), Some(cut)),
             }

@@ -41,6 +41,9 @@ pub(super) struct HopLedger {
     due: BTreeMap<(Instant, u64), Update>,
     number: u64,
     last: Point,
+    /// Outages of the hop and of those that its packets cross, at the time at which what passes the
+    /// hop meets them.
+    outages: Outages,
     /// At the last reading, if the hop has a rate.
     usage: Option<Usage>,
     causes: [f64; Cause::ALL.len()],
@@ -58,12 +61,40 @@ pub(super) struct HopLedger {
     every: u64,
 }
 
+/// Beginning and end of each outage in turn, ascending, and how many of them the readings passed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outages {
+    edges: Vec<Instant>,
+    passed: usize,
+    /// Whether the hop itself has them.
+    pub(super) own: bool,
+}
+
+impl Outages {
+    /// Outages that may overlap.
+    pub(super) fn of(mut spans: Vec<(Instant, Instant)>, own: bool) -> Self {
+        spans.sort_unstable();
+        let mut edges: Vec<Instant> = Vec::new();
+        for (begin, end) in spans {
+            match edges.last_mut() {
+                Some(last) if *last >= begin => *last = end.max(*last),
+                _ => edges.extend([begin, end]),
+            }
+        }
+        Self { edges, passed: 0, own }
+    }
+
+    fn includes(&self, at: Instant) -> bool {
+        self.edges.partition_point(|&edge| edge <= at) % 2 == 1
+    }
+}
+
 /// Points of a run's time line.
 const POINTS: u64 = 4000;
 
 impl HopLedger {
     /// A ledger for a run of `duration` ns, with whether the packets of each sender cross the hop.
-    pub(super) fn new(crosses: &[bool], duration: u64) -> Self {
+    pub(super) fn new(crosses: &[bool], outages: Outages, duration: u64) -> Self {
         let start = |&crosses: &bool| crosses.then_some(Blame::Cause(Cause::Application));
         Self {
             blames: crosses.iter().map(start).collect(),
@@ -72,6 +103,7 @@ impl HopLedger {
             due: BTreeMap::new(),
             number: 0,
             last: Point::default(),
+            outages,
             usage: None,
             causes: [0.0; Cause::ALL.len()],
             cuts: Vec::new(),
@@ -90,9 +122,10 @@ impl HopLedger {
         self.number += 1;
     }
 
-    /// When the next update reaches the hop.
+    /// When the next update reaches the hop, or an outage begins or ends.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.due.first_key_value().map(|(&(at, _), _)| at)
+        let edge = self.outages.edges.get(self.outages.passed).copied();
+        self.due.first_key_value().map(|(&(at, _), _)| at).into_iter().chain(edge).min()
     }
 
     /// Charges the capacity that was idle since the last reading, then takes the updates until `at`.
@@ -101,6 +134,7 @@ impl HopLedger {
         if let Some(usage) = usage {
             self.charge(at, usage);
         }
+        self.outages.passed = self.outages.edges.partition_point(|&edge| edge <= at);
         while let Some(first) = self.due.first_entry()
             && first.key().0 <= at
         {
@@ -129,6 +163,10 @@ impl HopLedger {
         let waiting = self.blames.iter().filter(|blame| waits(blame)).count();
         if waiting == 0 {
             self.causes[Cause::Application as usize] += idle;
+            return;
+        }
+        if self.outages.passed % 2 == 1 {
+            self.causes[Cause::Outage as usize] += idle;
             return;
         }
         let share = idle / waiting as f64;
@@ -243,6 +281,16 @@ impl HopLedger {
     /// What the link did, at the last reading.
     pub(super) fn usage(&self) -> Usage {
         self.usage.unwrap_or(Usage::NONE)
+    }
+
+    /// Whether it loses what it sends in outages.
+    pub(super) fn has_outages(&self) -> bool {
+        self.outages.own
+    }
+
+    /// Whether what passes the hop at an instant meets an outage.
+    pub(super) fn is_out(&self, at: Instant) -> bool {
+        self.outages.includes(at)
     }
 
     /// Idle bytes of a cause, without those of cuts.

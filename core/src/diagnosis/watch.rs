@@ -7,10 +7,12 @@ use crate::diagnosis::budget::{Budget, Carried, budget, detail};
 use crate::diagnosis::cut::{Cut, Trigger};
 use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
 use crate::diagnosis::found::{Diagnosis, Sender, places};
-use crate::diagnosis::hop::{HopLedger, Update};
+use crate::diagnosis::hop::{HopLedger, Outages, Update};
 use crate::link::{STALLED, Transit, Transmission, Usage};
 use crate::metrics::{HopMetrics, Outcome};
-use crate::simulation::{Flow, Hop, Observer, SenderState, Setup, Step, Wants, Ways};
+use crate::simulation::{
+    Flow, Hop, LegConfig, Loss, Observer, SenderState, Setup, Step, Wants, Ways,
+};
 use crate::transport::End;
 use crate::units::{Duration, Instant};
 
@@ -62,7 +64,7 @@ impl<'a> Watch<'a> {
         let ledger = |hop: usize| {
             let crosses: Vec<bool> =
                 senders.iter().map(|sender| sender.delays[hop].is_some()).collect();
-            HopLedger::new(&crosses, setup.duration.as_nanos())
+            HopLedger::new(&crosses, outages(setup, &senders, hop), setup.duration.as_nanos())
         };
         Self {
             goes_on,
@@ -245,6 +247,7 @@ impl<'a> Watch<'a> {
             handshake_timeouts: self.handshake_timeouts,
             ended: outcome.ended,
             places: places(outcome),
+            with_outages: self.hops.iter().map(HopLedger::has_outages).collect(),
             flows: outcome.flows.iter().map(|flow| flow.name.clone()).collect(),
             names: limiting.iter().map(|&hop| outcome.hop_names.get(hop).cloned()).collect(),
             hops,
@@ -307,6 +310,28 @@ fn choose(
         choose(paths, capacity, chosen, best);
         chosen.pop();
     }
+}
+
+/// The outages that packets meet after they pass a hop, or met before, at the time at which they pass
+/// it.
+fn outages(setup: &Setup, senders: &[Sender], hop: usize) -> Outages {
+    let shared: Vec<&Hop> = setup.forward.iter().chain(&setup.backward).collect();
+    let spans_of = |hop: usize| match shared[hop] {
+        Hop::Leg(LegConfig { loss: Loss::Outages(spans), .. }) => &spans[..],
+        _ => &[],
+    };
+    let mut spans = Vec::new();
+    for sender in senders {
+        let Some(here) = sender.delays[hop] else { continue };
+        for (other, delay) in sender.delays.iter().enumerate() {
+            let Some(there) = *delay else { continue };
+            let shifted =
+                |at: Instant| Instant::ZERO + (at + here).saturating_since(Instant::ZERO + there);
+            spans
+                .extend(spans_of(other).iter().map(|&(begin, end)| (shifted(begin), shifted(end))));
+        }
+    }
+    Outages::of(spans, !spans_of(hop).is_empty())
 }
 
 /// For each connection of a flow between proxies, or each of its paths, the time to each shared

@@ -66,7 +66,7 @@ def _windows(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _packets(run: Run) -> Iterator[dict[str, Any]]:
-    """Each packet with data from its transmission to its arrival, its loss or the end of the run."""
+    """Each packet with data, from its transmission to its arrival or loss or the end of the run."""
     table = run.events().to_pydict()
     sent: dict[tuple[int, int], list[tuple[int, int]]] = {}
     columns = ("time_ns", "flow", "kind", "seq", "len")

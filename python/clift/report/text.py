@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import floor, log10
 from textwrap import fill
 from typing import Any
 
+from clift._clift import parse_time
 from clift._words import counted
 from clift.campaign.caveats import given, noted, several, two_bbrs
 from clift.campaign.conclusion import conclude
@@ -382,9 +383,9 @@ def limited_by(cell: Cell) -> str:
     The most used link limits as far as its slots were used: a full receive window costs nothing
     while the link is busy with what it let through. It also limits where packets wait and it uses
     no slot: an NR terminal has no free HARQ process. The rest of the time is divided by what
-    senders waited for; what is neither the application nor the receive window is congestion
-    control, which had reduced its window or repaired losses. In a network each flow has its own
-    limit: `flows_limited_by`.
+    senders waited for; what is neither the application nor the receive window nor an outage is
+    congestion control, which had reduced its window or repaired losses. In a network each flow has
+    its own limit: `flows_limited_by`.
     """
     if cell.scenario is not None and cell.scenario.config["network"] is not None:
         return ""
@@ -393,7 +394,8 @@ def limited_by(cell: Cell) -> str:
     names = {f"links.{one}": f"link {one}" for one in used}
     if (least := f"links.{_tightest(cell)}") in names:
         names[least] = "link"
-    return _limited(cell, "", names, absent.mean if absent else 0.0)
+    hops = [] if cell.scenario is None else cell.scenario.config["path"]
+    return _limited(cell, "", names, absent.mean if absent else 0.0, _out(cell, hops))
 
 
 def flows_limited_by(cell: Cell) -> dict[str, str]:
@@ -414,7 +416,9 @@ def flows_limited_by(cell: Cell) -> dict[str, str]:
         if lasted is None or start is None or end is None:
             continue
         absent = 1 - (end.mean - start.mean) / lasted.mean
-        if text := _limited(cell, f"flows.{name}.", _crossed(network, source, there), absent):
+        crossed = _crossed(network, source, there)
+        out = _out(cell, [network["links"][link] for link in there])
+        if text := _limited(cell, f"flows.{name}.", crossed, absent, out):
             found[name] = text
     return found
 
@@ -444,7 +448,24 @@ def _crossed(network: Mapping[str, Any], node: str, there: list[str]) -> dict[st
     return names
 
 
-def _limited(cell: Cell, flow: str, links: Mapping[str, str], absent: float) -> str:
+def _out(cell: Cell, hops: Iterable[Mapping[str, Any]]) -> float:
+    """Share of the time in which one of the hops, a leg, has an outage."""
+    lasted = cell.estimate("duration_s")
+    legs = [hop["leg"] for hop in hops if hop["leg"]]
+    spans = sorted(tuple(map(parse_time, span)) for leg in legs for span in leg["outages"])
+    if lasted is None or not spans:
+        return 0.0
+    out, until = 0, 0
+    for begin, end in spans:
+        last = min(end, round(lasted.mean * 1e9))
+        out += max(0, last - max(begin, until))
+        until = max(until, last)
+    return out / (lasted.mean * 1e9)
+
+
+def _limited(
+    cell: Cell, flow: str, links: Mapping[str, str], absent: float, out: float = 0.0
+) -> str:
     """What limited a flow, or all without its prefix, whose data cross these links."""
     waits = ("share_application_limited", "share_window_limited")
     application, window = (cell.estimate(flow + name) for name in waits)
@@ -455,7 +476,9 @@ def _limited(cell: Cell, flow: str, links: Mapping[str, str], absent: float) -> 
     waiting = {link: one.mean for link, one in waited.items() if one is not None}
     taken = {link: one.mean for link, one in used.items() if one is not None}
     link = max(taken, key=lambda one: taken[one] + waiting.get(one, 0.0), default="")
-    shares = limits(application.mean, window.mean, taken.get(link), waiting.get(link, 0.0), absent)
+    shares = limits(
+        application.mean, window.mean, taken.get(link), waiting.get(link, 0.0), absent, out
+    )
     if link:
         shares[links[link]] = shares.pop("link")
     if cell.scenario is not None and _has_most_window(cell.scenario.config):
@@ -480,11 +503,13 @@ def limits(
     used: float | None,
     waiting: float = 0.0,
     absent: float = 0.0,
+    out: float = 0.0,
 ) -> dict[str, float]:
     """What limited flows: their waits, and the link's slots used, or unused while packets waited.
 
     The flows' waits are shares of their time. The application had no data in the share `absent` of
-    the run, when there was no flow.
+    the run, when there was no flow. A leg had an outage in the share `out`, which counts for the
+    outage as far as it would for congestion control.
 
     Example:
         >>> limits(0.5, 0.25, used=0.5)
@@ -493,13 +518,18 @@ def limits(
         0.5
         >>> limits(0.0, 0.0, used=0.25, absent=0.5)["application"]
         0.5
+        >>> limits(0.0, 0.0, used=0.25, out=0.25)["outage"]
+        0.25
     """
     of_link = {} if used is None else {"link": used} | ({"link waits": waiting} if waiting else {})
     rest = max(0.0, 1 - absent - sum(of_link.values()))
     path = max(0.0, 1 - application - window)
     shares = {"application": application, "receive window": window, "congestion control": path}
     shares = {what: share * rest for what, share in shares.items()}
-    return shares | {"application": shares["application"] + absent} | of_link
+    shares["application"] += absent
+    outage = min(out, shares["congestion control"])
+    shares["congestion control"] -= outage
+    return shares | ({"outage": outage} if outage else {}) | of_link
 
 
 def _figure(value: float | None, scale: float) -> str:
