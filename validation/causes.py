@@ -112,7 +112,7 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
 
 # Causes of a budget that tables name; what else is idle is congestion control there.
 NAMED = {"application": "application", "link": "link waits"}
-NAMED |= {"receive_window": "receive window", "cwnd_max": "receive window"}
+NAMED |= {"receive_window": "receive window", "cwnd_max": "receive window", "outage": "outage"}
 # Causes of used slots.
 USED = {"erased", "repair", "given_up", "padding", "fade", "headers", "duplicate", "lost_later"}
 USED |= {"unfinished", "coding"}
