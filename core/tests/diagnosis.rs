@@ -138,6 +138,20 @@ fn slots_in_an_outage_are_charged_to_it() {
 }
 
 #[test]
+fn a_tail_loss_probe_shows_the_loss_that_it_repaired() {
+    // The last packet of the first message is lost; only the next message shows that the probe was
+    // needed.
+    let application =
+        r#"application = { type = "constant rate", rate = "20 kbit/s", message = "20 kB" }"#;
+    let found = diagnosed(&leg(", lost_data = [13]", application)).1;
+    let [cut] = &found.cuts[..] else { panic!("{:?}", found.cuts) };
+    assert_eq!((cut.trigger, cut.why(), cut.cause()), (Trigger::Probe, Why::Lost, Cause::TrueLoss));
+    let lost = cut.packet.as_ref().unwrap();
+    assert_eq!((lost.start + u64::from(lost.len), lost.retransmission), (20_000, 0));
+    assert!(cut.words(0).starts_with("the ACK of a tail loss probe shows the loss: window cut"));
+}
+
+#[test]
 fn a_full_queue_is_told_from_a_lossy_link() {
     let text = leg("", PLAIN).replace("200 packets", "20 packets");
     let found = diagnosed(&text).1;

@@ -10,6 +10,8 @@ use crate::units::Instant;
 pub enum Trigger {
     /// Acknowledgements of later packets.
     DuplicateAcks,
+    /// The ACK of a tail loss probe: the last packet had been lost, and the probe, a copy, repaired it.
+    Probe,
     /// The retransmission timer.
     Timeout,
     /// An ECN mark.
@@ -74,8 +76,8 @@ impl Cut {
         match (self.trigger, self.why()) {
             (Trigger::Timeout, _) => Cause::Timeout,
             (Trigger::Mark, _) => Cause::Mark,
-            (Trigger::DuplicateAcks, Why::Arrived) => Cause::FalseLoss,
-            (Trigger::DuplicateAcks, Why::Lost | Why::Unknown) => {
+            (Trigger::DuplicateAcks | Trigger::Probe, Why::Arrived) => Cause::FalseLoss,
+            (Trigger::DuplicateAcks | Trigger::Probe, Why::Lost | Why::Unknown) => {
                 let dropped = |packet: &PacketHistory| packet.fate == PacketFate::Dropped;
                 match self.packet.as_ref().is_some_and(dropped) {
                     true => Cause::QueueFull,
@@ -97,9 +99,13 @@ impl Trigger {
         let falls = now.window.cwnd < before.window.cwnd;
         let cut = falls || now.window.ssthresh < before.window.ssthresh;
         (cut && is.cwnd_reductions > was.cwnd_reductions).then_some(
-            match is.ecn_reductions > was.ecn_reductions {
-                true => Self::Mark,
-                false => Self::DuplicateAcks,
+            if is.ecn_reductions > was.ecn_reductions {
+                Self::Mark
+            } else if is.recovery_entries_by_dupacks > was.recovery_entries_by_dupacks {
+                Self::DuplicateAcks
+            } else {
+                // Only a probe reduces the window without a recovery: there is nothing to repair.
+                Self::Probe
             },
         )
     }

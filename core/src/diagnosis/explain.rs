@@ -110,7 +110,7 @@ impl Diagnosis {
         Value::Table(vec![
             ("losses", count(&|cut| cut.cause() == Cause::TrueLoss && cut.why() == Why::Lost)),
             ("drops", count(&|cut| cut.cause() == Cause::QueueFull)),
-            ("false_losses", by(Trigger::DuplicateAcks, Why::Arrived)),
+            ("false_losses", count(&|cut| cut.cause() == Cause::FalseLoss)),
             ("timeouts_lost", by(Trigger::Timeout, Why::Lost)),
             ("timeouts_arrived", by(Trigger::Timeout, Why::Arrived)),
             ("marks", count(&|cut| cut.trigger == Trigger::Mark)),
@@ -123,6 +123,7 @@ impl Diagnosis {
         let cut = &self.cuts[number];
         let trigger = match cut.trigger {
             Trigger::DuplicateAcks => "duplicate_acks",
+            Trigger::Probe => "tail_loss_probe",
             Trigger::Timeout => "timeout",
             Trigger::Mark => "mark",
         };
@@ -260,6 +261,7 @@ impl Cut {
     pub fn words(&self, number: usize) -> String {
         let (heard, what) = match (self.trigger, self.duplicate_acks) {
             (Trigger::Mark, _) => (String::new(), "ECN mark"),
+            (Trigger::Probe, _) => (String::new(), "the ACK of a tail loss probe shows the loss"),
             (Trigger::DuplicateAcks, 0) => (String::new(), "taken for lost"),
             (Trigger::Timeout, 0) => (String::new(), "retransmission timeout"),
             (Trigger::DuplicateAcks, acks) => (of_acks(acks), "taken for lost"),

@@ -100,6 +100,8 @@ impl Sent {
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     sent: BTreeMap<u64, Vec<Sent>>,
+    /// Of the last acknowledged bytes that were sent twice, the transmission before the last one.
+    repaired: Option<Box<PacketHistory>>,
 }
 
 /// Packets under way of all senders, by the numbers that the engine gives them.
@@ -135,8 +137,16 @@ impl Flight {
         while let Some(first) = self.sent.first_entry()
             && *first.key() < acknowledged
         {
-            first.remove();
+            if let [Sent::Ended(history), _] = &first.remove()[..] {
+                self.repaired = Some(history.clone());
+            }
         }
+    }
+
+    /// The packet whose loss a probe repaired, and the number of later packets that it is known to
+    /// have missed: none, since its copy was the next one.
+    pub(super) fn repaired(&self) -> Option<(Found, u32)> {
+        self.repaired.clone().map(|history| (Found::Ended(history), 0))
     }
 
     /// The position of the last bytes sent that are not acknowledged.

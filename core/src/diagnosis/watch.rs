@@ -98,6 +98,7 @@ impl<'a> Watch<'a> {
                 let since = known.cut.map_or(Instant::ZERO, |last| self.cuts[last].at);
                 known.flight.overtaken(since, now)
             }
+            Trigger::Probe => known.flight.repaired(),
             Trigger::Timeout => known.flight.first(now),
             Trigger::Mark => None,
         };
