@@ -673,11 +673,11 @@ def test_a_connection_over_two_paths_is_explained() -> None:
         assert use["goodput_kbps"] + costs == pytest.approx(use["capacity_kbps"], rel=1e-9)
     senders = found["moment"]["senders"]
     assert [(one["path"], one["over"]) for one in senders] == [(0, "leo"), (1, "geo")]
-    # The retransmission timer of LEO's path has expired in the outage.
-    assert senders[0]["cause"] == "timeout"
+    # LEO is out from 20 to 25 s.
+    assert senders[0]["cause"] == "outage"
     text = clift_command("why", TWO_WAYS, *both, "--at", "22 s").stdout
     assert re.search(r"^ +geo +leo\ncapacity ", text)
-    assert "flow download, path 0 (leo): timeout" in text
+    assert "flow download, path 0 (leo): outage" in text
     cut = found["costliest"][0]
     name = f"cut:{cut['number']}"
     replayed = why(TWO_WAYS, *both, "--without", name, "--draws", 0)["replay"]
