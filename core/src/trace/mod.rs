@@ -54,6 +54,8 @@ mod slots;
 mod starlink;
 mod step;
 pub mod text;
+#[cfg(feature = "parquet")]
+mod thrift;
 mod warnings;
 
 pub use column::Column;

@@ -36,6 +36,7 @@ use crate::trace::format::{FormatRow, Reads, Writes};
 use crate::trace::keys::{Keys, keys};
 use crate::trace::slots::MOST;
 use crate::trace::text::DEFAULT_LLDU;
+use crate::trace::thrift::claims_too_much;
 use crate::trace::{PhyTrace, Sizes};
 use crate::units::Bytes;
 
@@ -208,6 +209,7 @@ fn largest_page(metadata: &ParquetMetaData, columns: &[Column]) -> u64 {
 }
 
 const CLAIM: &str = "it claims more rows than it can hold";
+const LIST: &str = "a list claims more elements than it has bytes";
 
 /// Rows of all groups, if a file of `len` bytes can hold them.
 fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError> {
@@ -418,7 +420,11 @@ impl RandomAccessFile {
         let (start, end) = (self.bytes(0, 4)?, self.bytes(at, 8)?);
         let described = u32::from_le_bytes([end[0], end[1], end[2], end[3]]);
         let whole = &start[..] == MARK && &end[4..] == MARK && u64::from(described) <= at - 4;
-        if whole { Ok(()) } else { Err(none()) }
+        if !whole {
+            return Err(none());
+        }
+        let footer = self.bytes(at - u64::from(described), described as usize)?;
+        if claims_too_much(&footer) { Err(damage(LIST)) } else { Ok(()) }
     }
 
     fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
@@ -459,7 +465,11 @@ impl ChunkReader for RandomAccessFile {
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
         const HEADER: u64 = 1 << 12;
         let length = HEADER.min(self.len.saturating_sub(start));
-        Ok(PageHeaders(Cursor::new(self.bytes(start, length as usize)?)))
+        let headers = self.bytes(start, length as usize)?;
+        if claims_too_much(&headers) {
+            return Err(ParquetError::General(LIST.to_owned()));
+        }
+        Ok(PageHeaders(Cursor::new(headers)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Shared, ParquetError> {
@@ -676,9 +686,9 @@ mod tests {
         assert_eq!(headers.read(&mut eight).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         let mut damaged =
             file(&PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(40)).unwrap());
-        let list = [0x99, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07];
+        let list = [0x99, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
         damaged[4..11].copy_from_slice(&list);
-        assert!(message(damaged).contains("cannot be read"));
+        assert!(message(damaged).contains(LIST));
     }
 
     #[test]

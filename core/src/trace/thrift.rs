@@ -1,0 +1,135 @@
+//! Lists in the headers of Parquet files, which are structures of Thrift's compact protocol.
+
+/// True if lists claim more elements than there are bytes, which only damage explains: an element
+/// takes a byte or more.
+///
+/// `bytes` begin with a structure. The crate `parquet` passes over the elements of an unknown list
+/// one by one, those of truth values without reading a byte: 2^31 of them take seconds, a list of
+/// such lists hours.
+pub(super) fn claims_too_much(bytes: &[u8]) -> bool {
+    let mut structure = Structure { rest: bytes, elements: bytes.len() as u64 };
+    matches!(structure.fields(DEPTH), Err(Stop::Claim))
+}
+
+/// Nesting beyond which `parquet` gives up, too.
+const DEPTH: u8 = 64;
+
+enum Stop {
+    /// The bytes end, or are no structure: `parquet` says what is wrong.
+    End,
+    Claim,
+}
+
+struct Structure<'a> {
+    rest: &'a [u8],
+    /// Elements that the lists may still have.
+    elements: u64,
+}
+
+impl Structure<'_> {
+    fn fields(&mut self, depth: u8) -> Result<(), Stop> {
+        loop {
+            let head = self.byte()?;
+            let kind = head & 0xf;
+            if kind == 0 {
+                return Ok(());
+            }
+            if head >> 4 == 0 {
+                self.number()?;
+            }
+            self.value(kind, depth)?;
+        }
+    }
+
+    /// Passes over a value; the kinds are those of the protocol.
+    fn value(&mut self, kind: u8, depth: u8) -> Result<(), Stop> {
+        let below = depth.checked_sub(1).ok_or(Stop::End)?;
+        match kind {
+            1 | 2 => Ok(()),
+            3 => self.pass(1),
+            4..=6 => self.number().map(drop),
+            7 => self.pass(8),
+            8 => self.number().and_then(|length| self.pass(length)),
+            9 | 10 => {
+                let head = self.byte()?;
+                let count = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
+                self.list(count, &[head & 0xf], below)
+            }
+            11 => match self.number()? {
+                0 => Ok(()),
+                count => {
+                    let kinds = self.byte()?;
+                    self.list(count, &[kinds >> 4, kinds & 0xf], below)
+                }
+            },
+            12 => self.fields(below),
+            13 => self.pass(16),
+            _ => Err(Stop::End),
+        }
+    }
+
+    fn list(&mut self, count: u64, kinds: &[u8], depth: u8) -> Result<(), Stop> {
+        self.elements = self.elements.checked_sub(count).ok_or(Stop::Claim)?;
+        for _ in 0..count {
+            for &kind in kinds {
+                self.value(kind, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn byte(&mut self) -> Result<u8, Stop> {
+        let (&first, rest) = self.rest.split_first().ok_or(Stop::End)?;
+        self.rest = rest;
+        Ok(first)
+    }
+
+    /// A number of up to 64 bits, seven in each byte, the lowest first.
+    fn number(&mut self) -> Result<u64, Stop> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(Stop::End)
+    }
+
+    fn pass(&mut self, length: u64) -> Result<(), Stop> {
+        let length = usize::try_from(length).map_err(|_| Stop::End)?;
+        self.rest = self.rest.get(length..).ok_or(Stop::End)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list of 2^31 - 1 elements of a kind.
+    fn endless(kind: u8) -> [u8; 6] {
+        [0xf0 | kind, 0xff, 0xff, 0xff, 0xff, 0x07]
+    }
+
+    #[test]
+    fn lists_have_no_more_elements_than_bytes() {
+        for kind in [1, 7, 12] {
+            assert!(claims_too_much(&[&[0x19][..], &endless(kind), &[0]].concat()));
+            let nested = [&[0x19, 0x19][..], &endless(kind), &[0]].concat();
+            assert!(claims_too_much(&nested), "in a list of lists");
+        }
+        assert!(claims_too_much(&[0x1b, 0xff, 0xff, 0x03, 0x11, 0]), "a map");
+        // Three bytes in a list, a text, a structure in a structure, a field with its own number.
+        for whole in
+            [&[0x19, 0x33, 1, 2, 3, 0][..], &[0x18, 2, b'a', b'b', 0], &[0x1c, 0, 0], &[5, 9, 4, 0]]
+        {
+            assert!(!claims_too_much(whole));
+        }
+        // What is cut or no structure is for the reader to name.
+        for other in [&[][..], &[0x19], &[0x1f], &[0x1c; 200], &[0x19; 200]] {
+            assert!(!claims_too_much(other));
+        }
+    }
+}
