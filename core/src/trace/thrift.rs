@@ -1,18 +1,23 @@
 //! Lists in the headers of Parquet files, which are structures of Thrift's compact protocol.
 
-/// True if lists claim more elements than there are bytes, which only damage explains: an element
-/// takes a byte or more.
+/// True if lists, or the children of a schema's element, claim to be more than there are bytes, which
+/// only damage explains: each takes a byte or more.
 ///
-/// `bytes` begin with a structure. The crate `parquet` passes over the elements of an unknown list
-/// one by one, those of truth values without reading a byte: 2^31 of them take seconds, a list of
-/// such lists hours.
+/// `bytes` begin with a structure. The crate `parquet` reserves memory for the children, and it
+/// passes over the elements of an unknown list one by one, those of truth values without reading a
+/// byte: 2^31 of them take seconds, a list of such lists hours.
 pub(super) fn claims_too_much(bytes: &[u8]) -> bool {
-    let mut structure = Structure { rest: bytes, elements: bytes.len() as u64 };
+    let most = bytes.len() as u64;
+    let mut structure = Structure { rest: bytes, most, elements: most };
     matches!(structure.fields(DEPTH), Err(Stop::Claim))
 }
 
 /// Nesting beyond which `parquet` gives up, too.
 const DEPTH: u8 = 64;
+/// Depth of a schema's elements, a list of structures in the footer, and their field `num_children`
+/// with its kind.
+const SCHEMA: u8 = DEPTH - 2;
+const CHILDREN: (u64, u8) = (5, 5);
 
 enum Stop {
     /// The bytes end, or are no structure: `parquet` says what is wrong.
@@ -22,22 +27,32 @@ enum Stop {
 
 struct Structure<'a> {
     rest: &'a [u8],
+    most: u64,
     /// Elements that the lists may still have.
     elements: u64,
 }
 
 impl Structure<'_> {
     fn fields(&mut self, depth: u8) -> Result<(), Stop> {
+        let mut field = 0;
         loop {
             let head = self.byte()?;
             let kind = head & 0xf;
             if kind == 0 {
                 return Ok(());
             }
-            if head >> 4 == 0 {
-                self.number()?;
+            // Signed numbers stand doubled, the negative ones between them.
+            field = match head >> 4 {
+                0 => self.number()? / 2,
+                more => field + u64::from(more),
+            };
+            if depth == SCHEMA && (field, kind) == CHILDREN {
+                if self.number()? / 2 > self.most {
+                    return Err(Stop::Claim);
+                }
+            } else {
+                self.value(kind, depth)?;
             }
-            self.value(kind, depth)?;
         }
     }
 
@@ -121,6 +136,11 @@ mod tests {
             assert!(claims_too_much(&nested), "in a list of lists");
         }
         assert!(claims_too_much(&[0x1b, 0xff, 0xff, 0x03, 0x11, 0]), "a map");
+        for (children, is_too_many) in [([0x08, 0x00], false), ([0xff, 0x0f], true)] {
+            // A list of one structure, whose field 5 has these children.
+            let schema = [&[0x29, 0x1c, 0x55][..], &children, &[0, 0]].concat();
+            assert_eq!(claims_too_much(&schema), is_too_many);
+        }
         // Three bytes in a list, a text, a structure in a structure, a field with its own number.
         for whole in
             [&[0x19, 0x33, 1, 2, 3, 0][..], &[0x18, 2, b'a', b'b', 0], &[0x1c, 0, 0], &[5, 9, 4, 0]]
