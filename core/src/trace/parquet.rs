@@ -209,7 +209,7 @@ fn largest_page(metadata: &ParquetMetaData, columns: &[Column]) -> u64 {
 }
 
 const CLAIM: &str = "it claims more rows than it can hold";
-const LIST: &str = "a list claims more elements than there are bytes";
+const LIST: &str = "its headers claim more than they can hold";
 
 /// Rows of all groups, if a file of `len` bytes can hold them.
 fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError> {

@@ -1,7 +1,7 @@
 //! Lists in the headers of Parquet files, which are structures of Thrift's compact protocol.
 
-/// True if lists, or the children of a schema's element, claim to be more than there are bytes, which
-/// only damage explains: each takes a byte or more.
+/// True if lists, or the children of a schema's element, claim to be more than there are bytes, or a
+/// number more than 64 bits, which only damage explains: each element takes a byte or more.
 ///
 /// `bytes` begin with a structure. The crate `parquet` reserves memory for the children, and it
 /// passes over the elements of an unknown list one by one, those of truth values without reading a
@@ -109,7 +109,7 @@ impl Structure<'_> {
                 return Ok(number);
             }
         }
-        Err(Stop::End)
+        Err(Stop::Claim)
     }
 
     fn pass(&mut self, length: u64) -> Result<(), Stop> {
@@ -136,6 +136,7 @@ mod tests {
             assert!(claims_too_much(&nested), "in a list of lists");
         }
         assert!(claims_too_much(&[0x1b, 0xff, 0xff, 0x03, 0x11, 0]), "a map");
+        assert!(claims_too_much(&[&[0x15][..], &[0x80; 10], &[0, 0]].concat()), "77 bits");
         for (children, is_too_many) in [([0x08, 0x00], false), ([0xff, 0x0f], true)] {
             // A list of one structure, whose field 5 has these children.
             let schema = [&[0x29, 0x1c, 0x55][..], &children, &[0, 0]].concat();
