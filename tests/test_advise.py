@@ -22,7 +22,7 @@ from clift.cli.main import run
 from clift.design import study
 from clift.design.objective import IN_ORDER_DELAY, objective
 from clift.design.race import Race
-from clift.design.result import UNTOLD, Contest, Ranked
+from clift.design.result import UNTOLD, Contest, Design, Ranked
 from clift.design.space import Candidate
 from clift.errors import Interrupted, ScenarioError, TraceError
 from clift.report.trace_figure import over_time
@@ -500,15 +500,21 @@ def test_a_pair_dropped_as_a_copy_is_not_called_equal(tmp_path: Path) -> None:
     assert not re.search(r"Equal within 5%:[^.]*ARQ", found.answer)
 
 
-def test_a_rival_that_equals_only_the_pair_taken_is_named_as_such(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first is 4 % above the pair taken, and the rival as much below it."""
+def of_three_pairs(tmp_path: Path) -> Design:
+    """A search over a link without losses, for tests that replace its runs."""
     found = clift.advise(
         log(tmp_path / "clean.parquet", 0),
         **(PAIRS | {"rtt": "50 ms", "transports": list(TRANSPORTS[:3]), "schemes": ["none"]}),
     ).found
     assert found is not None
+    return found
+
+
+def test_a_rival_that_equals_only_the_pair_taken_is_named_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is 4 % above the pair taken, and the rival as much below it."""
+    found = of_three_pairs(tmp_path)
     contest = found.contests[0]
     means = {0: 1000.0, 1: 960.0, 2: 925.0}
     race = Race(count=3, budget=90, most=30, tolerance=0.05)
@@ -531,11 +537,7 @@ def test_an_equal_pair_is_only_taken_if_it_excludes_what_the_first_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The simplest pair equals the first, but a rival's difference from it scatters widely."""
-    found = clift.advise(
-        log(tmp_path / "clean.parquet", 0),
-        **(PAIRS | {"rtt": "50 ms", "transports": list(TRANSPORTS[:3]), "schemes": ["none"]}),
-    ).found
-    assert found is not None
+    found = of_three_pairs(tmp_path)
     race = Race(count=3, budget=90, most=30, tolerance=0.05)
     for number in range(30):
         turn = number % 2 - 0.5

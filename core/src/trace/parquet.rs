@@ -209,7 +209,7 @@ fn largest_page(metadata: &ParquetMetaData, columns: &[Column]) -> u64 {
 }
 
 const CLAIM: &str = "it claims more rows than it can hold";
-const LIST: &str = "its headers claim more than they can hold";
+const HEADERS: &str = "its headers claim more than they can hold";
 
 /// Rows of all groups, if a file of `len` bytes can hold them.
 fn claimed_rows(metadata: &ParquetMetaData, len: u64) -> Result<usize, ReadError> {
@@ -412,7 +412,8 @@ impl RandomAccessFile {
         Ok(Self { source: Mutex::new(source), len })
     }
 
-    /// Checks that the file starts and ends as Parquet does and contains its footer.
+    /// Checks that the file starts and ends as Parquet does and contains its footer, which claims no
+    /// more than it can hold.
     fn check_ends(&self) -> Result<(), ReadError> {
         const MARK: &[u8] = b"PAR1";
         let none = || ReadError::File(Fault::NotParquet);
@@ -424,7 +425,7 @@ impl RandomAccessFile {
             return Err(none());
         }
         let footer = self.bytes(at - u64::from(described), described as usize)?;
-        if claims_too_much(&footer) { Err(damage(LIST)) } else { Ok(()) }
+        if claims_too_much(&footer) { Err(damage(HEADERS)) } else { Ok(()) }
     }
 
     fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
@@ -467,7 +468,7 @@ impl ChunkReader for RandomAccessFile {
         let length = HEADER.min(self.len.saturating_sub(start));
         let headers = self.bytes(start, length as usize)?;
         if claims_too_much(&headers) {
-            return Err(ParquetError::General(LIST.to_owned()));
+            return Err(ParquetError::General(HEADERS.to_owned()));
         }
         Ok(PageHeaders(Cursor::new(headers)))
     }
@@ -688,7 +689,7 @@ mod tests {
             file(&PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(40)).unwrap());
         let list = [0x99, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
         damaged[4..11].copy_from_slice(&list);
-        assert!(message(damaged).contains(LIST));
+        assert!(message(damaged).contains(HEADERS));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Lists in the headers of Parquet files, which are structures of Thrift's compact protocol.
+//! What the headers of Parquet files claim; they are structures of Thrift's compact protocol.
 
 /// True if lists, or the children of a schema's element, claim to be more than there are bytes, or a
 /// number more than 64 bits, which only damage explains: each element takes a byte or more.
