@@ -17,7 +17,7 @@ use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
-    ColumnChunkMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader,
+    ColumnChunkMetaData, KeyValue, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
 };
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::reader::{ChunkReader, Length};
@@ -36,7 +36,7 @@ use crate::trace::format::{FormatRow, Reads, Writes};
 use crate::trace::keys::{Keys, keys};
 use crate::trace::slots::MOST;
 use crate::trace::text::DEFAULT_LLDU;
-use crate::trace::thrift::claims_too_much;
+use crate::trace::thrift::Header;
 use crate::trace::{PhyTrace, Sizes};
 use crate::units::Bytes;
 
@@ -149,8 +149,7 @@ fn read_whole(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let file = Arc::new(RandomAccessFile::new(source)?);
-    file.check_ends()?;
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(damaged)?;
+    let metadata = metadata(&file.footer()?).map_err(damaged)?;
     let mut keys = read_keys(&metadata)?;
     let schema = metadata.file_metadata().schema_descr();
     let mut columns = vec![Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
@@ -194,6 +193,14 @@ fn read_whole(
         false => lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into(),
     };
     Ok(PhyTrace::with_header(t.into(), d.into(), sizes, keys.header)?)
+}
+
+/// What a footer says. The schema is read first and alone, because a damaged field behind it could
+/// make the crate read a second one, which [`Header`] does not see.
+fn metadata(footer: &[u8]) -> Result<ParquetMetaData, ParquetError> {
+    let schema = ParquetMetaDataReader::decode_schema(footer)?;
+    let options = ParquetMetaDataOptions::new().with_schema(schema);
+    ParquetMetaDataReader::decode_metadata_with_options(footer, Some(&options))
 }
 
 /// Upper bound on the unpacked size of a page of these columns: the size of its chunk, and less
@@ -412,9 +419,9 @@ impl RandomAccessFile {
         Ok(Self { source: Mutex::new(source), len })
     }
 
-    /// Checks that the file starts and ends as Parquet does and contains its footer, which claims no
-    /// more than it can hold.
-    fn check_ends(&self) -> Result<(), ReadError> {
+    /// The footer, which claims no more than it can hold, of a file that starts and ends as Parquet
+    /// does.
+    fn footer(&self) -> Result<Vec<u8>, ReadError> {
         const MARK: &[u8] = b"PAR1";
         let none = || ReadError::File(Fault::NotParquet);
         let Some(at) = self.len.checked_sub(8).filter(|&at| at >= 4) else { return Err(none()) };
@@ -425,7 +432,7 @@ impl RandomAccessFile {
             return Err(none());
         }
         let footer = self.bytes(at - u64::from(described), described as usize)?;
-        if claims_too_much(&footer) { Err(damage(HEADERS)) } else { Ok(()) }
+        if Header::Footer.claims_too_much(&footer) { Err(damage(HEADERS)) } else { Ok(footer) }
     }
 
     fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
@@ -467,7 +474,7 @@ impl ChunkReader for RandomAccessFile {
         const HEADER: u64 = 1 << 12;
         let length = HEADER.min(self.len.saturating_sub(start));
         let headers = self.bytes(start, length as usize)?;
-        if claims_too_much(&headers) {
+        if Header::Page.claims_too_much(&headers) {
             return Err(ParquetError::General(HEADERS.to_owned()));
         }
         Ok(PageHeaders(Cursor::new(headers)))

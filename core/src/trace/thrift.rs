@@ -1,23 +1,79 @@
 //! What the headers of Parquet files claim; they are structures of Thrift's compact protocol.
 
-/// True if lists, or the children of a schema's element, claim to be more than there are bytes, or a
-/// number more than 64 bits, which only damage explains: each element takes a byte or more.
-///
-/// `bytes` begin with a structure. The crate `parquet` reserves memory for the children, and it
-/// passes over the elements of an unknown list one by one, those of truth values without reading a
-/// byte: 2^31 of them take seconds, a list of such lists hours.
-pub(super) fn claims_too_much(bytes: &[u8]) -> bool {
-    let most = bytes.len() as u64;
-    let mut structure = Structure { rest: bytes, most, elements: most };
-    matches!(structure.fields(DEPTH), Err(Stop::Claim))
+/// A structure at the start of some bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Header {
+    /// The footer of a file, `FileMetaData` in Parquet's Thrift definition.
+    Footer,
+    Page,
+}
+
+impl Header {
+    /// True if lists, or the children of an element of the schema, claim to be more than there are
+    /// bytes, or a number more than 64 bits, which only damage explains: each element takes a byte or
+    /// more.
+    ///
+    /// The crate `parquet` reserves memory for the children, and it passes over the elements of an
+    /// unknown list one by one, those of truth values without reading a byte: 2^31 of them take
+    /// seconds, a list of such lists hours. It also reads the fields of a schema without looking at
+    /// their kinds, so that one of a wrong kind would hide what follows: it counts as damage, too.
+    pub(super) fn claims_too_much(self, bytes: &[u8]) -> bool {
+        let most = bytes.len() as u64;
+        let place = match self {
+            Self::Footer => Place::Footer,
+            Self::Page => Place::Other,
+        };
+        let mut structure = Structure { rest: bytes, most, elements: most };
+        matches!(structure.fields(place, DEPTH), Err(Stop::Claim))
+    }
 }
 
 /// Nesting beyond which `parquet` gives up, too.
 const DEPTH: u8 = 64;
-/// Depth of a schema's elements, a list of structures in the footer, and their field `num_children`
-/// with its kind.
-const SCHEMA: u8 = DEPTH - 2;
-const CHILDREN: (u64, u8) = (5, 5);
+
+// Kinds of values in the compact protocol.
+const BYTE: u8 = 3;
+const I32: u8 = 5;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
+
+/// Number of the field `num_children` of a `SchemaElement`.
+const CHILDREN: i16 = 5;
+
+/// The structures of a schema, by their names in Parquet's Thrift definition.
+#[derive(Clone, Copy)]
+enum Place {
+    Footer,
+    /// `SchemaElement`
+    Element,
+    /// `LogicalType` and `TimeUnit`, which hold one structure.
+    Union,
+    /// The structure of a `LogicalType`, with its number.
+    Logical(i16),
+    Other,
+}
+
+impl Place {
+    /// The kind that a field must have, and the structures in it.
+    fn field(self, number: i16) -> (Option<u8>, Self) {
+        let (kind, within) = match (self, number) {
+            (Self::Footer, 2) => (LIST, Self::Element),
+            (Self::Element, 4) => (BINARY, Self::Other),
+            (Self::Element, 1..=9) => (I32, Self::Other),
+            (Self::Element, 10) => (STRUCT, Self::Union),
+            (Self::Union, number) => (STRUCT, Self::Logical(number)),
+            // A time's unit, a decimal's scale and precision, an integer's width, a variant's version,
+            // a geometry's system of coordinates and its edges.
+            (Self::Logical(7 | 8), 2) => (STRUCT, Self::Union),
+            (Self::Logical(5), 1 | 2) | (Self::Logical(18), 2) => (I32, Self::Other),
+            (Self::Logical(10 | 16), 1) => (BYTE, Self::Other),
+            (Self::Logical(17 | 18), 1) => (BINARY, Self::Other),
+            _ => return (None, Self::Other),
+        };
+        (Some(kind), within)
+    }
+}
 
 enum Stop {
     /// The bytes end, or are no structure: `parquet` says what is wrong.
@@ -33,61 +89,69 @@ struct Structure<'a> {
 }
 
 impl Structure<'_> {
-    fn fields(&mut self, depth: u8) -> Result<(), Stop> {
-        let mut field = 0;
+    fn fields(&mut self, place: Place, depth: u8) -> Result<(), Stop> {
+        let mut field = 0_i16;
         loop {
             let head = self.byte()?;
             let kind = head & 0xf;
             if kind == 0 {
                 return Ok(());
             }
-            // Signed numbers stand doubled, the negative ones between them.
             field = match head >> 4 {
-                0 => self.number()? / 2,
-                more => field + u64::from(more),
+                // The crate cuts these numbers to 16 bits as well.
+                0 => self.signed()? as i16,
+                more => field.checked_add(i16::from(more)).ok_or(Stop::End)?,
             };
-            if depth == SCHEMA && (field, kind) == CHILDREN {
-                if self.number()? / 2 > self.most {
+            let (expected, within) = place.field(field);
+            if expected.is_some_and(|expected| expected != kind) {
+                return Err(Stop::Claim);
+            }
+            if matches!((place, field), (Place::Element, CHILDREN)) {
+                if self.signed()?.unsigned_abs() > self.most {
                     return Err(Stop::Claim);
                 }
             } else {
-                self.value(kind, depth)?;
+                self.value(kind, within, depth)?;
             }
         }
     }
 
     /// Passes over a value; the kinds are those of the protocol.
-    fn value(&mut self, kind: u8, depth: u8) -> Result<(), Stop> {
+    fn value(&mut self, kind: u8, place: Place, depth: u8) -> Result<(), Stop> {
         let below = depth.checked_sub(1).ok_or(Stop::End)?;
         match kind {
             1 | 2 => Ok(()),
-            3 => self.pass(1),
+            BYTE => self.pass(1),
             4..=6 => self.number().map(drop),
             7 => self.pass(8),
-            8 => self.number().and_then(|length| self.pass(length)),
-            9 | 10 => {
+            BINARY => self.number().and_then(|length| self.pass(length)),
+            LIST | 10 => {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
-                self.list(count, &[head & 0xf], below)
+                let kind = head & 0xf;
+                if matches!(place, Place::Element) && count > 0 && kind != STRUCT {
+                    return Err(Stop::Claim);
+                }
+                self.list(count, &[kind], place, below)
             }
             11 => match self.number()? {
                 0 => Ok(()),
                 count => {
                     let kinds = self.byte()?;
-                    self.list(count, &[kinds >> 4, kinds & 0xf], below)
+                    self.list(count, &[kinds >> 4, kinds & 0xf], Place::Other, below)
                 }
             },
-            12 => self.fields(below),
+            STRUCT => self.fields(place, below),
             13 => self.pass(16),
             _ => Err(Stop::End),
         }
     }
 
-    fn list(&mut self, count: u64, kinds: &[u8], depth: u8) -> Result<(), Stop> {
+    fn list(&mut self, count: u64, kinds: &[u8], place: Place, depth: u8) -> Result<(), Stop> {
         self.elements = self.elements.checked_sub(count).ok_or(Stop::Claim)?;
         for _ in 0..count {
             for &kind in kinds {
-                self.value(kind, depth)?;
+                self.value(kind, place, depth)?;
             }
         }
         Ok(())
@@ -112,6 +176,12 @@ impl Structure<'_> {
         Err(Stop::Claim)
     }
 
+    /// A signed number: the positive ones stand doubled, the negative ones between them.
+    fn signed(&mut self) -> Result<i64, Stop> {
+        let number = self.number()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
     fn pass(&mut self, length: u64) -> Result<(), Stop> {
         let length = usize::try_from(length).map_err(|_| Stop::End)?;
         self.rest = self.rest.get(length..).ok_or(Stop::End)?;
@@ -122,6 +192,10 @@ impl Structure<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn claims_too_much(bytes: &[u8]) -> bool {
+        Header::Page.claims_too_much(bytes)
+    }
 
     /// A list of 2^31 - 1 elements of a kind.
     fn endless(kind: u8) -> [u8; 6] {
@@ -137,11 +211,6 @@ mod tests {
         }
         assert!(claims_too_much(&[0x1b, 0xff, 0xff, 0x03, 0x11, 0]), "a map");
         assert!(claims_too_much(&[&[0x15][..], &[0x80; 10], &[0, 0]].concat()), "77 bits");
-        for (children, is_too_many) in [([0x08, 0x00], false), ([0xff, 0x0f], true)] {
-            // A list of one structure, whose field 5 has these children.
-            let schema = [&[0x29, 0x1c, 0x55][..], &children, &[0, 0]].concat();
-            assert_eq!(claims_too_much(&schema), is_too_many);
-        }
         // Three bytes in a list, a text, a structure in a structure, a field with its own number.
         for whole in
             [&[0x19, 0x33, 1, 2, 3, 0][..], &[0x18, 2, b'a', b'b', 0], &[0x1c, 0, 0], &[5, 9, 4, 0]]
@@ -152,5 +221,27 @@ mod tests {
         for other in [&[][..], &[0x19], &[0x1f], &[0x1c; 200], &[0x19; 200]] {
             assert!(!claims_too_much(other));
         }
+    }
+    #[test]
+    fn a_schema_has_no_more_children_than_bytes_and_hides_none() {
+        // A list of one structure, whose field 5 has these children.
+        let claims = |element: &[u8]| {
+            Header::Footer.claims_too_much(&[&[0x29, 0x1c][..], element, &[0, 0]].concat())
+        };
+        assert!(!claims(&[0x55, 0x08]));
+        assert!(claims(&[0x55, 0xff, 0x0f]));
+        assert!(claims(&[0x05, 0x01, 0, 0x65, 0xff, 0x0f]), "field 5 is field -1 and 6");
+        assert!(!claims(&[0x55, 0x07]), "a negative number is for the reader to name");
+        // Fields 1, 4, 5 and 10 are of another kind: a text, a number, a truth value, a list.
+        for wrong in [&[0x18, 1, b'a'][..], &[0x45, 2], &[0x51], &[0xa9, 0x00]] {
+            assert!(claims(wrong), "{wrong:x?}");
+        }
+        // Field 10, its 8 (a time), whose 1 is a truth value and whose 2 holds the structure of a
+        // unit; then a unit of another kind, and a width that is a text.
+        assert!(!claims(&[0xac, 0x8c, 0x11, 0x1c, 0x3c, 0, 0, 0, 0]));
+        assert!(claims(&[0xac, 0x8c, 0x11, 0x1c, 0x31, 0, 0, 0]));
+        assert!(claims(&[0xac, 0xac, 0x18, 1, b'a', 0, 0]));
+        assert!(Header::Footer.claims_too_much(&[0x29, 0x15, 2, 0]), "a schema of numbers");
+        assert!(Header::Footer.claims_too_much(&[0x25, 2, 0]), "a number for a schema");
     }
 }
