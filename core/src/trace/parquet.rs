@@ -17,7 +17,7 @@ use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
-    ColumnChunkMetaData, KeyValue, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+    ColumnChunkMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader,
 };
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::reader::{ChunkReader, Length};
@@ -149,7 +149,7 @@ fn read_whole(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let file = Arc::new(RandomAccessFile::new(source)?);
-    let metadata = metadata(&file.footer()?).map_err(damaged)?;
+    let metadata = ParquetMetaDataReader::decode_metadata(&file.footer()?).map_err(damaged)?;
     let mut keys = read_keys(&metadata)?;
     let schema = metadata.file_metadata().schema_descr();
     let mut columns = vec![Column::find(schema, "t_ns")?, Column::find(schema, "d_ns")?];
@@ -193,14 +193,6 @@ fn read_whole(
         false => lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into(),
     };
     Ok(PhyTrace::with_header(t.into(), d.into(), sizes, keys.header)?)
-}
-
-/// What a footer says. The schema is read first and alone, because a damaged field behind it could
-/// make the crate read a second one, which [`Header`] does not see.
-fn metadata(footer: &[u8]) -> Result<ParquetMetaData, ParquetError> {
-    let schema = ParquetMetaDataReader::decode_schema(footer)?;
-    let options = ParquetMetaDataOptions::new().with_schema(schema);
-    ParquetMetaDataReader::decode_metadata_with_options(footer, Some(&options))
 }
 
 /// Upper bound on the unpacked size of a page of these columns: the size of its chunk, and less

@@ -3,7 +3,7 @@
 /// A structure at the start of some bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Header {
-    /// The footer of a file, `FileMetaData` in Parquet's Thrift definition.
+    /// The footer of a file.
     Footer,
     Page,
 }
@@ -15,63 +15,129 @@ impl Header {
     ///
     /// The crate `parquet` reserves memory for the children, and it passes over the elements of an
     /// unknown list one by one, those of truth values without reading a byte: 2^31 of them take
-    /// seconds, a list of such lists hours. It also reads the fields of a schema without looking at
-    /// their kinds, so that one of a wrong kind would hide what follows: it counts as damage, too.
+    /// seconds, a list of such lists hours. It also reads known fields without looking at their kinds,
+    /// so that one of a wrong kind would hide what follows: that counts as damage, too.
     pub(super) fn claims_too_much(self, bytes: &[u8]) -> bool {
-        let most = bytes.len() as u64;
-        let place = match self {
-            Self::Footer => Place::Footer,
-            Self::Page => Place::Other,
-        };
-        let mut structure = Structure { rest: bytes, most, elements: most };
-        matches!(structure.fields(place, DEPTH), Err(Stop::Claim))
+        match self {
+            Self::Footer => claims_too_much(FILE, bytes),
+            Self::Page => claims_too_much(PAGE, bytes),
+        }
     }
+}
+
+fn claims_too_much(fields: &[Value], bytes: &[u8]) -> bool {
+    let most = bytes.len() as u64;
+    let mut structure = Structure { rest: bytes, most, elements: most };
+    matches!(structure.fields(fields, DEPTH), Err(Stop::Claim))
 }
 
 /// Nesting beyond which `parquet` gives up, too.
 const DEPTH: u8 = 64;
 
-// Kinds of values in the compact protocol.
-const BYTE: u8 = 3;
-const I32: u8 = 5;
-const BINARY: u8 = 8;
-const LIST: u8 = 9;
-const STRUCT: u8 = 12;
-
-/// Number of the field `num_children` of a `SchemaElement`.
-const CHILDREN: i16 = 5;
-
-/// The structures of a schema, by their names in Parquet's Thrift definition.
+/// A value as Parquet's Thrift definition has it.
 #[derive(Clone, Copy)]
-enum Place {
-    Footer,
-    /// `SchemaElement`
-    Element,
-    /// `LogicalType` and `TimeUnit`, which hold one structure.
-    Union,
-    /// The structure of a `LogicalType`, with its number.
-    Logical(i16),
-    Other,
+enum Value {
+    /// Not known, or a truth value, whose kind is looked at.
+    Any,
+    Byte,
+    /// Of 16, 32 or 64 bits, which are written alike.
+    Number,
+    /// Elements that follow in the schema.
+    Children,
+    Double,
+    Binary,
+    List(&'static Self),
+    /// A structure or a union, by its fields from number 1 on.
+    Fields(&'static [Self]),
 }
 
-impl Place {
-    /// The kind that a field must have, and the structures in it.
-    fn field(self, number: i16) -> (Option<u8>, Self) {
-        let (kind, within) = match (self, number) {
-            (Self::Footer, 2) => (LIST, Self::Element),
-            (Self::Element, 4) => (BINARY, Self::Other),
-            (Self::Element, 1..=9) => (I32, Self::Other),
-            (Self::Element, 10) => (STRUCT, Self::Union),
-            (Self::Union, number) => (STRUCT, Self::Logical(number)),
-            // A time's unit, a decimal's scale and precision, an integer's width, a variant's version,
-            // a geometry's system of coordinates and its edges.
-            (Self::Logical(7 | 8), 2) => (STRUCT, Self::Union),
-            (Self::Logical(5), 1 | 2) | (Self::Logical(18), 2) => (I32, Self::Other),
-            (Self::Logical(10 | 16), 1) => (BYTE, Self::Other),
-            (Self::Logical(17 | 18), 1) => (BINARY, Self::Other),
-            _ => return (None, Self::Other),
-        };
-        (Some(kind), within)
+use Value::{Any, Binary, Byte, Children, Double, Fields, List, Number};
+
+const FILE: &[Value] = &[
+    Number,
+    List(&Fields(ELEMENT)),
+    Number,
+    List(&Fields(ROW_GROUP)),
+    List(&Fields(KEY_AND_VALUE)),
+    Binary,
+    List(&Fields(&[EMPTY; 3])),
+];
+const KEY_AND_VALUE: &[Value] = &[Binary, Binary];
+const EMPTY: Value = Fields(&[]);
+
+const ELEMENT: &[Value] =
+    &[Number, Number, Number, Binary, Children, Number, Number, Number, Number, Fields(LOGICAL)];
+const LOGICAL: &[Value] = &[
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    Fields(&[Number, Number]),
+    EMPTY,
+    Fields(TIME),
+    Fields(TIME),
+    EMPTY,
+    Fields(&[Byte, Any]),
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    Fields(&[Byte]),
+    Fields(&[Binary]),
+    Fields(&[Binary, Number]),
+    EMPTY,
+];
+const TIME: &[Value] = &[Any, Fields(&[EMPTY; 3])];
+
+const ROW_GROUP: &[Value] =
+    &[List(&Fields(CHUNK)), Number, Number, List(&Fields(&[Number])), Number, Number, Number];
+const CHUNK: &[Value] =
+    &[Binary, Number, Fields(COLUMN), Number, Number, Number, Number, Any, Binary];
+const COLUMN: &[Value] = &[
+    Number,
+    List(&Number),
+    List(&Binary),
+    Number,
+    Number,
+    Number,
+    Number,
+    List(&Fields(KEY_AND_VALUE)),
+    Number,
+    Number,
+    Number,
+    Fields(STATISTICS),
+    List(&Fields(&[Number; 3])),
+    Number,
+    Number,
+    Fields(&[Number, List(&Number), List(&Number)]),
+    Fields(&[Fields(&[Double; 8]), List(&Number)]),
+];
+const STATISTICS: &[Value] = &[Binary, Binary, Number, Number, Binary, Binary, Any, Any, Number];
+
+const PAGE: &[Value] = &[
+    Number,
+    Number,
+    Number,
+    Number,
+    Fields(&[Number, Number, Number, Number, Fields(STATISTICS)]),
+    EMPTY,
+    Fields(&[Number, Number]),
+    Fields(&[Number, Number, Number, Number, Number, Number, Any, Fields(STATISTICS)]),
+];
+
+impl Value {
+    /// True if a value of this kind, by its number in the compact protocol, is read as it was written.
+    fn is_of(self, kind: u8) -> bool {
+        match self {
+            Any => true,
+            Byte => kind == 3,
+            Number | Children => matches!(kind, 4..=6),
+            Double => kind == 7,
+            Binary => kind == 8,
+            List(_) => kind == 9,
+            Fields(_) => kind == 12,
+        }
     }
 }
 
@@ -89,7 +155,7 @@ struct Structure<'a> {
 }
 
 impl Structure<'_> {
-    fn fields(&mut self, place: Place, depth: u8) -> Result<(), Stop> {
+    fn fields(&mut self, fields: &[Value], depth: u8) -> Result<(), Stop> {
         let mut field = 0_i16;
         loop {
             let head = self.byte()?;
@@ -102,56 +168,58 @@ impl Structure<'_> {
                 0 => self.signed()? as i16,
                 more => field.checked_add(i16::from(more)).ok_or(Stop::End)?,
             };
-            let (expected, within) = place.field(field);
-            if expected.is_some_and(|expected| expected != kind) {
-                return Err(Stop::Claim);
-            }
-            if matches!((place, field), (Place::Element, CHILDREN)) {
-                if self.signed()?.unsigned_abs() > self.most {
-                    return Err(Stop::Claim);
-                }
-            } else {
-                self.value(kind, within, depth)?;
-            }
+            let index = usize::try_from(field).ok().and_then(|field| field.checked_sub(1));
+            let value = index.and_then(|index| fields.get(index)).copied().unwrap_or(Any);
+            self.value(kind, value, depth)?;
         }
     }
 
     /// Passes over a value; the kinds are those of the protocol.
-    fn value(&mut self, kind: u8, place: Place, depth: u8) -> Result<(), Stop> {
+    fn value(&mut self, kind: u8, value: Value, depth: u8) -> Result<(), Stop> {
+        if !value.is_of(kind) {
+            return Err(Stop::Claim);
+        }
         let below = depth.checked_sub(1).ok_or(Stop::End)?;
         match kind {
             1 | 2 => Ok(()),
-            BYTE => self.pass(1),
-            4..=6 => self.number().map(drop),
+            3 => self.pass(1),
+            4..=6 => {
+                let number = self.signed()?;
+                let is_claim = matches!(value, Children) && number.unsigned_abs() > self.most;
+                if is_claim { Err(Stop::Claim) } else { Ok(()) }
+            }
             7 => self.pass(8),
-            BINARY => self.number().and_then(|length| self.pass(length)),
-            LIST | 10 => {
+            8 => self.number().and_then(|length| self.pass(length)),
+            9 | 10 => {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
-                let kind = head & 0xf;
-                if matches!(place, Place::Element) && count > 0 && kind != STRUCT {
-                    return Err(Stop::Claim);
-                }
-                self.list(count, &[kind], place, below)
+                let element = match value {
+                    List(element) => *element,
+                    _ => Any,
+                };
+                self.list(count, &[head & 0xf], element, below)
             }
             11 => match self.number()? {
                 0 => Ok(()),
                 count => {
                     let kinds = self.byte()?;
-                    self.list(count, &[kinds >> 4, kinds & 0xf], Place::Other, below)
+                    self.list(count, &[kinds >> 4, kinds & 0xf], Any, below)
                 }
             },
-            STRUCT => self.fields(place, below),
+            12 => match value {
+                Fields(fields) => self.fields(fields, below),
+                _ => self.fields(&[], below),
+            },
             13 => self.pass(16),
             _ => Err(Stop::End),
         }
     }
 
-    fn list(&mut self, count: u64, kinds: &[u8], place: Place, depth: u8) -> Result<(), Stop> {
+    fn list(&mut self, count: u64, kinds: &[u8], value: Value, depth: u8) -> Result<(), Stop> {
         self.elements = self.elements.checked_sub(count).ok_or(Stop::Claim)?;
         for _ in 0..count {
             for &kind in kinds {
-                self.value(kind, place, depth)?;
+                self.value(kind, value, depth)?;
             }
         }
         Ok(())
@@ -193,10 +261,6 @@ impl Structure<'_> {
 mod tests {
     use super::*;
 
-    fn claims_too_much(bytes: &[u8]) -> bool {
-        Header::Page.claims_too_much(bytes)
-    }
-
     /// A list of 2^31 - 1 elements of a kind.
     fn endless(kind: u8) -> [u8; 6] {
         [0xf0 | kind, 0xff, 0xff, 0xff, 0xff, 0x07]
@@ -205,25 +269,26 @@ mod tests {
     #[test]
     fn lists_have_no_more_elements_than_bytes() {
         for kind in [1, 7, 12] {
-            assert!(claims_too_much(&[&[0x19][..], &endless(kind), &[0]].concat()));
+            assert!(claims_too_much(&[], &[&[0x19][..], &endless(kind), &[0]].concat()));
             let nested = [&[0x19, 0x19][..], &endless(kind), &[0]].concat();
-            assert!(claims_too_much(&nested), "in a list of lists");
+            assert!(claims_too_much(&[], &nested), "in a list of lists");
         }
-        assert!(claims_too_much(&[0x1b, 0xff, 0xff, 0x03, 0x11, 0]), "a map");
-        assert!(claims_too_much(&[&[0x15][..], &[0x80; 10], &[0, 0]].concat()), "77 bits");
+        assert!(claims_too_much(&[], &[0x1b, 0xff, 0xff, 0x03, 0x11, 0]), "a map");
+        assert!(claims_too_much(&[], &[&[0x15][..], &[0x80; 10], &[0, 0]].concat()), "77 bits");
         // Three bytes in a list, a text, a structure in a structure, a field with its own number.
         for whole in
             [&[0x19, 0x33, 1, 2, 3, 0][..], &[0x18, 2, b'a', b'b', 0], &[0x1c, 0, 0], &[5, 9, 4, 0]]
         {
-            assert!(!claims_too_much(whole));
+            assert!(!claims_too_much(&[], whole));
         }
         // What is cut or no structure is for the reader to name.
         for other in [&[][..], &[0x19], &[0x1f], &[0x1c; 200], &[0x19; 200]] {
-            assert!(!claims_too_much(other));
+            assert!(!claims_too_much(&[], other));
         }
     }
+
     #[test]
-    fn a_schema_has_no_more_children_than_bytes_and_hides_none() {
+    fn a_schema_has_no_more_children_than_bytes_and_no_header_hides_a_list() {
         // A list of one structure, whose field 5 has these children.
         let claims = |element: &[u8]| {
             Header::Footer.claims_too_much(&[&[0x29, 0x1c][..], element, &[0, 0]].concat())
@@ -243,5 +308,6 @@ mod tests {
         assert!(claims(&[0xac, 0xac, 0x18, 1, b'a', 0, 0]));
         assert!(Header::Footer.claims_too_much(&[0x29, 0x15, 2, 0]), "a schema of numbers");
         assert!(Header::Footer.claims_too_much(&[0x25, 2, 0]), "a number for a schema");
+        assert!(Header::Page.claims_too_much(&[0x18, 1, b'a', 0]), "a text for a page's type");
     }
 }
