@@ -110,7 +110,7 @@ def run(
         kernel = [str(KERNELS / name), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"]
         kernel += [f"mem={MEMORY}", "con=null", "con0=null,fd:1", f"init={start}"]
         console = subprocess.run(
-            [*kernel, "time-travel=inf-cpu"],
+            [*kernel, "time-travel=inf-cpu", "seccomp=auto"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=patience,
