@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,13 +75,22 @@ def measure(
     def forward_wires(tuns: list[int], stop: int) -> Forwarded:
         return forward(tuns, wires(cell), stop)
 
+    return measure_together([cell], settings, forwarding or forward_wires)[0]
+
+
+def measure_together(
+    cells: Sequence[AnyCell],
+    settings: tuple[str, ...],
+    forwarding: Callable[[list[int], int], Forwarded],
+) -> list[Measured]:
+    """Runs a flow for each cell at once, over one path. What the path counts is of all of them."""
     with Hosts(f"clift{os.getpid()}", settings) as hosts:
         result, stop = os.pipe(), os.pipe()
         child = os.fork()
         if child == 0:
             code = 1
             try:
-                forwarded = (forwarding or forward_wires)(hosts.tuns, stop[0])
+                forwarded = forwarding(hosts.tuns, stop[0])
                 os.write(result[1], _FORWARDED.pack(*forwarded))
                 code = 0
             except BaseException:  # noqa: BLE001 - the child must not run the parent's code
@@ -89,9 +98,12 @@ def measure(
             finally:
                 os._exit(code)
         os.close(result[1])
+        flows = [_Flow(cell, hosts, _PORT + at) for at, cell in enumerate(cells)]
         try:
-            flow = _Flow(cell, hosts)
-            flow.run()
+            for flow in flows:
+                flow.start_threads()
+            for flow in flows:
+                flow.wait()
         finally:
             os.write(stop[1], b".")
             _, status = os.waitpid(child, 0)
@@ -101,15 +113,16 @@ def measure(
             raise OSError("the forwarder failed")
         forwarded = Forwarded(*_FORWARDED.unpack(os.read(result[0], _FORWARDED.size)))
         os.close(result[0])
-        return flow.measured(forwarded)
+        return [flow.measured(forwarded) for flow in flows]
 
 
 class _Flow:
     """Sender and receiver, each a thread in its namespace."""
 
-    def __init__(self, cell: AnyCell, hosts: Hosts) -> None:
+    def __init__(self, cell: AnyCell, hosts: Hosts, port: int) -> None:
         self.cell = cell
         self.hosts = hosts
+        self.port = port
         self.received = 0
         self.start = 0
         self.samples: list[tuple[float, int, int, int, int, int]] = []
@@ -119,14 +132,16 @@ class _Flow:
         self.completed = threading.Event()
         self.ended = 0
 
-    def run(self) -> None:
-        threads = [
+    def start_threads(self) -> None:
+        self.threads = [
             threading.Thread(target=self._guarded, args=(work, name))
             for work, name in zip((self._send, self._receive), self.hosts.names, strict=True)
         ]
-        for thread in threads:
+        for thread in self.threads:
             thread.start()
-        for thread in threads:
+
+    def wait(self) -> None:
+        for thread in self.threads:
             thread.join()
         if self.failures:
             raise self.failures[0]
@@ -168,7 +183,7 @@ class _Flow:
             if self.cell.congestion in _ECHOES:
                 control = self.cell.congestion.encode()
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control)
-            listener.bind((ADDRESSES[1], _PORT))
+            listener.bind((ADDRESSES[1], self.port))
             listener.listen(1)
             listener.settimeout(5)
             self.listening.set()
@@ -210,7 +225,7 @@ class _Flow:
                 connection.setsockopt(socket.SOL_SOCKET, _MAX_PACING_RATE, pace)
             connection.settimeout(5)
             self.start = time.monotonic_ns()
-            connection.connect((ADDRESSES[1], _PORT))
+            connection.connect((ADDRESSES[1], self.port))
             self._hand_over(connection)
             self.samples.append(self._sample(connection, time.monotonic_ns()))
             self.counters = _counters()
