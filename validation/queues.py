@@ -108,7 +108,8 @@ def dualpi2(  # noqa: C901
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fate of each packet under DualPI2, by RFC 9332, appendix A.
 
-    From Linux are the scheduler, and that fewer than two packets are exempt.
+    From Linux are the scheduler, the step, which marks the last packet too, and that fewer than two
+    packets are exempt from the probability.
     """
     fate, end = ["dropped"] * len(arrivals), [at for at, _, _ in arrivals]
     low: list[int] = []
@@ -158,7 +159,7 @@ def dualpi2(  # noqa: C901
                     fate[packet] = "marked"
                     return packet
             else:
-                step = now - arrivals[packet][0] > 1_000_000 and len(low) > 0
+                step = now - arrivals[packet][0] > 1_000_000
                 if recur("marks", 1.0 if step else 2 * now_p):
                     fate[packet] = "marked"
                 return packet

@@ -359,6 +359,18 @@ fn marks_are_twice_the_root_of_drops() {
     }
 }
 
+/// The step marks a packet that waited longer than 1 ms, also if none is behind it, as in Linux
+/// (`min_qlen_step` is 0). The last of three packets waits for one: 1500 bytes take 1 ms, 3000 bytes 2 ms.
+#[test]
+fn the_step_marks_the_last_packet_too() {
+    for (size, expected) in [(1500, false), (3000, true)] {
+        let arrivals = [0; 3].map(|at| Arrival { at, flow: 1, size });
+        let mut way = leg("dualpi2", QueueLimit::Unlimited);
+        let (_, marked) = carry_marking(&mut way, &arrivals, |_| Ecn::Ect1);
+        assert_eq!(marked, [false, false, expected], "{size} bytes");
+    }
+}
+
 /// With any load of the classic queue, a low-latency packet waits for what is being sent, its own queue and
 /// now and then a classic packet.
 #[test]

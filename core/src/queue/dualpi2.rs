@@ -24,7 +24,8 @@ pub struct DualPi2 {
     pub target: Duration,
     /// Time between two updates (Tupdate).
     pub update: Duration,
-    /// Low-latency packets that waited longer are marked, unless they are the last.
+    /// Low-latency packets that waited longer are marked, also if no other is behind them
+    /// (`min_qlen_step` of Linux is 0).
     pub step: Duration,
     /// How marks and drops are derived from their probability.
     pub marks: Marks,
@@ -224,8 +225,7 @@ impl Queues {
             held.mark();
             return !self.low_drops.happens(probability * probability);
         }
-        let waited = now.saturating_since(held.entered);
-        let step = waited > self.parameters.step && !self.low.waiting.is_empty();
+        let step = now.saturating_since(held.entered) > self.parameters.step;
         if self.low_marks.happens(if step { 1.0 } else { coupled }) {
             held.mark();
         }

@@ -16,6 +16,8 @@ use crate::units::{Bytes, Duration, Packets, Size};
 const HEADERS: u32 = 40;
 /// Bytes of the timestamps option with padding (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
+/// Bytes of the option that counts marked bytes (RFC 9768, section 3.2.3), with its padding.
+const MARK_COUNTS: u32 = 12;
 /// Initial reordering degree, in segments.
 const LEAST_REORDERING: u32 = 3;
 
@@ -264,8 +266,8 @@ impl TcpConfig {
         self.profile.unwrap_or(usual)
     }
 
-    /// Maximum segment size: the packet size less 40 bytes of headers, and less 12 bytes with
-    /// timestamps; at least one byte.
+    /// Maximum segment size: the packet size less 40 bytes of headers, less 12 bytes with
+    /// timestamps and 12 with counted marks; at least one byte.
     pub fn mss(&self) -> Bytes {
         Bytes(self.packet.0.saturating_sub(self.headers()).max(1))
     }
@@ -336,7 +338,9 @@ impl TcpConfig {
 
     /// Header bytes of a data segment.
     pub(super) fn headers(&self) -> u32 {
-        if self.timestamps { HEADERS + TIMESTAMPS } else { HEADERS }
+        let timestamps = if self.timestamps { TIMESTAMPS } else { 0 };
+        let counts = if self.ecn_mode() == EcnMode::Accurate { MARK_COUNTS } else { 0 };
+        HEADERS + timestamps + counts
     }
 
     /// Bytes of a SYN, with the options maximum segment size, window scale, SACK permitted and
@@ -578,6 +582,14 @@ mod tests {
         assert_eq!(config.mss(), Bytes(1460));
         config.packet = Bytes(10);
         assert_eq!(config.mss(), Bytes(1));
+    }
+
+    /// A kernel's data segments carry the option of RFC 9768 with accurate ECN.
+    #[test]
+    fn counted_marks_take_room_from_the_data() {
+        let mut kinds = CongestionAlgorithm::in_profile(Profile::Linux);
+        let prague = kinds.find(|kind| kind.name() == "prague").expect("a registered control");
+        assert_eq!(TcpConfig::linux(prague).mss(), Bytes(1436));
     }
 
     #[test]
