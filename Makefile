@@ -66,6 +66,8 @@ validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the p
 	$(BIN)/python -m validation.kernel.nr
 	$(BIN)/python -m validation.kernel.queues
 	$(BIN)/python -m validation.kernel.ecn
+	$(BIN)/python -m validation.kernel.prague
+	$(BIN)/python -m validation.kernel.prague_pairs
 	$(BIN)/python -m validation.kernel.pages
 	$(BIN)/python -m validation.kernel.multipath
 	$(BIN)/python validation/wiopt2003.py
