@@ -115,14 +115,23 @@ def build_ours() -> str:
     return str(ROOT / "target" / "release" / "examples" / "bulk")
 
 
-def build_ns3(program: str) -> str | None:
-    """Builds a program of bench/ns3 against Debian's ns-3; returns its path, None without ns-3."""
-    if not Path("/usr/include/ns3").is_dir():
+def build_ns3(program: str, newest: bool = False) -> str | None:
+    """Builds a program of bench/ns3 against ns-3; returns its path, None without ns-3.
+
+    It is Debian's, or with `newest` that of the wheel, if `make hosts-deps` installed it.
+    """
+    wheels = sorted(ROOT.glob("target/ns3/venv/lib/python3*/site-packages/ns3")) if newest else []
+    if wheels:
+        version = next(wheels[0].glob("lib64/libns3.*-core.so")).name[3:-8]
+        names = [f"-l{version}-{name}" for name in (*NS3_LIBRARIES, "stats")]
+        place = [f"-I{wheels[0]}/include", f"-L{wheels[0]}/lib64", f"-Wl,-rpath,{wheels[0]}/lib64"]
+        libraries = ["-std=c++20", *place, *names]
+    elif Path("/usr/include/ns3").is_dir():
+        libraries = ["-std=c++17", *(f"-lns3-{name}" for name in NS3_LIBRARIES)]
+    else:
         return None
     BUILD.mkdir(parents=True, exist_ok=True)
     binary = BUILD / f"ns3_{program}"
     source = ROOT / "bench" / "ns3" / f"{program}.cc"
-    libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
-    command = ["g++", "-std=c++17", "-O2", str(source), "-o", str(binary), *libraries]
-    subprocess.run(command, check=True)
+    subprocess.run(["g++", "-O2", str(source), "-o", str(binary), *libraries], check=True)
     return str(binary)
