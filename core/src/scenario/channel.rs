@@ -59,6 +59,16 @@ impl Channel {
         Ok(Some(length.as_nanos() / slot.as_nanos()))
     }
 
+    /// Checks a channel of which only the fates of the slots count.
+    pub(super) fn check_fates_only(&self) -> Result<(), Fault> {
+        match self.config.slots.decoding {
+            Some(_) => {
+                Err(Fault::new("decoding", "only the fates of the slots count here; leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The land mobile channel and its Es/N0 in dB, if no slots are made of it.
     pub(super) fn land_mobile(&self, key: &str) -> Result<(LandMobile, f64), Fault> {
         if !matches!(self.config.model, Model::Lms(_)) {

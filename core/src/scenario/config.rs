@@ -12,7 +12,7 @@ use super::printed::Printed;
 use super::traffic::{Flow, Transport};
 use super::vary::Vary;
 use crate::application::ApplicationConfig;
-use crate::config::parts;
+use crate::config::{Fault, parts};
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -120,4 +120,33 @@ pub struct Traffic {
     pub vary: Vary,
     /// Values that a paper prints, shown next to the measured ones.
     pub printed: Vec<Printed>,
+}
+
+impl Traffic {
+    /// Checks that some flow has the protocol of each section of `[transport]`.
+    pub(super) fn check_sections(&self) -> Result<(), Fault> {
+        let own = self.flow.iter().enumerate();
+        let own = own.map(|(n, flow)| (format!("flow.{n}.transport"), &flow.transport));
+        let mut all = vec![("transport".to_owned(), &self.transport)];
+        all.extend(own);
+        // Listed flows take the place of those of `[transport]`.
+        let flows = if self.flow.is_empty() { &all[..] } else { &all[1..] };
+        for (key, transport) in &all {
+            let Transport { tcp, options, .. } = transport;
+            let given = [
+                ("quic", options.quic.is_some(), "quic"),
+                ("linux", tcp.linux.is_some(), "tcp"),
+                ("papers", tcp.papers.is_some(), "tcp"),
+            ];
+            for (name, given, protocol) in given {
+                if given && flows.iter().all(|(_, own)| own.kind.protocol.name() != protocol) {
+                    let cure = format!(
+                        "no flow has protocol = \"{protocol}\"; give it, or leave the section out"
+                    );
+                    return Err(Fault::of(key, name, cure));
+                }
+            }
+        }
+        Ok(())
+    }
 }

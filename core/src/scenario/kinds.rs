@@ -57,6 +57,10 @@ pub(super) struct OwnKind {
     channel: Option<&'static str>,
     /// Whether the link has a queue for each terminal, which excludes another than drop-tail.
     queues: fn(&Sections) -> bool,
+    /// Whether packets leave it in order, so that a re-sequencing buffer behind it holds nothing.
+    orders: fn(&Sections) -> bool,
+    /// Whether it has only the fates of a channel's slots, and decodes in its own time.
+    fates_only: bool,
     /// Returns the section, if it is given.
     given: fn(&Sections) -> Option<Arc<dyn LinkKind>>,
 }
@@ -69,6 +73,8 @@ static KINDS: [OwnKind; 4] = [
         header: false,
         channel: None,
         queues: |_| false,
+        orders: |sections| sections.hybrid.as_ref().is_some_and(|hybrid| hybrid.in_order),
+        fates_only: true,
         given: |sections| boxed(&sections.hybrid),
     },
     OwnKind {
@@ -78,6 +84,8 @@ static KINDS: [OwnKind; 4] = [
         header: true,
         channel: None,
         queues: |sections| sections.ntn.as_ref().is_some_and(NtnOptions::has_several),
+        orders: |sections| sections.ntn.as_ref().is_some_and(|ntn| ntn.pdcp.in_order),
+        fates_only: false,
         given: |sections| boxed(&sections.ntn),
     },
     OwnKind {
@@ -87,6 +95,8 @@ static KINDS: [OwnKind; 4] = [
         header: false,
         channel: Some("makes its own channel from `preset` and `snr`"),
         queues: |_| false,
+        orders: |_| false,
+        fates_only: false,
         given: |sections| boxed(&sections.adaptive_harq),
     },
     OwnKind {
@@ -96,6 +106,8 @@ static KINDS: [OwnKind; 4] = [
         header: false,
         channel: Some("makes the channels of its terminals from `loss` and `fades`"),
         queues: |_| true,
+        orders: |_| false,
+        fates_only: false,
         given: |sections| boxed(&sections.carrier),
     },
 ];
@@ -144,6 +156,16 @@ pub(super) fn own_kind(
             );
             return Err(Fault::of(&join(key, "link"), name, cure));
         }
+    }
+    if let (true, Some(channel)) = (row.fates_only, &sections.channel) {
+        channel.check_fates_only().map_err(|fault| fault.within("channel").within(key))?;
+    }
+    let buffer = sections.link.as_ref().is_some_and(|link| link.usage.reorder.is_some());
+    if buffer && (row.orders)(sections) {
+        let cure = format!(
+            "[{own}] already has a re-sequencing buffer; leave it out, or set {own}.in_order = false"
+        );
+        return Err(Fault::of(&join(key, "link"), "reorder", cure));
     }
     Ok(Some((own, kind)))
 }
@@ -265,11 +287,14 @@ impl LinkKind for GivenLinkTrace {
 impl LinkKind for HybridOptions {
     fn check(&self, traced: bool, _: Duration) -> Result<(), Fault> {
         self.check()?;
-        if traced && self.loss.is_some() {
-            let cure = "the trace or channel already says which units are lost; leave it out";
-            return Err(Fault::new("loss", cure));
+        let given = [("loss", self.loss.is_some()), ("seed", self.seed != Self::default().seed)];
+        match given.into_iter().find(|(_, given)| traced && *given) {
+            Some((name, _)) => {
+                let cure = "the trace or channel already says which units are lost; leave it out";
+                Err(Fault::new(name, cure))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {

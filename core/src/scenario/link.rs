@@ -196,6 +196,13 @@ impl Link {
             let cure = "\"papers\" applies to link traces, as ns-2 reads them; a live link sends unit by unit, so leave it out";
             return Err(Fault::new("overlap", cure));
         }
+        if self.live.feedback_repeat.is_some()
+            && self.live.feedback_loss.is_none()
+            && self.reports.given().is_none()
+        {
+            let cure = "no report is lost; give `feedback_loss`, `feedback_trace` or `feedback_channel`, or leave it out";
+            return Err(Fault::new("feedback_repeat", cure));
+        }
         match self.reports.given() {
             Some(source) if self.live.feedback_loss.is_some() => {
                 let cure = format!(

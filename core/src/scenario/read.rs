@@ -187,7 +187,13 @@ pub(super) fn made(
     let origins = origins(source, &table);
     let root = Value::from(Node::Table(table));
     let read = config::read::<Config>(&root)
-        .and_then(|config| Ok((Plan::new(&config)?, config)))
+        .and_then(|config| {
+            // In a campaign a section may be for other cells.
+            if labels.is_empty() {
+                config.traffic.check_sections()?;
+            }
+            Ok((Plan::new(&config)?, config))
+        })
         .map_err(|fault| source.fault(root.as_table().unwrap_or(&Table::default()), &fault));
     let (plan, mut config) = read?;
     // Fill in every default.

@@ -36,7 +36,8 @@ parts!(Transport { kind, tcp, options });
 #[serde(default)]
 pub struct TransportKind {
     /// The protocol: "tcp", "quic", or "udp" for datagrams without acknowledgement. QUIC shares
-    /// `congestion`, `packet`, `initial_window`, `cwnd_max` and `receive_window` with TCP.
+    /// `congestion`, `packet`, `initial_window`, `cwnd_max` and `receive_window` with TCP; datagrams
+    /// use only `packet`.
     pub protocol: Choice,
 }
 

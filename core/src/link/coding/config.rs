@@ -27,7 +27,8 @@ pub struct Coding {
     /// Also send one repair packet for each packet that the decoder lacks according to a report
     /// (rlc only).
     pub on_demand: bool,
-    /// Time between the reports of the decoder, which it sends while packets arrive.
+    /// Time between the reports of the decoder, which it sends while packets arrive. Without `adapt`
+    /// and `on_demand` it sends none.
     pub report: Duration,
     /// Time that a report takes to the encoder. Default: the delay of the way back over the same
     /// hops.

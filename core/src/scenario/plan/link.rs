@@ -97,6 +97,10 @@ fn over_slots(
         return Ok(Arc::new(OpenLoop(scheme)));
     }
     let Reports { feedback_trace, feedback_channel } = &link.reports;
+    if let Some(channel) = feedback_channel {
+        let of = join(key, "link.feedback_channel");
+        channel.check_fates_only().map_err(|fault| fault.within(&of))?;
+    }
     let (trace, channel) =
         (("feedback_trace", feedback_trace), ("feedback_channel", feedback_channel));
     let reports = phy(&join(key, "link"), trace, channel, duration)?;

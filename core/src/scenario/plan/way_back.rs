@@ -52,7 +52,7 @@ pub(super) fn way_back(
         let hops = link::link("return", sections, duration)?;
         return proxy::around(forward, coding::around("return", &sections.coding, hops)?);
     }
-    if let Some(name) = own {
+    if let Some(name) = sections.given().find(|name| *name != "coding") {
         let cure = "[[return.path]] gives the return path hop by hop; move it into a hop";
         return Err(Fault::of("return", name, cure));
     }

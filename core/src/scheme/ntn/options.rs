@@ -242,11 +242,13 @@ impl NtnOptions {
             }
         }
         let harq = &self.harq;
+        let always = self.uplink.grants == GrantsBy::Always;
         let of_feedback = [
             ("processes", harq.processes.is_some()),
             ("max_transmissions", harq.max_transmissions.is_some()),
             ("silent_processes", harq.silent_processes.is_some()),
-            ("processing", harq.processing.is_some() && self.uplink.grants == GrantsBy::Always),
+            ("processing", harq.processing.is_some() && always),
+            ("k_offset", harq.k_offset.is_some() && always),
         ];
         self.uplink.check()?;
         if let Some((name, _)) = of_feedback.iter().find(|(_, given)| *given && !harq.harq_feedback)
