@@ -106,6 +106,7 @@ impl Format {
     /// let format = |start: &str| Format::of_content(start.as_bytes()).map(Format::name);
     /// assert_eq!(format("{\"version\": {\"irtt\": \"0.9.1\""), Some("irtt"));
     /// assert_eq!(format("\u{feff}{\"intervals\": ["), Some("iperf3"));
+    /// assert_eq!(format("0\n0\n12\n12\n13\n13\n14\n25\n"), Some("mahimahi"));
     /// assert_eq!(format("t_ns,d_ns\n"), None);
     /// ```
     pub fn of_content(start: &[u8]) -> Option<Self> {
@@ -119,6 +120,7 @@ impl Format {
             () if has(b"RINEX VERSION / TYPE") => &rinex::FORMAT,
             () if has(ping::WINDOWS) => &ping::FORMAT,
             () if has(b" bytes from ") && (has(b"seq=") || has(b"icmp_seq ")) => &ping::FORMAT,
+            () if mahimahi::is_likely(start) => &mahimahi::FORMAT,
             () => return None,
         };
         Some(Self(row))

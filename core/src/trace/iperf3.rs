@@ -14,6 +14,7 @@ use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::format::FormatRow;
+use crate::trace::notes::readable;
 use crate::trace::series::{self, RateIs};
 use crate::trace::{Notes, PhyTrace, TraceError, json};
 use crate::units::counted;
@@ -59,9 +60,17 @@ struct Test {
 
 #[derive(Deserialize)]
 struct Interval {
+    #[serde(default)]
+    streams: Vec<Stream>,
     sum: Sum,
     /// The other direction of a test in both.
     sum_bidir_reverse: Option<Sum>,
+}
+
+#[derive(Deserialize)]
+struct Stream {
+    /// Round-trip time that a sender of TCP has measured, in us.
+    rtt: Option<f64>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -187,6 +196,13 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
             .warnings
             .push("the sender's file has no losses: use the receiver's file".to_owned()),
     }
+    let trips = log.intervals.iter().flat_map(|one| one.streams.iter().filter_map(|own| own.rtt));
+    // One of 0 is unknown.
+    let least = trips.filter(|&rtt| rtt > 0.0).min_by(f64::total_cmp);
+    if let Some(least) = least.filter(|_| !udp) {
+        let least = readable((1e3 * least) as i64);
+        notes.understood.push(format!("the least round-trip time that TCP measured is {least}"));
+    }
     if both {
         notes.assumed.push(format!("of a test in both directions, what this end {does}"));
     }
@@ -277,6 +293,23 @@ mod tests {
             assert!(notes.understood[0].ends_with(expected), "{notes:?}");
             assert!(notes.warnings.join(";").contains("the link may have carried more"));
         }
+    }
+
+    #[test]
+    fn the_least_round_trip_of_tcp_is_noted() {
+        let whole = log(&format!("{CLIENT}{}", test("TCP", 0)), [(120_000, ""), (24_000, "")], "");
+        let noted = |streams: [&str; 2]| {
+            let [first, second] = streams.map(|own| format!("\"streams\": [{own}]"));
+            let (start, rest) = whole.split_once("\"streams\": []").unwrap();
+            let text = format!("{start}{first}{}", rest.replace("\"streams\": []", &second));
+            parsed(text.as_bytes()).unwrap().header().notes.understood.join("; ")
+        };
+        let said = noted([r#"{"rtt": 114688}, {"rtt": 69398}"#, r#"{"rtt": 0}"#]);
+        assert!(
+            said.contains("the least round-trip time that TCP measured is 69.398 ms"),
+            "{said}"
+        );
+        assert!(!noted([r#"{"bytes": 1}"#, ""]).contains("round-trip"));
     }
 
     #[test]

@@ -134,6 +134,25 @@ fn opportunities(phy: &PhyTrace, size: Bytes) -> impl Iterator<Item = (i64, u64)
         .filter(|&(_, whole)| whole > 0)
 }
 
+/// Lines that tell a file of mahimahi from another one of whole numbers.
+const TELLING: usize = 8;
+
+/// True if a file that starts so is of mahimahi, also without its suffix: whole numbers, one per line,
+/// none less than the one before it.
+pub(super) fn is_likely(start: &[u8]) -> bool {
+    // The last line may be cut off.
+    let Some(end) = start.iter().rposition(|&byte| byte == b'\n') else { return false };
+    let (mut lines, mut before, mut first) = (0, 0, None);
+    for line in start[..end].split(|&byte| byte == b'\n') {
+        match parse_integer(line.trim_ascii()) {
+            Some(stamp) if stamp >= before => (lines, before) = (lines + 1, stamp),
+            _ => return false,
+        }
+        first.get_or_insert(before);
+    }
+    lines >= TELLING && first.is_some_and(|first| first < before)
+}
+
 fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i64>, ReadError> {
     let mut lines = Lines::new(reader);
     let mut t: Vec<i64> = Vec::new();

@@ -149,6 +149,13 @@ impl Line {
     }
 }
 
+/// The address that an answer comes from, which stands in parentheses behind a name.
+fn address(text: &[u8]) -> Option<&[u8]> {
+    let rest = after(text, b" bytes from ")?;
+    let from = &rest[..rest.windows(2).position(|part| part == b": ")?];
+    Some(after(from, b"(").and_then(|inner| inner.strip_suffix(b")")).unwrap_or(from))
+}
+
 /// The text after the first `mark`.
 fn after<'a>(text: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
     let at = text.windows(mark.len()).position(|part| part == mark)?;
@@ -180,6 +187,8 @@ struct Log {
     fine: bool,
     /// Number of lines that are not from ping, and the first of them.
     foreign: (u64, u64),
+    /// The address that answers.
+    address: Option<Box<[u8]>>,
 }
 
 impl Log {
@@ -194,6 +203,7 @@ impl Log {
             Line::Start => self.started = true,
             Line::Sent(number) => drop(self.number(number)),
             Line::Answer { number, round_trip } => {
+                self.answered_by(address(text))?;
                 let sent = stamp.map(|stamp| stamp.saturating_sub(round_trip));
                 let number = self.number(number);
                 budget.grow(&mut self.answers, "probes")?;
@@ -207,6 +217,22 @@ impl Log {
             }
         }
         Ok(())
+    }
+
+    /// Refuses answers of a second address: two paths are no link.
+    fn answered_by(&mut self, address: Option<&[u8]>) -> Result<(), Fault> {
+        match (&self.address, address) {
+            (Some(first), Some(other)) if **first != *other => Err(Fault::Table(format!(
+                "an answer of {} among those of {}: put each target in its own file",
+                Snippet::new(other),
+                Snippet::new(first)
+            ))),
+            (None, Some(first)) => {
+                self.address = Some(first.into());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A time as nanoseconds that go on over midnight and the end of a year.

@@ -212,3 +212,16 @@ fn faults_have_a_line_and_a_cure() {
     let refused = read_within(far.as_bytes(), None, AS_SENT, &budget).unwrap_err().to_string();
     assert!(refused.contains("of memory in total, but"), "{refused}");
 }
+
+#[test]
+fn answers_of_two_addresses_are_refused() {
+    let two = answers(&[(1, "20"), (2, "21")])
+        + "64 bytes from 192.0.2.9: icmp_seq=2 ttl=52 time=60 ms\n";
+    let error = read(two.as_bytes(), None, AS_SENT).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "line 3: an answer of `192.0.2.9` among those of `192.0.2.1`: put each target in its own file"
+    );
+    let named = two.replace("from 192.0.2.9:", "from gw.example (192.0.2.1):");
+    assert_eq!(parsed(&named).len(), 2);
+}

@@ -20,6 +20,10 @@ const TIMES: [(&str, &str); 8] = [
     ("_seconds$", "s"),
 ];
 
+/// A rate that is this many times that of the other rows is doubted, in a log of so many rows.
+const JUMP: u64 = 20;
+const FEWEST_ROWS: usize = 200;
+
 impl SeriesImport<'_> {
     pub(super) fn notes(&self, usual: i64) -> Notes {
         let series = self.series;
@@ -245,7 +249,7 @@ impl SeriesImport<'_> {
                 ),
             };
             warnings.push(format!(
-                "{} of over 5 times the usual {} between rows, the longest {} behind \
+                "{} of 5 times the usual {} or more between rows, the longest {} behind \
                  line {}{holds}",
                 counted(gaps, "gap", "gaps"),
                 span(usual),
@@ -277,6 +281,20 @@ impl SeriesImport<'_> {
     /// Warns of what is probably another unit, another time zone or another kind of rate.
     fn doubts(&self, warnings: &mut Vec<String>) {
         let series = self.series;
+        let rates = &self.values[0];
+        // The rate that 99 % of the rows do not exceed; of few rows it says nothing.
+        let usual = rates.get(rates.len() * 99 / 100).filter(|_| rates.len() >= FEWEST_ROWS);
+        if let (Some(&usual @ 1..), Some(&most)) = (usual, rates.last())
+            && most / JUMP >= usual
+        {
+            let jumps = rates.iter().filter(|&&rate| rate / JUMP >= usual).count();
+            warnings.push(format!(
+                "{} {JUMP} times the rate that 99 % of the rows do not exceed, or more, up to {}: \
+                 if a counter jumped there, remove the rate",
+                counted(jumps, "row has", "rows have"),
+                fast(most)
+            ));
+        }
         if let (Some(Given::Column(column, unit)), true) = (&series.rate, self.made.is_none()) {
             const HINTS: [(&str, &str); 8] = [
                 ("gbps", "Gbit/s"),

@@ -303,12 +303,25 @@ fn warnings_report_gaps_coarse_clocks_and_repeated_times() {
     let warnings = phy.warnings().join("\n");
     for expected in [
         "1 row has the time of the row after it and is ignored",
-        "1 gap of over 5 times the usual 1 s between rows, the longest 31 s behind line 10",
+        "1 gap of 5 times the usual 1 s or more between rows, the longest 31 s behind line 10",
         "a coarse clock: all delays are multiples of 1 ms",
         "no slot is erased",
     ] {
         assert!(warnings.contains(expected), "{expected}: {warnings}");
     }
+}
+
+#[test]
+fn a_rate_far_above_the_others_is_warned_of() {
+    let warned = |most: u32| {
+        let rate = |row: u32| if row == 150 { most } else { 8 + row % 5 };
+        let rows: String = (0..200).map(|row| format!("{row} {}\n", rate(row))).collect();
+        imported(&rows, "rate=2:kbit/s").warnings().join("\n")
+    };
+    let expected = "1 row has 20 times the rate that 99 % of the rows do not exceed, or more, up to \
+                    2.4 Mbit/s: if a counter jumped there, remove the rate";
+    assert!(warned(2400).contains(expected), "{}", warned(2400));
+    assert!(!warned(230).contains("a counter"), "{}", warned(230));
 }
 
 #[test]
