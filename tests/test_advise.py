@@ -1,5 +1,6 @@
 """Advice from a log: the pair to take, or that the log cannot tell."""
 
+import importlib
 import json
 import re
 import shlex
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 
 import clift
-from clift.advise.answer import _against, _mean_beside, answered
+from clift.advise.answer import _against, _mean_beside, alternatives, answered
 from clift.advise.link import described
-from clift.advise.study import TRANSPORTS
+from clift.advise.study import TRANSPORTS, _contenders
 from clift.advise.variants import _verdict
 from clift.campaign.saved import verify
 from clift.campaign.statistics import LEVEL, Difference, difference, estimate
@@ -137,11 +138,15 @@ def test_an_unknown_file_is_refused_in_one_line(
     assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "date",
+    ["2024-05-28T19:00:{:02}", "2024-05-28 19:00:{:02} CDT", "Tue May 28 19:00:{:02} UTC 2024"],
+)
 def test_the_command_that_a_table_is_refused_with_works(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], date: str
 ) -> None:
     path = tmp_path / "drive.csv"
-    rows = (f"2024-05-28T19:{n // 60:02}:{n % 60:02},2.5,30,0" for n in range(30))
+    rows = (f"{date.format(n)},2.5,30,0" for n in range(30))
     path.write_text("time,throughput_mbps,rtt_ms,loss\n" + "\n".join(rows) + "\n")
     with pytest.raises(TraceError) as error:
         clift.advise(path, **PAIRS)
@@ -185,7 +190,12 @@ def test_suggested_columns_exist_and_have_their_units(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     cases = {
         "0 9.00\n1 9.07\n": "2 columns without a header|--time 1:s",
-        "0,5;4,00;20,5;1,5\n0,6;4;20;0\n": "4 columns|--rate 2:Mbit/s --delay 3:ms --loss 4:%",
+        "0,5;4,00;20,5;1,5\n0,6;4;20;0\n": "4 columns without a header (1 from 0.5 to 0.6, 2",
+        # A delay in steps of 1 s, which nothing tells from a rate.
+        "1 9\n2 7\n3 9\n": "(1 from 1 to 3, 2 from 7 to 9); nothing says what they hold|--time 1:s",
+        "7.1,40,0\n6.9,41,100\n7.0,39,200\n": "--time 3:s",
+        "0,14692581,5\n0,32676599,6\n": "--time 2:s",
+        "3 2\n2 3\n1 1\n": "no column holds times",
         "t [ms]\tR [MB/s]\n0\t1\n": "2 `R [MB/s]`|--time 1:ms --rate 'R [MB/s]:MB/s'",
         "t,delay (s)\r0,0.3\r1,0.3\r": "2 `delay (s)`|--delay 'delay (s):s'",
     }
@@ -195,7 +205,7 @@ def test_suggested_columns_exist_and_have_their_units(tmp_path: Path) -> None:
             clift.advise(path, **PAIRS)
         for part in expected.split("|"):
             assert part in str(error.value), text
-        assert "--delay 3:ms" not in str(error.value) or "4 columns" in expected
+        assert "3:" not in str(error.value) or "--time 3:s" in expected
 
 
 def test_a_ping_beside_few_rows_is_not_suggested_as_their_delay(tmp_path: Path) -> None:
@@ -207,6 +217,49 @@ def test_a_ping_beside_few_rows_is_not_suggested_as_their_delay(tmp_path: Path) 
         clift.advise(path, **PAIRS)
     assert "--rtt '50 ms'" in str(error.value)
     assert "--delay" not in str(error.value)
+
+
+def test_a_pair_that_does_what_a_simpler_one_does_follows_it(tmp_path: Path) -> None:
+    """Without losses ARQ changes nothing, so no other condition is to name it."""
+    path = log(tmp_path / "whole.parquet", 0.0, 300)
+    found = clift.advise(path, rtt="50 ms", **PAIRS | {"transports": ["TCP cubic", "TCP bbr"]})
+    assert found.found is not None
+    found.found.contests[0].race.twin[3] = 1
+    twin = replace(found.alternatives[0], pair="ARQ, TCP bbr")
+    pairs = _contenders(found.found, [found.alternatives[0], twin])
+    assert [one.label for one in pairs][1:] == ["none, TCP bbr", "ARQ, TCP bbr"]
+
+
+def test_no_pair_uses_more_than_the_link(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A mean over few runs is moved to all runs, which may lift it above 1."""
+    found = clift.advise(log(tmp_path / "lossy.parquet", 0.05), rtt="300 ms", **PAIRS).found
+    assert found is not None
+    answer = importlib.import_module("clift.advise.answer")
+    monkeypatch.setattr(answer, "_mean_beside", lambda *_: 1.013)
+    assert [one.share_used for one in alternatives(found, found.ranking()[0])] == [1.0, 1.0]
+
+
+def test_the_round_trip_that_iperf3_measured_is_suggested(tmp_path: Path) -> None:
+    path = tmp_path / "iperf.json"
+    interval = '{"streams": [{"rtt": %d}], "sum": {"start": %d, "bits_per_second": 1e6}}'
+    intervals = ", ".join(interval % (rtt, n) for n, rtt in enumerate((114688, 69398, 200179)))
+    path.write_text(
+        '{"start": {"version": "iperf 3.9", "test_start": {"protocol": "TCP"}}, "intervals": '
+        f"[{intervals}]}}"
+    )
+    with pytest.raises(ScenarioError, match=r"--rtt '69.398 ms' \(the least that TCP"):
+        clift.advise(path, **PAIRS)
+
+
+def test_mahimahi_is_recognised_without_its_suffix(tmp_path: Path) -> None:
+    text = "".join(f"{n}\n" for n in range(0, 9000, 12))
+    for name in ("x.up", "trace-taxi", "x.pps", "x.txt"):
+        (tmp_path / name).write_text(text)
+        assert len(clift.read_log(tmp_path / name)) == 750
+    # Not whole numbers that do not fall.
+    (tmp_path / "x.dat").write_text(text + "3\n")
+    with pytest.raises(TraceError, match="does not determine the format"):
+        clift.read_log(tmp_path / "x.dat")
 
 
 def test_a_trace_without_notes_says_how_it_was_read(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_python_command_and_scenario_read_the_same(tmp_path: Path) -> None:
         (
             "0,5\n1,5\n",
             "",
-            "a table of 2 columns without a header; say which is what",
+            "a table of 2 columns without a header (1 from 0 to 1, 2 from 5 to 5); nothing says",
         ),
         (
             answers([1, 2]),

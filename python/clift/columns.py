@@ -14,6 +14,11 @@ from dataclasses import dataclass, replace
 # Rows that a guess of a unit looks at.
 _ROWS = 500
 _PATTERNS = {
+    # Names of time zones stand in the pattern: a log whose zone changes is refused.
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ([A-Z]{2,5})": r"%Y-%m-%d %H:%M:%S \1",
+    r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([A-Z]{2,5} )?\d{4}": (
+        r"%a %b %e %H:%M:%S \1%Y"
+    ),
     r"\d{4}-\d\d?-\d\d?([T ].*)?": "date",
     r"\d{4}\.\d\d\.\d\d_\d\d\.\d\d\.\d\d": "%Y.%m.%d_%H.%M.%S",
     r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d": "%Y/%m/%d %H:%M:%S",
@@ -89,6 +94,7 @@ class Columns:
         unread: Columns of a rate, delay or loss whose fields hold units, each with such a field.
         apart: Columns of a date and of a time of day, which nothing joins.
         unsure: Columns whose unit no name says.
+        spans: Of a table without a header, the least and the most of each column of numbers.
     """
 
     names: Sequence[str]
@@ -104,6 +110,7 @@ class Columns:
     unread: Sequence[tuple[str, str]] = ()
     apart: Sequence[str] = ()
     unsure: Sequence[str] = ()
+    spans: Sequence[str] = ()
 
     @property
     def fault(self) -> str | None:
@@ -116,7 +123,7 @@ class Columns:
             return (
                 f"{named}: write the unit into the name of the column, and numbers into its fields"
             )
-        if not (self.rate or self.delay or self.loss or self.level):
+        if not (self.rate or self.delay or self.loss or self.level or self.spans):
             return (
                 "no name of a column tells a rate, delay, loss, Es/N0 or C/N0: this is not the log "
                 "of a link, or name its columns"
@@ -147,7 +154,7 @@ class Columns:
     def listed(self) -> str:
         """The first columns, with their numbers."""
         if not any(self.names):
-            return f"{len(self.names)} columns without a header"
+            return f"{len(self.names)} columns without a header ({', '.join(self.spans[:8])})"
         named = (f"{number} `{name[:30]}`" for number, name in enumerate(self.names[:12], 1))
         return "columns " + ", ".join(named) + (", ..." if len(self.names) > 12 else "")
 
@@ -176,15 +183,7 @@ def guessed(text: str) -> Columns | None:
     if len([name for name in names if name]) < 2:
         return None
     if _number(names[0]) is not None or _pattern(names[0]):
-        # No header: of bare numbers nothing is known but, perhaps, that the first are times.
-        time = f"1:{_time_unit([row[0] for row in rows])}"
-        rate, delay, loss = (
-            f"{place + 1}:{unit}"
-            if place < len(names) and _number(names[place]) is not None
-            else None
-            for place, unit in ((1, "Mbit/s"), (2, "ms"), (3, "%"))
-        )
-        return Columns([""] * len(names), time, rate, delay=delay, loss=loss)
+        return _bare(rows)
     table: dict[str, list[str]] = {}
     for place, title in enumerate(names):
         if title:
@@ -197,6 +196,20 @@ def guessed(text: str) -> Columns | None:
     if found.rate is None:
         found = _modem(found, table)
     return replace(found, unused=[name for name, values in table.items() if _holds("", values)])
+
+
+def _bare(rows: list[list[str]]) -> Columns:
+    """The columns of a table without a header: of bare numbers only times show, as they rise."""
+    columns = list(zip(*(row for row in rows if len(row) == len(rows[0])), strict=True))
+    time, spans = None, []
+    for place, fields in enumerate(columns, 1):
+        numbers = [number for field in fields if (number := _number(field)) is not None]
+        if numbers:
+            spans.append(f"{place} from {min(numbers):.10g} to {max(numbers):.10g}")
+        rises = len(numbers) == len(fields) and numbers == sorted(numbers) != numbers[::-1]
+        if time is None and (rises or _pattern(fields[0])):
+            time = f"{place}:{_time_unit(list(fields))}"
+    return Columns([""] * len(columns), time, spans=spans or ["no numbers"])
 
 
 def _rate(found: Columns, table: dict[str, list[str]]) -> Columns:
@@ -354,7 +367,8 @@ def _unit_of_time(name: str) -> str | None:
 
 def _pattern(value: str) -> str | None:
     """How a date is written."""
-    return next((how for like, how in _PATTERNS.items() if re.fullmatch(like, value)), None)
+    found = ((re.fullmatch(like, value), how) for like, how in _PATTERNS.items())
+    return next((one.expand(how) for one, how in found if one), None)
 
 
 def _rate_unit(name: str) -> str | None:

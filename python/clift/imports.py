@@ -89,6 +89,7 @@ def read_excerpt(path: Path, most: int | None, **keys: Any) -> PhyTrace:
 _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d",
              b"\x0a\x0d\x0d\x0a")  # fmt: skip
 """First bytes of pcap, in both byte orders with microseconds and nanoseconds, and of pcapng."""
+_BEGINNING = 1 << 16
 _GZIP = b"\x1f\x8b"
 _IPERF = (b"[ ID]", b"Interval", b"Transfer")
 _TCPDUMP = re.compile(rb"(\d+-\d+-\d+ )?\d+[:.]\d[\d:.]* (\S+ +(In|Out) +)?(IP6?|ARP)\b[ ,]")
@@ -123,6 +124,11 @@ class TableError(TraceError):
         table = f"{path}: a table of {self.table.listed}"
         if fault := self.table.fault:
             return f"{table}; {fault}"
+        if self.table.spans:
+            return (
+                f"{table}; nothing says what they hold, so add it, as --rate N:Mbit/s, --delay "
+                f"N:ms or --loss N:% for column N, to this, and check the unit: {command}"
+            )
         parts = []
         if self.table.unsure:
             parts.append("no name says the unit of " + _listed(self.table.unsure))
@@ -138,7 +144,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def _as_table(path: Path) -> TableError | None:
     """The error that says how a table in columns is imported, if the file looks like one."""
-    table = guessed(_start(path, 1 << 16).decode("utf-8-sig", "replace"))
+    start = _start(path, _BEGINNING)
+    if len(start) == _BEGINNING:
+        # The last line is cut off.
+        start = start[: start.rfind(b"\n") + 1] or start
+    table = guessed(start.decode("utf-8-sig", "replace"))
     return None if table is None else TableError(path, table)
 
 

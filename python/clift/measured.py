@@ -38,7 +38,7 @@ def sources(path: Path, **options: Any) -> list[Source]:
     """List the traces at `path`.
 
     A file of probes or irtt without a direction holds two traces. In a folder, the function lists
-    native files, Parquet, mahimahi (by suffix), probes (by header), and, if `interval_ms` is given,
+    native files, Parquet, mahimahi, probes (by header), and, if `interval_ms` is given,
     pairs of files whose names differ in `_delay` and `_loss`. It skips other files.
 
     Args:

@@ -480,6 +480,7 @@ def alternatives(found: Design, taken: Ranked) -> list[Alternative]:
 
 def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
     gap = None if one is taken else contest.race.difference(one.candidate, taken.candidate)
+    used = _mean_beside(contest, one, taken, "links.0.share_used")
     return Alternative(
         one.label,
         one.value.mean if gap is None else taken.value.mean * (1 + gap.share),
@@ -488,7 +489,8 @@ def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
         None if gap is None else gap.high,
         one.runs,
         _mean_beside(contest, one, taken, IN_ORDER_DELAY),
-        _mean_beside(contest, one, taken, "links.0.share_used"),
+        # A mean over fewer runs, moved to all runs, may come out above the whole.
+        None if used is None else min(1.0, used),
         _limit(contest, one, taken),
     )
 

@@ -294,9 +294,11 @@ def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
     try:
         return read_excerpt(path, _MOST_SLOTS, **given)
     except TableError as error:  # a TraceError, so that it comes first
-        more = {} if error.table.rate or error.table.level else {"rate": "20 Mbit/s"}
-        more |= {} if error.table.delay else {"rtt": "600 ms" if error.table.level else "50 ms"}
-        command = f"{_command(path, more)} {error.table.options}"
+        table, more = error.table, {}
+        if not table.spans:
+            more = {} if table.rate or table.level else {"rate": "20 Mbit/s"}
+            more |= {} if table.delay else {"rtt": "600 ms" if table.level else "50 ms"}
+        command = f"{_command(path, more)} {table.options}"
         raise TraceError(error.message(path, command)) from None
     except TraceError as error:
         if path.suffix == ".toml":
@@ -356,11 +358,11 @@ def _round_trip(
         return f"{measured_ns} ns", max(median_s, measured_ns / 1e9) / 2 + measured_ns / 2e9
     if median_s:
         return "0 ms", median_s
-    again = _command(path, given | {"rtt": "50 ms"})
-    raise ScenarioError(
-        f"{path}: has no delay; give the round-trip time, e.g. {again} (600 ms for a geostationary "
-        "link)"
-    )
+    said = "\n".join(phy.notes["understood"])
+    known = re.search(r"round-trip time that TCP measured is (.+)", said)
+    again = _command(path, given | {"rtt": known[1] if known else "50 ms"})
+    what = "the least that TCP measured" if known else "600 ms for a geostationary link"
+    raise ScenarioError(f"{path}: has no delay; give the round-trip time, e.g. {again} ({what})")
 
 
 def _affordable(
@@ -406,6 +408,12 @@ def _so_far(found: Design) -> str:
 
 
 def _contenders(found: Design, listed: Sequence[Alternative]) -> list[Candidate]:
-    """The pair taken, and the best with other schemes and transports."""
-    by_label = {one.label: one for one in found.candidates}
-    return [by_label[one.pair] for one in listed[:_VARIED_PAIRS]]
+    """The pair taken, and the best with other schemes and transports.
+
+    A pair that does the same as a simpler one follows it: of equal ones the first is named.
+    """
+    places = {one.label: place for place, one in enumerate(found.candidates)}
+    twin = found.contests[0].race.twin
+    pairs = [places[one.pair] for one in listed[:_VARIED_PAIRS]]
+    both = [one for pair in pairs[1:] for one in (twin.get(pair), pair) if one is not None]
+    return [found.candidates[one] for one in dict.fromkeys([pairs[0], *both])]
