@@ -20,8 +20,9 @@ const TIMES: [(&str, &str); 8] = [
     ("_seconds$", "s"),
 ];
 
-/// A rate that is this many times that of the other rows is doubted, in a log of so many rows.
+/// A rate that is this many times that of 99 % of the rows is doubted.
 const JUMP: u64 = 20;
+/// Rows of which 1 % are a few.
 const FEWEST_ROWS: usize = 200;
 
 impl SeriesImport<'_> {
