@@ -229,7 +229,7 @@ impl Instrument for NtnLink {
             ("tbs_sent_again", self.harq.sent_again),
             ("tbs_failed", self.harq.failed),
             (STALLED, self.counts.stalled_slots),
-            ("reassembly_timeouts", self.rlc.reassembly_timeouts()),
+            ("reassembly_timeouts", self.rlc.reassembly().timeouts),
             ("reordering_timeouts", self.pdcp.timeouts),
             ("sdus_discarded", self.counts.discarded),
             ("sdus_late", self.counts.late),
@@ -311,7 +311,7 @@ impl NtnLink {
         let mut next = Earliest { at, task: Task::Grant };
         next = next.or(self.landings.next_at(), Task::Landing);
         next = next.or(am.and_then(|am| am.given_up.next_at()), Task::GivenUp);
-        next = next.or(self.rlc.reassembly_expires(), Task::Reassembly);
+        next = next.or(self.rlc.reassembly().expires, Task::Reassembly);
         next = next.or(am.and_then(|am| am.reports.expires()), Task::Report);
         next = next.or(self.pdcp.expires(), Task::Reordering);
         next = next.or(self.feedback.next_at(), Task::Feedback);

@@ -72,6 +72,7 @@ mod path;
 mod pdcp;
 mod pdu;
 mod preset;
+mod reassembly;
 mod rlc;
 mod rlc_am;
 mod rlc_um;

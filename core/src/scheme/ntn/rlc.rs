@@ -4,6 +4,7 @@ use crate::link::schedule::ReadyQueue;
 use crate::scheme::ntn::backlog::Backlog;
 use crate::scheme::ntn::config::{NtnConfig, RlcConfig};
 use crate::scheme::ntn::pdu::{Pdu, Status};
+use crate::scheme::ntn::reassembly::Reassembly;
 use crate::scheme::ntn::rlc_am::{AmReceiver, AmSender, Reports};
 use crate::scheme::ntn::rlc_um::{UmReceiver, UmSender};
 use crate::seed::{Seed, Stream};
@@ -92,12 +93,11 @@ impl Rlc {
         }
     }
 
-    /// When `t-Reassembly` expires.
     #[inline]
-    pub(super) fn reassembly_expires(&self) -> Option<i64> {
+    pub(super) fn reassembly(&self) -> &Reassembly {
         match self {
-            Self::Um { receiver, .. } => receiver.expires(),
-            Self::Am(am) => am.receiver.expires(),
+            Self::Um { receiver, .. } => receiver.reassembly(),
+            Self::Am(am) => am.receiver.reassembly(),
         }
     }
 
@@ -106,13 +106,6 @@ impl Rlc {
         match self {
             Self::Um { receiver, .. } => receiver.expire(now),
             Self::Am(am) => am.receiver.expire(now),
-        }
-    }
-
-    pub(super) fn reassembly_timeouts(&self) -> u64 {
-        match self {
-            Self::Um { receiver, .. } => receiver.timeouts,
-            Self::Am(am) => am.receiver.timeouts,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::scheme::ntn::backlog::Backlog;
 use crate::scheme::ntn::config::{AmConfig, most};
 use crate::scheme::ntn::pdu::{Pdu, Ranges, Status};
 use crate::scheme::ntn::preset::Timers;
+use crate::scheme::ntn::reassembly::Reassembly;
 use crate::scheme::ntn::rlc_um::Cut;
 use crate::seed::uniform;
 use crate::units::{Limit, Probability};
@@ -363,70 +364,39 @@ fn after(nacks: &[(u64, u32, u32)], sn: u64) -> &[(u64, u32, u32)] {
 /// Reassembles packets and reports missing parts.
 #[derive(Clone, Debug)]
 pub(super) struct AmReceiver {
-    window: u64,
-    t_reassembly: i64,
-    /// `RX_Next`, the first number of `buffer`.
-    next: u64,
-    /// `RX_Next_Highest`.
-    highest: u64,
+    packets: Reassembly,
     /// `RX_Highest_Status`.
     highest_status: u64,
-    /// `RX_Next_Status_Trigger`.
-    trigger: u64,
-    buffer: VecDeque<Entry>,
-    expires: Option<i64>,
     /// Polled numbers whose report waits until HARQ has had its time (section 5.3.4).
     polled: Vec<u64>,
     /// A status report is due.
     pub(super) report: bool,
-    pub(super) timeouts: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Entry {
-    got: Ranges,
-    total: Option<u32>,
-    complete: bool,
 }
 
 impl AmReceiver {
     pub(super) fn new(config: AmConfig, timers: Timers) -> Self {
-        Self {
-            window: u64::from(config.window.get()),
-            t_reassembly: span(timers.reassembly),
-            next: 0,
-            highest: 0,
-            highest_status: 0,
-            trigger: 0,
-            buffer: VecDeque::new(),
-            expires: None,
-            polled: Vec::new(),
-            report: false,
-            timeouts: 0,
-        }
+        let packets = Reassembly::new(config.window.get(), timers.reassembly);
+        Self { packets, highest_status: 0, polled: Vec::new(), report: false }
+    }
+
+    pub(super) fn reassembly(&self) -> &Reassembly {
+        &self.packets
     }
 
     /// Re-establishment: incomplete packets are discarded; `next`: the sender's next number.
     pub(super) fn reestablish(&mut self, next: u64) {
-        (self.next, self.highest) = (next, next);
-        (self.highest_status, self.trigger) = (next, next);
-        self.buffer.clear();
-        self.expires = None;
+        self.packets.reestablish(next);
+        self.highest_status = next;
         self.polled.clear();
         self.report = false;
-    }
-
-    /// When `t-Reassembly` expires.
-    #[inline]
-    pub(super) fn expires(&self) -> Option<i64> {
-        self.expires
     }
 
     /// A PDU arrived; whether that completes its packet (section 5.2.3.2.2).
     pub(super) fn receive(&mut self, pdu: &Pdu, now: i64) -> bool {
         let Some(sn) = pdu.sn else { return false };
-        let fresh = (self.next..self.next + self.window).contains(&sn) && {
-            let entry = self.entry(sn);
+        let Reassembly { window, next, .. } = self.packets;
+        let fresh = (next..next + window).contains(&sn) && {
+            let entry = self.packets.entry(sn);
             !entry.complete && !entry.got.covers(pdu.start, pdu.end)
         };
         if !fresh {
@@ -434,12 +404,7 @@ impl AmReceiver {
             self.report |= pdu.poll;
             return false;
         }
-        let entry = self.entry(sn);
-        entry.got.insert(pdu.start, pdu.end);
-        if pdu.last {
-            entry.total = Some(pdu.end);
-        }
-        let complete = entry.total.is_some_and(|total| entry.got.covers(0, total));
+        let complete = self.packets.insert(sn, pdu);
         self.placed(sn, complete, now);
         if pdu.poll {
             self.polled.push(sn);
@@ -450,7 +415,7 @@ impl AmReceiver {
 
     /// The sender gave up a packet: nothing more of it comes. Whether it was still incomplete.
     pub(super) fn given_up(&mut self, sn: u64, now: i64) -> bool {
-        if sn < self.next || self.entry(sn).complete {
+        if sn < self.packets.next || self.packets.entry(sn).complete {
             return false;
         }
         self.placed(sn, true, now);
@@ -460,11 +425,11 @@ impl AmReceiver {
 
     /// `t-Reassembly` expired (section 5.2.3.2.4).
     pub(super) fn expire(&mut self, now: i64) {
-        self.expires = None;
-        self.timeouts += 1;
-        self.highest_status = self.first_incomplete(self.trigger);
-        if self.waits(self.highest_status) {
-            self.start(now);
+        self.packets.expires = None;
+        self.packets.timeouts += 1;
+        self.highest_status = self.first_incomplete(self.packets.trigger);
+        if self.packets.waits(self.highest_status) {
+            self.packets.start(now);
         }
         self.report = true;
         self.answer_polls();
@@ -473,9 +438,10 @@ impl AmReceiver {
     /// The report that is due (section 5.3.4).
     pub(super) fn status(&mut self) -> Status {
         self.report = false;
+        let Reassembly { next, buffer, .. } = &self.packets;
         let mut nacks = Vec::new();
-        for sn in self.next..self.highest_status {
-            match self.buffer.get((sn - self.next) as usize) {
+        for sn in *next..self.highest_status {
+            match buffer.get((sn - next) as usize) {
                 Some(entry) if entry.complete => {}
                 Some(entry) => {
                     nacks.extend(entry.got.missing(entry.total).map(|(from, to)| (sn, from, to)));
@@ -486,66 +452,34 @@ impl AmReceiver {
         Status { ack_sn: self.highest_status, nacks }
     }
 
-    fn entry(&mut self, sn: u64) -> &mut Entry {
-        let index = (sn - self.next) as usize;
-        if self.buffer.len() <= index {
-            self.buffer.resize_with(index + 1, Entry::default);
-        }
-        &mut self.buffer[index]
-    }
-
     /// Section 5.2.3.2.3.
     fn placed(&mut self, sn: u64, complete: bool, now: i64) {
-        self.highest = self.highest.max(sn + 1);
+        self.packets.highest = self.packets.highest.max(sn + 1);
         if complete {
-            self.entry(sn).complete = true;
+            self.packets.entry(sn).complete = true;
             if sn == self.highest_status {
                 self.highest_status = self.first_incomplete(sn + 1);
             }
-            while self.buffer.front().is_some_and(|entry| entry.complete) {
-                self.buffer.pop_front();
-                self.next += 1;
-            }
+            self.packets.drop_complete();
         }
-        if self.expires.is_some() {
-            let reached = self.trigger == self.next
-                || (self.trigger == self.next + 1 && !self.has_hole(self.next));
-            let outside = !(self.next..=self.next + self.window).contains(&self.trigger);
-            if reached || outside {
-                self.expires = None;
-            }
-        }
-        if self.expires.is_none() && self.waits(self.next) {
-            self.start(now);
-        }
+        let Reassembly { window, next, trigger, .. } = self.packets;
+        let reached = trigger == next || (trigger == next + 1 && !self.packets.has_hole(next));
+        let outside = !(next..=next + window).contains(&trigger);
+        self.packets.update_timer(reached || outside, now);
     }
 
     /// Reports for polls are due once they can be answered (section 5.3.4).
     fn answer_polls(&mut self) {
-        let (known, window_end) = (self.highest_status, self.next + self.window);
+        let (known, window_end) = (self.highest_status, self.packets.next + self.packets.window);
         let before = self.polled.len();
         self.polled.retain(|&sn| !(sn < known || sn >= window_end));
         self.report |= self.polled.len() < before;
     }
 
     fn first_incomplete(&self, from: u64) -> u64 {
-        let known = self.buffer.iter().skip(from.saturating_sub(self.next) as usize);
-        from.max(self.next) + known.take_while(|entry| entry.complete).count() as u64
-    }
-
-    fn has_hole(&self, sn: u64) -> bool {
-        let entry = self.buffer.get((sn - self.next) as usize);
-        entry.is_some_and(|entry| !entry.complete && entry.got.has_hole())
-    }
-
-    /// Whether something from `sn` on is missing that should have come before what has.
-    fn waits(&self, sn: u64) -> bool {
-        self.highest > sn + 1 || (self.highest == sn + 1 && self.has_hole(sn))
-    }
-
-    fn start(&mut self, now: i64) {
-        self.expires = Some(now + self.t_reassembly);
-        self.trigger = self.highest;
+        let Reassembly { next, buffer, .. } = &self.packets;
+        let known = buffer.iter().skip(from.saturating_sub(*next) as usize);
+        from.max(*next) + known.take_while(|entry| entry.complete).count() as u64
     }
 }
 

@@ -1,12 +1,10 @@
 //! RLC unacknowledged mode (TS 38.322 sections 5.2.2.1, 5.2.2.2).
 
-use std::collections::VecDeque;
-
-use crate::link::span;
 use crate::scheme::ntn::backlog::Backlog;
 use crate::scheme::ntn::config::UmConfig;
-use crate::scheme::ntn::pdu::{Pdu, Ranges};
+use crate::scheme::ntn::pdu::Pdu;
 use crate::scheme::ntn::preset::Timers;
+use crate::scheme::ntn::reassembly::Reassembly;
 
 /// Cuts packets into PDUs. A packet that fits whole has no sequence number (section 5.2.2.1.2).
 #[derive(Clone, Debug, Default)]
@@ -88,75 +86,36 @@ impl UmSender {
 
 /// Puts packets together again and gives up those that stay incomplete.
 #[derive(Clone, Debug)]
-pub(super) struct UmReceiver {
-    window: u64,
-    t_reassembly: i64,
-    /// `RX_Next_Reassembly`, the first number of `buffer`.
-    next: u64,
-    /// `RX_Next_Highest`.
-    highest: u64,
-    /// `RX_Timer_Trigger`.
-    trigger: u64,
-    buffer: VecDeque<Entry>,
-    expires: Option<i64>,
-    pub(super) timeouts: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Entry {
-    got: Ranges,
-    total: Option<u32>,
-    complete: bool,
-}
+pub(super) struct UmReceiver(Reassembly);
 
 impl UmReceiver {
     pub(super) fn new(config: UmConfig, timers: Timers) -> Self {
-        Self {
-            window: u64::from(config.window.get()),
-            t_reassembly: span(timers.reassembly),
-            next: 0,
-            highest: 0,
-            trigger: 0,
-            buffer: VecDeque::new(),
-            expires: None,
-            timeouts: 0,
-        }
+        Self(Reassembly::new(config.window.get(), timers.reassembly))
+    }
+
+    pub(super) fn reassembly(&self) -> &Reassembly {
+        &self.0
     }
 
     /// Re-establishment: incomplete packets are discarded; `next`: the sender's next number.
     pub(super) fn reestablish(&mut self, next: u64) {
-        (self.next, self.highest, self.trigger) = (next, next, next);
-        self.buffer.clear();
-        self.expires = None;
-    }
-
-    /// When `t-Reassembly` expires.
-    #[inline]
-    pub(super) fn expires(&self) -> Option<i64> {
-        self.expires
+        self.0.reestablish(next);
     }
 
     /// A PDU arrived; whether that completes its packet (section 5.2.2.2.2).
     pub(super) fn receive(&mut self, pdu: &Pdu, now: i64) -> bool {
         let Some(sn) = pdu.sn else { return true };
-        if sn < self.next {
+        let packets = &mut self.0;
+        if sn < packets.next || packets.entry(sn).complete {
             return false;
         }
-        let entry = self.entry(sn);
-        if entry.complete {
-            return false;
-        }
-        entry.got.insert(pdu.start, pdu.end);
-        if pdu.last {
-            entry.total = Some(pdu.end);
-        }
-        let complete = entry.total.is_some_and(|total| entry.got.covers(0, total));
-        entry.complete = complete;
+        let complete = packets.insert(sn, pdu);
+        packets.entry(sn).complete = complete;
         if complete {
-            self.drop_complete();
-        } else if sn >= self.highest {
-            self.highest = sn + 1;
-            self.move_to(self.highest.saturating_sub(self.window));
+            packets.drop_complete();
+        } else if sn >= packets.highest {
+            packets.highest = sn + 1;
+            self.move_to((sn + 1).saturating_sub(self.0.window));
         }
         self.update_timer(now);
         complete
@@ -164,62 +123,28 @@ impl UmReceiver {
 
     /// `t-Reassembly` expired (section 5.2.2.2.4).
     pub(super) fn expire(&mut self, now: i64) {
-        self.expires = None;
-        self.timeouts += 1;
-        self.move_to(self.trigger);
-        if self.waits() {
-            self.start(now);
+        self.0.expires = None;
+        self.0.timeouts += 1;
+        self.move_to(self.0.trigger);
+        if self.0.waits(self.0.next) {
+            self.0.start(now);
         }
-    }
-
-    fn entry(&mut self, sn: u64) -> &mut Entry {
-        let index = (sn - self.next) as usize;
-        if self.buffer.len() <= index {
-            self.buffer.resize_with(index + 1, Entry::default);
-        }
-        &mut self.buffer[index]
     }
 
     /// Gives up packets below `sn`, and passes complete ones that follow.
     fn move_to(&mut self, sn: u64) {
-        while self.next < sn {
-            self.buffer.pop_front();
-            self.next += 1;
+        while self.0.next < sn {
+            self.0.buffer.pop_front();
+            self.0.next += 1;
         }
-        self.drop_complete();
-    }
-
-    fn drop_complete(&mut self) {
-        while self.buffer.front().is_some_and(|entry| entry.complete) {
-            self.buffer.pop_front();
-            self.next += 1;
-        }
+        self.0.drop_complete();
     }
 
     /// Section 5.2.2.2.3, the part on `t-Reassembly`.
     fn update_timer(&mut self, now: i64) {
-        if self.expires.is_some() {
-            let left_window = self.trigger + self.window < self.highest;
-            if self.trigger <= self.next
-                || left_window
-                || (self.highest == self.next + 1 && !self.waits())
-            {
-                self.expires = None;
-            }
-        }
-        if self.expires.is_none() && self.waits() {
-            self.start(now);
-        }
-    }
-
-    /// Whether something is missing that should have come before what has.
-    fn waits(&self) -> bool {
-        let hole = || self.buffer.front().is_some_and(|entry| entry.got.has_hole());
-        self.highest > self.next + 1 || (self.highest == self.next + 1 && hole())
-    }
-
-    fn start(&mut self, now: i64) {
-        self.expires = Some(now + self.t_reassembly);
-        self.trigger = self.highest;
+        let Reassembly { window, next, highest, trigger, .. } = self.0;
+        let left_window = trigger + window < highest;
+        let is_alone = highest == next + 1 && !self.0.has_hole(next);
+        self.0.update_timer(trigger <= next || left_window || is_alone, now);
     }
 }
