@@ -63,6 +63,8 @@ pub struct QuicConfig {
     pub careful_resume: Option<SavedPath>,
     /// Further options.
     pub options: QuicOptions,
+    /// Takes the qlog of the main sender.
+    pub log: Option<Log>,
 }
 
 impl Default for QuicConfig {
@@ -83,6 +85,7 @@ impl From<&Options> for QuicConfig {
             ecn: tcp.ecn == Some(true),
             careful_resume: tcp.careful_resume,
             options: options.quic.clone(),
+            log: None,
         }
     }
 }
@@ -181,7 +184,7 @@ impl Protocol for QuicConfig {
         _: [Option<&ProxyConfig>; 2],
         rng: ChaCha8Rng,
     ) -> Option<[Box<dyn transport::Endpoint>; 2]> {
-        Some(self.open(purpose, rng, None))
+        Some(self.open(purpose, rng))
     }
 
     /// The size that the first packets carry: larger packets may not pass the path.
@@ -194,53 +197,7 @@ impl Protocol for QuicConfig {
     }
 
     fn logging(&self, log: Log) -> Option<Arc<dyn Protocol>> {
-        Some(Arc::new(Logged { config: self.clone(), log }))
-    }
-}
-
-/// A QUIC connection whose main sender writes a qlog.
-#[derive(Debug)]
-struct Logged {
-    config: QuicConfig,
-    log: Log,
-}
-
-impl Protocol for Logged {
-    fn name(&self) -> &'static str {
-        self.config.name()
-    }
-
-    fn check(&self) -> Result<(), Fault> {
-        self.config.check()
-    }
-
-    fn packet(&self) -> Bytes {
-        self.config.packet()
-    }
-
-    fn payload(&self) -> Bytes {
-        self.config.payload()
-    }
-
-    fn flow_control(&self) -> FlowControl {
-        self.config.flow_control()
-    }
-
-    fn connect(
-        &self,
-        purpose: Purpose,
-        _: [Option<&ProxyConfig>; 2],
-        rng: ChaCha8Rng,
-    ) -> Option<[Box<dyn transport::Endpoint>; 2]> {
-        Some(self.config.open(purpose, rng, Some(&self.log)))
-    }
-
-    fn datagram(&self) -> Option<Bytes> {
-        self.config.datagram()
-    }
-
-    fn dialogues(&self) -> Option<Streams> {
-        self.config.dialogues()
+        Some(Arc::new(Self { log: Some(log), ..self.clone() }))
     }
 }
 
@@ -282,16 +239,12 @@ fn number(value: u64) -> VarInt {
 }
 
 impl QuicConfig {
-    /// The endpoints of a connection; the one that sends most of the data writes a qlog to `log`.
-    fn open(
-        &self,
-        purpose: Purpose,
-        rng: ChaCha8Rng,
-        log: Option<&Log>,
-    ) -> [Box<dyn transport::Endpoint>; 2] {
+    /// The endpoints of a connection; the one that sends most of the data writes the qlog.
+    fn open(&self, purpose: Purpose, rng: ChaCha8Rng) -> [Box<dyn transport::Endpoint>; 2] {
         let clock = Clock::new();
         let told = [(), ()].map(|()| Arc::new(Told::default()));
         let converses = purpose == Purpose::Dialogue;
+        let log = self.log.as_ref();
         let logs = if converses { [None, log] } else { [log, None] };
         let ([client, server], calls) = self.ends(rng, clock, told.each_ref(), logs);
         let [of_client, of_server] = told;
