@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Application, Arrival, Connections, Session, Traffic};
-use crate::config::Fault;
+use crate::config::{Fault, delegate};
 use crate::metrics::FlowMetrics;
 use crate::transport::{End, Endpoint, Protocol, Streams};
 use crate::units::{Bytes, Instant};
@@ -30,26 +30,6 @@ pub struct Until {
 }
 
 impl Application for Until {
-    fn check(&self) -> Result<(), Fault> {
-        self.application.check()
-    }
-
-    fn never_ends(&self) -> bool {
-        self.application.never_ends()
-    }
-
-    fn size(&self) -> Option<u64> {
-        self.application.size()
-    }
-
-    fn ends(&self) -> bool {
-        self.application.ends()
-    }
-
-    fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault> {
-        self.application.check_over(transport)
-    }
-
     fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic> {
         Box::new(Stopping { traffic: self.application.start(start, payload), end: self.end })
     }
@@ -59,21 +39,20 @@ impl Application for Until {
         Box::new(Stopping { traffic, end: self.end })
     }
 
-    fn sends_messages(&self) -> bool {
-        self.application.sends_messages()
-    }
-
-    fn is_session(&self) -> bool {
-        self.application.is_session()
-    }
-
-    fn connections(&self) -> usize {
-        self.application.connections()
-    }
-
     fn session(&self, start: Instant, streams: Streams) -> Option<Box<dyn Session>> {
         let session = self.application.session(start, streams)?;
         Some(Box::new(Leaving { session, end: self.end, has_left: false }))
+    }
+
+    delegate! { self.application =>
+        fn check(&self) -> Result<(), Fault>;
+        fn never_ends(&self) -> bool;
+        fn size(&self) -> Option<u64>;
+        fn ends(&self) -> bool;
+        fn check_over(&self, transport: &dyn Protocol) -> Result<(), Fault>;
+        fn sends_messages(&self) -> bool;
+        fn is_session(&self) -> bool;
+        fn connections(&self) -> usize;
     }
 }
 

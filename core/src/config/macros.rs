@@ -160,6 +160,37 @@ macro_rules! parts {
     };
 }
 
+/// Methods of a trait that only call the same method of something that is held.
+///
+/// ```ignore
+/// impl Link for Behind {
+///     delegate! { self.inner =>
+///         fn has_room(&mut self, now: Instant, size: Bytes) -> bool;
+///     }
+/// }
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! delegate {
+    ($to:expr =>) => {};
+    ($to:expr => fn $name:ident(
+        &$this:ident $(, $argument:ident: $type:ty)*
+    ) $(-> $result:ty)?; $($rest:tt)*) => {
+        fn $name(&$this $(, $argument: $type)*) $(-> $result)? {
+            $to.$name($($argument),*)
+        }
+        $crate::delegate! { $to => $($rest)* }
+    };
+    ($to:expr => fn $name:ident(
+        &mut $this:ident $(, $argument:ident: $type:ty)*
+    ) $(-> $result:ty)?; $($rest:tt)*) => {
+        fn $name(&mut $this $(, $argument: $type)*) $(-> $result)? {
+            $to.$name($($argument),*)
+        }
+        $crate::delegate! { $to => $($rest)* }
+    };
+}
+
 /// Returns the variant to which a key belongs.
 pub(super) type VariantLookup = fn(&str) -> Option<&'static str>;
 

@@ -7,7 +7,8 @@
 //!
 //! Two macros define types that serde's own attributes cannot read without losing the path:
 //! [`tagged!`](crate::tagged) for a choice by the value of one key, and [`parts!`](crate::parts)
-//! for a struct whose fields share one table.
+//! for a struct whose fields share one table. A third, `delegate!`, writes the methods of a trait
+//! that only call the same method of something that is held.
 //!
 //! ```
 //! use clift::config::{self, Value};
@@ -35,6 +36,7 @@ mod registry;
 mod suggest;
 mod tree;
 
+pub(crate) use crate::delegate;
 pub(crate) use crate::parts;
 pub(crate) use crate::tagged;
 pub use arguments::Arguments;

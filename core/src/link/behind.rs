@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
+use crate::config::delegate;
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, Instrument, Link, LinkCounters, LinkEvent, Packet, QueueLimit, Transit,
@@ -88,36 +89,18 @@ impl<L: Link> Link for Behind<L> {
 }
 
 impl<L: Instrument> Instrument for Behind<L> {
-    fn queue_len(&self, now: Instant) -> usize {
-        self.inner.queue_len(now)
-    }
-
     fn counters(&self) -> LinkCounters {
         let (held, flushes) = self.far_end.counts();
         LinkCounters { held, flushes, ..self.tally.replace_in(self.inner.counters()) }
     }
 
-    fn usage(&self, until: Instant) -> Usage {
-        self.inner.usage(until)
-    }
-
-    fn details(&self) -> Vec<(&'static str, u64)> {
-        self.inner.details()
-    }
-
-    fn catch_up(&mut self, until: Instant) {
-        self.inner.catch_up(until);
-    }
-
-    fn log_units(&mut self) {
-        self.inner.log_units();
-    }
-
-    fn take_units(&mut self) -> Vec<Transmission> {
-        self.inner.take_units()
-    }
-
-    fn set_queue(&mut self, limit: QueueLimit) -> bool {
-        self.inner.set_queue(limit)
+    delegate! { self.inner =>
+        fn queue_len(&self, now: Instant) -> usize;
+        fn usage(&self, until: Instant) -> Usage;
+        fn details(&self) -> Vec<(&'static str, u64)>;
+        fn catch_up(&mut self, until: Instant);
+        fn log_units(&mut self);
+        fn take_units(&mut self) -> Vec<Transmission>;
+        fn set_queue(&mut self, limit: QueueLimit) -> bool;
     }
 }

@@ -1,5 +1,6 @@
 //! Measurements of a link.
 
+use crate::config::delegate;
 use crate::link::{Link, LinkCounters, QueueLimit, Transmission, Usage};
 use crate::units::Instant;
 
@@ -56,35 +57,14 @@ impl<L: Link + Instrument + ?Sized> InstrumentedLink for L {}
 pub type BuiltLink = Box<dyn InstrumentedLink + Send>;
 
 impl<L: Instrument + ?Sized> Instrument for Box<L> {
-    fn queue_len(&self, now: Instant) -> usize {
-        (**self).queue_len(now)
-    }
-
-    fn counters(&self) -> LinkCounters {
-        (**self).counters()
-    }
-
-    fn usage(&self, until: Instant) -> Usage {
-        (**self).usage(until)
-    }
-
-    fn details(&self) -> Vec<(&'static str, u64)> {
-        (**self).details()
-    }
-
-    fn catch_up(&mut self, until: Instant) {
-        (**self).catch_up(until);
-    }
-
-    fn log_units(&mut self) {
-        (**self).log_units();
-    }
-
-    fn take_units(&mut self) -> Vec<Transmission> {
-        (**self).take_units()
-    }
-
-    fn set_queue(&mut self, limit: QueueLimit) -> bool {
-        (**self).set_queue(limit)
+    delegate! { (**self) =>
+        fn queue_len(&self, now: Instant) -> usize;
+        fn counters(&self) -> LinkCounters;
+        fn usage(&self, until: Instant) -> Usage;
+        fn details(&self) -> Vec<(&'static str, u64)>;
+        fn catch_up(&mut self, until: Instant);
+        fn log_units(&mut self);
+        fn take_units(&mut self) -> Vec<Transmission>;
+        fn set_queue(&mut self, limit: QueueLimit) -> bool;
     }
 }

@@ -83,6 +83,7 @@ pub use slots::Slot;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
 pub use unit_log::{Transmission, TransmissionKind, UnitLog};
 
+use crate::config::delegate;
 use crate::units::{Bytes, Duration, Instant};
 
 /// A link: the host passes packets and the time; the link returns its events and the time of the
@@ -238,23 +239,11 @@ pub(crate) fn earliest<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {
-    fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission {
-        (**self).enqueue(now, packet)
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        (**self).poll_timeout()
-    }
-
-    fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
-        (**self).poll(now)
-    }
-
-    fn has_room(&mut self, now: Instant, size: Bytes) -> bool {
-        (**self).has_room(now, size)
-    }
-
-    fn notify_departures(&mut self) {
-        (**self).notify_departures();
+    delegate! { (**self) =>
+        fn enqueue(&mut self, now: Instant, packet: Packet) -> Admission;
+        fn poll_timeout(&self) -> Option<Instant>;
+        fn poll(&mut self, now: Instant) -> Option<LinkEvent>;
+        fn has_room(&mut self, now: Instant, size: Bytes) -> bool;
+        fn notify_departures(&mut self);
     }
 }

@@ -1,6 +1,7 @@
 //! The same replication over a trace in which some slots are received, or erased, that were not.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::cell::Cell;
@@ -8,7 +9,7 @@ use super::spec::PhySpec;
 use super::store::MakeError;
 use super::traces::{Information, InformationSpec, SetupFault, Traces};
 use crate::application::PageContent;
-use crate::config::Fault;
+use crate::config::{Fault, delegate};
 use crate::link::DelaySeries;
 use crate::simulation::Setup;
 use crate::trace::{LinkTrace, PhyTrace};
@@ -186,23 +187,11 @@ impl Traces for Edited<'_> {
         if *spec == self.spec { Ok(self.phy.clone()) } else { self.traces.phy(spec) }
     }
 
-    fn held_link(&self, name: &std::path::Path) -> Result<Arc<LinkTrace>, MakeError> {
-        self.traces.held_link(name)
-    }
-
-    fn held_information(&self, name: &std::path::Path) -> Result<Information, MakeError> {
-        self.traces.held_information(name)
-    }
-
-    fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError> {
-        self.traces.information(spec)
-    }
-
-    fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError> {
-        self.traces.delays(file)
-    }
-
-    fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {
-        self.traces.page(file)
+    delegate! { self.traces =>
+        fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError>;
+        fn held_information(&self, name: &Path) -> Result<Information, MakeError>;
+        fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError>;
+        fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
+        fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError>;
     }
 }

@@ -15,6 +15,7 @@ pub use config::{Code, Coding};
 
 use std::collections::VecDeque;
 
+use crate::config::delegate;
 use crate::link::counters::Tally;
 use crate::link::{
     Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
@@ -338,10 +339,6 @@ impl<L: Link + Instrument> Link for Coded<L> {
 }
 
 impl<L: Link + Instrument> Instrument for Coded<L> {
-    fn queue_len(&self, now: Instant) -> usize {
-        self.inner.queue_len(now)
-    }
-
     fn counters(&self) -> LinkCounters {
         let inner = self.inner.counters();
         let (own, counts) = (self.tally.replace_in(inner), self.decoder.counts);
@@ -382,11 +379,9 @@ impl<L: Link + Instrument> Instrument for Coded<L> {
         details
     }
 
-    fn catch_up(&mut self, until: Instant) {
-        self.inner.catch_up(until);
-    }
-
-    fn set_queue(&mut self, limit: QueueLimit) -> bool {
-        self.inner.set_queue(limit)
+    delegate! { self.inner =>
+        fn queue_len(&self, now: Instant) -> usize;
+        fn catch_up(&mut self, until: Instant);
+        fn set_queue(&mut self, limit: QueueLimit) -> bool;
     }
 }

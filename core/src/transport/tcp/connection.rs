@@ -9,7 +9,7 @@ use super::half::{Absent, Half, Receiver, Sender};
 use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::split::{ProxyConfig, TellWindow, Windowed};
-use crate::config::Fault;
+use crate::config::{Fault, delegate};
 use crate::transport::{
     Chunk, Contents, Endpoint, EndpointChange, FlowControl, Limit, Outbox, Packet, Protocol,
     Purpose, Received, Report, Segment, Streams, Window,
@@ -201,10 +201,6 @@ impl<S: Sender, R: Receiver> TcpEndpoint<S, R> {
 }
 
 impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
-    fn open(&mut self) {
-        self.sender.open();
-    }
-
     fn is_open(&self) -> bool {
         self.sender.is_established()
     }
@@ -213,22 +209,10 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
         self.sender.supply(bytes);
     }
 
-    fn close(&mut self) {
-        self.sender.close();
-    }
-
     fn read(&mut self) -> Option<Chunk> {
         let received = self.receiver.received();
         let bytes = received - std::mem::replace(&mut self.read, received);
         (bytes > 0).then_some(Chunk { stream: 0, bytes })
-    }
-
-    fn unsent(&self) -> u64 {
-        self.sender.unsent()
-    }
-
-    fn expect(&mut self, more: bool) {
-        self.sender.expect(more);
     }
 
     #[inline(always)] // as `handle_answer`
@@ -288,16 +272,17 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
         Report { sender, receiver, ecn: self.marks, broken_off: None }
     }
 
-    fn limit(&self) -> Limit {
-        self.sender.limit()
-    }
-
     fn window(&self) -> Option<Window> {
         (!S::ABSENT).then(|| self.sender.window())
     }
 
-    fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
-        self.sender.change(now, change)
+    delegate! { self.sender =>
+        fn open(&mut self);
+        fn close(&mut self);
+        fn unsent(&self) -> u64;
+        fn expect(&mut self, more: bool);
+        fn limit(&self) -> Limit;
+        fn change(&mut self, now: Instant, change: &EndpointChange) -> bool;
     }
 }
 

@@ -1,6 +1,7 @@
 //! The receive window of a proxy: it closes as the proxy's buffers fill.
 
 use super::config::ProxyConfig;
+use crate::config::delegate;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::{
     Chunk, Contents, Endpoint, EndpointChange, Limit, Outbox, Packet, Received, Report, Segment,
@@ -61,14 +62,6 @@ impl<E> Windowed<E> {
 }
 
 impl<E: TellWindow> Endpoint for Windowed<E> {
-    fn open(&mut self) {
-        self.end.open();
-    }
-
-    fn is_open(&self) -> bool {
-        self.end.is_open()
-    }
-
     fn is_called(&self) -> bool {
         self.called
     }
@@ -86,14 +79,6 @@ impl<E: TellWindow> Endpoint for Windowed<E> {
             self.supplied = self.sent;
         }
         self.end.close();
-    }
-
-    fn read(&mut self) -> Option<Chunk> {
-        self.end.read()
-    }
-
-    fn unsent(&self) -> u64 {
-        self.end.unsent()
     }
 
     fn total(&self) -> Option<u64> {
@@ -147,36 +132,19 @@ impl<E: TellWindow> Endpoint for Windowed<E> {
         [timeout, asks].into_iter().flatten().min()
     }
 
-    fn handle_timeout(&mut self, now: Instant) {
-        self.end.handle_timeout(now);
-    }
-
-    fn in_order(&self) -> bool {
-        self.end.in_order()
-    }
-
-    fn delivered(&self) -> u64 {
-        self.end.delivered()
-    }
-
-    fn acknowledged(&self) -> Option<u64> {
-        self.end.acknowledged()
-    }
-
-    fn report(&self) -> Report {
-        self.end.report()
-    }
-
-    fn limit(&self) -> Limit {
-        self.end.limit()
-    }
-
-    fn window(&self) -> Option<Window> {
-        self.end.window()
-    }
-
-    fn change(&mut self, now: Instant, change: &EndpointChange) -> bool {
-        self.end.change(now, change)
+    delegate! { self.end =>
+        fn open(&mut self);
+        fn is_open(&self) -> bool;
+        fn read(&mut self) -> Option<Chunk>;
+        fn unsent(&self) -> u64;
+        fn handle_timeout(&mut self, now: Instant);
+        fn in_order(&self) -> bool;
+        fn delivered(&self) -> u64;
+        fn acknowledged(&self) -> Option<u64>;
+        fn report(&self) -> Report;
+        fn limit(&self) -> Limit;
+        fn window(&self) -> Option<Window>;
+        fn change(&mut self, now: Instant, change: &EndpointChange) -> bool;
     }
 }
 

@@ -5,6 +5,7 @@
 //! Not modelled: storage of the parameters (their lifetime, who may use them); a configuration
 //! gives them. Comments mark each rule that goes beyond the RFC's text.
 
+use crate::config::delegate;
 use crate::transport::Timetable;
 use crate::transport::tcp::config::{SavedPath, TcpConfig};
 use crate::transport::tcp::congestion::{
@@ -146,14 +147,6 @@ fn narrow(segments: u64) -> u32 {
 }
 
 impl CongestionControl for CarefulResume {
-    fn couple(&mut self, subflow: Subflow) {
-        self.inner.couple(subflow);
-    }
-
-    fn foresee(&mut self, timetable: &Timetable) {
-        self.inner.foresee(timetable);
-    }
-
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         match self.phase {
             ResumePhase::Unvalidated { .. } | ResumePhase::SafeRetreat { .. } => {}
@@ -238,10 +231,6 @@ impl CongestionControl for CarefulResume {
         self.inner.on_undo(totals);
     }
 
-    fn on_idle(&mut self, now: Instant, idle: Duration, app_limited: bool, window: &mut Window) {
-        self.inner.on_idle(now, idle, app_limited, window);
-    }
-
     /// Paces the jump over one round trip until it is validated.
     fn pace(&self) -> Option<Pace> {
         let ResumePhase::Unvalidated { rtt, .. } = self.phase else { return self.inner.pace() };
@@ -250,6 +239,12 @@ impl CongestionControl for CarefulResume {
         let bytes_per_second = u64::try_from(rate).unwrap_or(u64::MAX).max(1);
         let quantum = bytes_per_second / 1024 / u64::from(self.mss);
         Some(Pace { bytes_per_second, quantum: quantum.clamp(QUANTUM.0, QUANTUM.1) })
+    }
+
+    delegate! { self.inner =>
+        fn couple(&mut self, subflow: Subflow);
+        fn foresee(&mut self, timetable: &Timetable);
+        fn on_idle(&mut self, now: Instant, idle: Duration, app_limited: bool, window: &mut Window);
     }
 }
 

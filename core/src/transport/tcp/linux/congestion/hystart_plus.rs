@@ -5,6 +5,7 @@
 //! Where the RFC leaves a choice: a round ends when all data sent before its start are
 //! acknowledged. Growth counts segments and keeps fractions of a segment.
 
+use crate::config::delegate;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Reduction, Totals, Window};
 use crate::units::{Duration, Instant};
 
@@ -126,10 +127,6 @@ impl CongestionControl for HyStartPlus {
         }
     }
 
-    fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction {
-        self.inner.reduce(loss, window)
-    }
-
     fn watches(&self) -> bool {
         true
     }
@@ -153,20 +150,12 @@ impl CongestionControl for HyStartPlus {
         self.inner.on_established(now, srtt, delivered, window);
     }
 
-    fn on_timeout(&mut self, now: Instant, next: u64, totals: Totals) {
-        self.inner.on_timeout(now, next, totals);
-    }
-
-    fn on_repaired(&mut self, loss: Loss, next: u64, window: &mut Window) {
-        self.inner.on_repaired(loss, next, window);
-    }
-
-    fn on_undo(&mut self, totals: Totals) {
-        self.inner.on_undo(totals);
-    }
-
-    fn on_idle(&mut self, now: Instant, idle: Duration, app_limited: bool, window: &mut Window) {
-        self.inner.on_idle(now, idle, app_limited, window);
+    delegate! { self.inner =>
+        fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction;
+        fn on_timeout(&mut self, now: Instant, next: u64, totals: Totals);
+        fn on_repaired(&mut self, loss: Loss, next: u64, window: &mut Window);
+        fn on_undo(&mut self, totals: Totals);
+        fn on_idle(&mut self, now: Instant, idle: Duration, app_limited: bool, window: &mut Window);
     }
 }
 
