@@ -284,20 +284,6 @@ class Results:
             return self.cells.labels(cell)
         return self.cells[cell].labels
 
-    def whole(self) -> Runs:
-        """The runs of all cells in one table, with values of any kind."""
-        cells = self.cells
-        if isinstance(cells, Cells) or all(
-            cell.values.is_of(self.table, number) for number, cell in enumerate(cells)
-        ):
-            return self.table
-        made = Runs()
-        for number, cell in enumerate(cells):
-            runs = np.array(list(cell.values), np.int64)
-            columns = {name: cell.values.array(name) for name in cell.values.metrics()}
-            made.extend(np.full(len(runs), number), runs, columns)
-        return made
-
     def asked(self) -> Ints:
         """For each cell how many runs are asked for."""
         if isinstance(self.cells, Cells):

@@ -71,7 +71,7 @@ def _whole(parts: Iterator[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 def _runs(results: Results, scenario: Scenario) -> Iterator[pa.Table]:
     """One row a run: labels, number, seed, every number measured."""
-    table, seed = results.whole(), scenario.seeds()
+    table, seed = results.table, scenario.seeds()
     metrics = in_order(table.names)
     for first in range(0, max(1, len(table)), _RUNS):
         end = min(first + _RUNS, len(table))
@@ -108,7 +108,7 @@ def _summary(results: Results) -> Iterator[pa.Table]:
 
 def _of_single_runs(results: Results, counts: Ints, first: int, end: int) -> pa.Table:
     """The estimates of cells with one run each, which are what that measured, all at once."""
-    table = results.whole()
+    table = results.table
     begin = int(counts[:first].sum())
     stop = begin + int(counts[first:end].sum())
     names = in_order(table.names)

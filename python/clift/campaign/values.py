@@ -54,10 +54,6 @@ class Values(Mapping[int, dict[str, float]]):
         made._runs, made._cell = runs, cell
         return made
 
-    def is_of(self, runs: Runs, cell: int) -> bool:
-        """Whether these are the values of a cell in a table."""
-        return self._runs is runs and self._cell == cell
-
     def __setitem__(self, run: int, found: Mapping[str, float]) -> None:
         """Takes what a run measured; a run that is there already is the same, and stays.
 
