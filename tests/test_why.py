@@ -244,6 +244,26 @@ def test_without_its_erasures_a_cut_does_not_happen(path: Path) -> None:
     assert "gain in this run   mean of 2 other draws" in said
 
 
+def test_a_burst_is_behind_a_cut_wherever_it_began(path: Path) -> None:
+    began_before = 0
+    for first in range(400, 412):
+        erased = range(first, first + 3)
+        scenario = clift.Scenario.read(traced(path, erased, 'transport.cwnd_max = "5 packets"'))
+        there = bursts(scenario)
+        for cut in clift.simulate(scenario).why()["costliest"]:
+            assert behind(there, cut) == there
+            began_before += cut["packet"]["first_erased_s"] > there[0].at_s
+    assert began_before > 2
+
+
+def test_erasures_of_another_link_are_no_bursts_of_the_first(path: Path) -> None:
+    scenario = clift.Scenario.read(path)
+    there = bursts(scenario)
+    cut = clift.simulate(scenario).why()["costliest"][0]
+    cut["packet"]["erased_s"] = [there[0].last_s + 0.0005]
+    assert behind(there, cut) == []
+
+
 def test_a_cut_by_a_full_queue_has_no_erasures_to_take_away(path: Path) -> None:
     full = ("--set", "link.queue=5 packets", "--set", "channel.erasures=0")
     found = why(path, *full)
@@ -287,7 +307,7 @@ def test_an_effect_is_a_mean_over_other_losses_after_the_event(path: Path, tmp_p
         others = core.bursts(cell, (1 << 20) + number)
         slots = [
             n
-            for first, many, at in others
+            for first, many, at, _ in others
             if at > cut["at_s"] * 1e9
             for n in range(first, first + many)
         ]

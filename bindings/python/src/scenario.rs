@@ -203,15 +203,18 @@ impl PyScenario {
     }
 
     /// Bursts of erased slots of the first link that pass during a run: first slot, number of slots,
-    /// and run time of the first slot in ns.
+    /// and run times of the first and of the last slot in ns.
     fn bursts(
         this: &Bound<'_, Self>,
         cell: usize,
         replication: u32,
-    ) -> PyResult<Vec<(u64, u64, u64)>> {
+    ) -> PyResult<Vec<(u64, u64, u64, u64)>> {
         let bursts =
             Self::of_cell(this, cell, move |cell, traces| cell.bursts(replication, traces))?;
-        Ok(bursts.iter().map(|it| (it.first, it.count, it.at.as_nanos())).collect())
+        Ok(bursts
+            .iter()
+            .map(|it| (it.first, it.count, it.at.as_nanos(), it.last.as_nanos()))
+            .collect())
     }
 
     /// Received slots of the first link that pass during a run, with their run time in ns.

@@ -23,8 +23,8 @@ impl Diagnosis {
     /// - `hops`: of each limiting hop its number `hop`, its `name`, and the same three. There are
     ///   several if a flow has several paths.
     /// - `limited_by`: the cause that cost most.
-    /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most, each with its
-    ///   `events`, which led to it or followed, in words and in order of time.
+    /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most, each
+    ///   with its `events`, which led to it or followed, in words and in order of time.
     /// - `moment`: [`Moment`], with the cut of each sender.
     pub fn explain(&self, at: Option<Instant>) -> Value {
         let budget = &self.budget;
@@ -214,8 +214,8 @@ impl Diagnosis {
         if let Some((at, after)) = waited.as_ref().filter(|_| packet.fate != PacketFate::Dropped) {
             events.push((*at, format!("it left the queue{after}")));
         }
-        if let (Some(at), Some(transit)) = (packet.first_erased, &packet.transit) {
-            events.push((at, of_erasures(packet.erased, transit.lldus)));
+        if let (Some(&at), Some(transit)) = (packet.erased.first(), &packet.transit) {
+            events.push((at, of_erasures(packet.erased.len(), transit.lldus)));
         }
         // Hops after the shared ones are the flows' own legs.
         let place = |hop: usize| self.places.get(hop).map_or("the access leg", String::as_str);
@@ -281,7 +281,7 @@ fn of_acks(acks: u64) -> String {
 }
 
 /// The first erasure of a unit with a part of a packet, in words.
-fn of_erasures(erased: u32, lldus: u32) -> String {
+fn of_erasures(erased: usize, lldus: u32) -> String {
     let one = if lldus == 1 { "its LLDU".into() } else { format!("one of its {lldus} LLDUs") };
     match erased {
         1 => format!("{one} was erased"),
@@ -315,8 +315,9 @@ fn packet(packet: &PacketHistory) -> Value {
         ("left_queue_s", transit(|it| it.departed)),
         ("left_link_s", transit(|it| it.at)),
         ("units", packet.transit.map(|it| u64::from(it.lldus)).into()),
-        ("units_erased", u64::from(packet.erased).into()),
-        ("first_erased_s", time(packet.first_erased)),
+        ("units_erased", (packet.erased.len() as u64).into()),
+        ("first_erased_s", time(packet.erased.first().copied())),
+        ("erased_s", Value::List(packet.erased.iter().copied().map(seconds).collect())),
         ("units_sent_again", u64::from(packet.again).into()),
         ("repair_units", u64::from(packet.repair).into()),
         ("fate", Value::Text(fate.into())),

@@ -33,10 +33,8 @@ pub struct PacketHistory {
     pub sent: Instant,
     /// Its passage through the link that erased most of its units, or the first one.
     pub transit: Option<Transit>,
-    /// Units with a part of it that this link sent and that were erased.
-    pub erased: u32,
-    /// When the first of them was sent.
-    pub first_erased: Option<Instant>,
+    /// When units with a part of it were sent that this link erased.
+    pub erased: Vec<Instant>,
     /// Units with a part of it that were sent again.
     pub again: u32,
     /// Repair units that protect it.
@@ -219,10 +217,9 @@ impl Packets {
 #[derive(Debug, Default)]
 pub(super) struct Units(BTreeMap<u64, OfPacket>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OfPacket {
-    erased: u32,
-    first_erased: Option<Instant>,
+    erased: Vec<Instant>,
     again: u32,
     repair: u32,
 }
@@ -234,8 +231,7 @@ impl Units {
             for order in unit.packets.0..=unit.packets.1 {
                 let one = self.0.entry(order).or_default();
                 if unit.arrival.is_none() {
-                    one.erased += 1;
-                    one.first_erased.get_or_insert(unit.at);
+                    one.erased.push(unit.at);
                 }
                 match unit.kind {
                     TransmissionKind::New => {}
@@ -269,12 +265,10 @@ impl PacketHistory {
 
     /// It left a link.
     pub(super) fn cross(&mut self, transit: Transit, units: OfPacket) {
-        if self.transit.is_some() && units.erased <= self.erased {
+        if self.transit.is_some() && units.erased.len() <= self.erased.len() {
             return;
         }
         self.transit = Some(transit);
-        let OfPacket { erased, first_erased, again, repair } = units;
-        (self.erased, self.first_erased) = (erased, first_erased);
-        (self.again, self.repair) = (again, repair);
+        (self.erased, self.again, self.repair) = (units.erased, units.again, units.repair);
     }
 }

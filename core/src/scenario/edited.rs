@@ -58,6 +58,8 @@ pub struct Burst {
     pub count: u64,
     /// Run time of its first slot; of its first passage if the trace repeats.
     pub at: Duration,
+    /// Run time of its last slot.
+    pub last: Duration,
 }
 
 impl Burst {
@@ -89,8 +91,11 @@ impl Cell {
         for (slot, &d) in place.phy.d().iter().enumerate() {
             let Some(at) = place.passes(slot).filter(|_| d == 0) else { continue };
             match bursts.last_mut() {
-                Some(last) if last.slots().end == slot as u64 && last.at <= at => last.count += 1,
-                _ => bursts.push(Burst { first: slot as u64, count: 1, at }),
+                Some(burst) if burst.slots().end == slot as u64 && burst.at <= at => {
+                    burst.count += 1;
+                    burst.last = at;
+                }
+                _ => bursts.push(Burst { first: slot as u64, count: 1, at, last: at }),
             }
         }
         Ok(bursts)

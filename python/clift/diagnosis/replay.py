@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,12 +31,14 @@ class Burst:
         first: Number of its first slot in the trace.
         slots: Length in slots.
         at_s: Time of its first slot in the run, in s.
+        last_s: Time of its last slot in the run, in s.
     """
 
     number: int
     first: int
     slots: int
     at_s: float
+    last_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,14 @@ def bursts(scenario: Scenario) -> list[Burst]:
         >>> phy = clift.PhyTrace([0, 10**6, 2 * 10**6, 3 * 10**6], [9, 0, 0, 9], lldu_bytes=1500)
         >>> scenario = clift.Scenario(clift.LiveLink(phy, "none"), duration_s=0.0025)
         >>> bursts(scenario)
-        [Burst(number=0, first=1, slots=2, at_s=0.001)]
+        [Burst(number=0, first=1, slots=2, at_s=0.001, last_s=0.002)]
     """
     core, cell, replication = scenario.task()
     found = core.bursts(cell, replication)
-    return [Burst(n, first, slots, at / 1e9) for n, (first, slots, at) in enumerate(found)]
+    return [
+        Burst(number, first, slots, at / 1e9, last / 1e9)
+        for number, (first, slots, at, last) in enumerate(found)
+    ]
 
 
 def received_slots(scenario: Scenario) -> list[tuple[int, float]]:
@@ -150,7 +156,7 @@ def effect(scenario: Scenario, edits: Edits, at_s: float, draws: int) -> Estimat
 
     def gain(number: int) -> float:
         others = core.bursts(cell, _OTHERS + number)
-        later = [(first, slots) for first, slots, at in others if at / 1e9 > at_s]
+        later = [(first, slots) for first, slots, at, _ in others if at / 1e9 > at_s]
         erased = [slot for first, slots in later for slot in range(first, first + slots)]
         changed = dataclasses.replace(edits, received=[*own, *edits.received], erased=erased)
         runs = [replay(scenario, one) for one in (changed, Edits(own, erased))]
@@ -299,16 +305,23 @@ def first_run(scenario: Scenario) -> Scenario:
 
 
 def behind(there: Sequence[Burst], cut: dict[str, Any]) -> list[Burst]:
-    """The bursts that hit a packet: those that begin while its units pass.
+    """The bursts that hit a packet: those with the slots in which its units were erased.
 
     Without a log of units, the first burst that begins after it left the queue.
     """
     packet = cut["packet"]
     if packet is None or packet["left_queue_s"] is None:
         return []
-    first = packet["first_erased_s"]
-    if first is not None:
-        ended = packet["left_link_s"]
-        return [b for b in there if first - 1e-9 <= b.at_s <= ended][: packet["units_erased"]]
+    if packet["erased_s"]:
+        # A burst may begin before the packet.
+        begins = [burst.at_s for burst in there]
+        last = {at: bisect.bisect(begins, at + 1e-9) - 1 for at in packet["erased_s"]}
+        # Another link may have erased them.
+        hit = {
+            number
+            for at, number in last.items()
+            if number >= 0 and at <= there[number].last_s + 1e-9
+        }
+        return [there[number] for number in sorted(hit)]
     later = [b for b in there if b.at_s >= packet["left_queue_s"] - 1e-9]
     return later[:1]
