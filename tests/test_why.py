@@ -264,6 +264,49 @@ def test_erasures_of_another_link_are_no_bursts_of_the_first(path: Path) -> None
     assert behind(there, cut) == []
 
 
+def test_the_costliest_cuts_are_measured(path: Path) -> None:
+    cuts = why(path, "--draws", "3")["costliest"]
+    scenario = clift.Scenario.read(path)
+    for cut in cuts:
+        gained = effect(scenario, Edits(behind(bursts(scenario), cut)), cut["at_s"], 3)
+        assert gained is not None
+        assert cut["effect_kbps"] == gained.as_dict()
+    means = [cut["effect_kbps"]["mean"] for cut in cuts]
+    assert means == sorted(means, reverse=True)
+    estimates = [cut["cost_kbps"] for cut in cuts]
+    assert estimates != sorted(estimates, reverse=True)
+    said = clift_command("why", path, "--draws", "3").stdout
+    assert f"(cut:{cuts[0]['number']})" in said
+    assert "without its erasures, over 3 other draws of the losses after it:" in said
+    # At an instant, the cut of that time is measured.
+    at = f"{round(cuts[-1]['at_s'] + 0.6, 3)} s"
+    (sender,) = why(path, "--at", at, "--draws", "3")["moment"]["senders"]
+    assert sender["cut"]["effect_kbps"]["runs"] == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--draws", "0"),
+        ("--set", "link.queue=5 packets", "--set", "channel.erasures=0"),
+        (
+            "--set",
+            "application.type=file",
+            "--set",
+            "application.size=3 MB",
+            "--set",
+            "stop_when_done=true",
+        ),
+    ],
+)
+def test_cuts_that_are_not_measured_have_an_estimate(path: Path, words: tuple[str, ...]) -> None:
+    cuts = why(path, *words)["costliest"]
+    assert not any("effect_kbps" in cut for cut in cuts)
+    estimates = [cut["cost_kbps"] for cut in cuts]
+    assert estimates == sorted(estimates, reverse=True)
+    assert "estimated cost of this cut alone" in clift_command("why", path, *words).stdout
+
+
 def test_a_cut_by_a_full_queue_has_no_erasures_to_take_away(path: Path) -> None:
     full = ("--set", "link.queue=5 packets", "--set", "channel.erasures=0")
     found = why(path, *full)

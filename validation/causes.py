@@ -2,11 +2,11 @@
 
 `python validation/causes.py` draws scenarios (schemes, links with and without repair, transports,
 flows, rates, delays), checks that each budget adds up to the capacity, then takes away the erasures
-behind window cuts and compares what the run gains, alone and over other draws of the losses after
-the cut, with what the budget charged.
+behind window cuts and compares what the run gains over draws of the losses after the cut with what
+`clift why` tells: its mean over other draws, and its estimate.
 
-`--runs`, `--causes` and `--draws` give the numbers of runs, of causes and of draws for each cause;
-the scenarios are those of `--seed`.
+`--runs`, `--causes` and `--draws` give the numbers of runs, of causes and of further draws for each
+cause; the scenarios are those of `--seed`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import argparse
 import random
 import sys
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import clift
 from clift.campaign.statistics import Estimate
@@ -81,14 +81,31 @@ def adds_up(run: clift.Run) -> bool:
     return off <= ROUNDING and min(parts, default=0.0) >= 0 and same
 
 
-def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float, float, Estimate]]:
-    """What cuts were charged with, and what runs gain without the erasures behind them, in kbit/s.
+# Draws over which `clift why` averages what a run gains without a cause.
+TOLD = 20
 
-    The gain is that of the run alone, and that over other draws. One cut a run, drawn from the
-    costliest: live links over slots, one flow of bulk data.
-    """
-    found_: list[tuple[float, float, Estimate]] = []
-    while len(found_) < wanted:
+
+class Cause(NamedTuple):
+    """The erasures behind a window cut, and what a run gains without them, in kbit/s."""
+
+    scenario: clift.Scenario
+    cut: dict[str, Any]
+    removed: Edits
+    # In this run alone, and as `clift why` tells it.
+    alone: float
+    told: Estimate
+
+    def over(self, draws: int) -> float:
+        """The mean over further draws."""
+        gained = effect(self.scenario, self.removed, self.cut["at_s"], draws, skip=TOLD)
+        assert gained is not None
+        return gained.mean
+
+
+def taken_away(draw: random.Random, wanted: int) -> list[Cause]:
+    """One cut a run, drawn from the costliest: live links over slots, one flow of bulk data."""
+    causes: list[Cause] = []
+    while len(causes) < wanted:
         scenario = drawn(draw, ("newreno", "cubic", "hybla"))
         tree = dict(scenario.tree) | {"flows": 1}
         tree.pop("application", None)
@@ -100,14 +117,14 @@ def taken_away(draw: random.Random, wanted: int, draws: int) -> list[tuple[float
         if not cuts:
             continue
         cut = draw.choice(cuts)
-        removed = behind(bursts(scenario), cut)
+        removed = Edits(behind(bursts(scenario), cut))
         # The link delivered some packets whole: those cuts have another cause.
-        if removed and cut["packet"]["first_erased_s"] is not None:
-            gained = replay(scenario, Edits(removed)).goodput_kbps - run.goodput_kbps
-            average = effect(scenario, Edits(removed), cut["at_s"], draws)
-            assert average is not None
-            found_.append((cut["cost_kbps"], gained, average))
-    return found_
+        if cut["packet"]["erased_s"] and removed.received:
+            alone = replay(scenario, removed).goodput_kbps - run.goodput_kbps
+            told = effect(scenario, removed, cut["at_s"], TOLD)
+            assert told is not None
+            causes.append(Cause(scenario, cut, removed, alone, told))
+    return causes
 
 
 # Causes of a budget that tables name; what else is idle is congestion control there.
@@ -135,15 +152,18 @@ def beside_tables(run: clift.Run) -> tuple[float, bool]:
     return off, max(short, key=short.__getitem__) == max(whole, key=whole.__getitem__)
 
 
-# How far an estimate may be from what a run gains over the draws.
-CLOSE = 0.2
+# Causes whose sums are compared.
+LARGEST = 10
 
 
-def lies_in(charged: float, gained: Estimate) -> bool:
-    """Whether an estimate is in the interval of what a run gains over the draws."""
-    if gained.low is None or gained.high is None:
-        return False
-    return gained.low <= charged <= gained.high
+def is_clear(gained: Estimate) -> bool:
+    """Whether the interval is on one side of zero; that of draws that hardly differ is open."""
+    return gained.low is not None and gained.low * (gained.high or 0) > 0
+
+
+def lies_in(value: float, told: Estimate) -> bool:
+    """Whether a value is in the interval that is told."""
+    return told.low is not None and told.high is not None and told.low <= value <= told.high
 
 
 # What a run without any erasure does not pay for. Repairs that are sent in any case stay.
@@ -175,7 +195,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--causes", type=int, default=200, help="0: only whether budgets add up")
-    parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--draws", type=int, default=60)
     parser.add_argument("--tables", type=int, default=0, help="runs beside `limited by` of tables")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -214,32 +234,39 @@ def tables(draw: random.Random, wanted: int) -> None:
 
 def compare(draw: random.Random, wanted: int, draws: int) -> None:
     """Prints what runs gain without a cause beside what the budget charged for it."""
-    causes = taken_away(draw, wanted, draws)
-    rising = sum(gained > 0 for _, gained, _ in causes)
-    falling = sum(gained < 0 for _, gained, _ in causes)
+    causes = taken_away(draw, wanted)
+    rising = sum(one.alone > 0 for one in causes)
+    falling = sum(one.alone < 0 for one in causes)
     print(f"{rising} of {len(causes)} runs gain when a cause is taken away, {falling} lose")
-    # An interval that is left open is that of draws that hardly differ.
-    clear = [one for *_, one in causes if one.low is not None and one.low * (one.high or 0) > 0]
-    rising = sum(one.mean > 0 for one in clear)
+    clear = [one for one in causes if is_clear(one.told)]
+    rising = sum(one.told.mean > 0 for one in clear)
     print(
-        f"over {draws} draws of what follows {len(clear)} of {len(causes)} causes have a "
-        f"clear effect; {rising} of these runs gain without theirs"
+        f"over {TOLD} draws of what follows {len(clear)} of {len(causes)} causes have a clear "
+        f"effect; {rising} of these runs gain without theirs"
     )
-    for what, some in (
-        ("all of them", causes),
-        ("the ten largest", sorted(causes, key=lambda one: -one[0])[:10]),
-    ):
-        charged, gained = sum(one[0] for one in some), sum(one[1] for one in some)
-        mean = sum(one.mean for *_, one in some)
-        near = sum(abs(one[0] - one[2].mean) <= CLOSE * abs(one[2].mean) for one in some)
-        inside = sum(lies_in(one[0], one[2]) for one in some)
-        print(
-            f"{what}: {charged:.1f} kbit/s charged, {gained:.1f} gained, {mean:.1f} over the draws"
-        )
-        print(
-            f"  {near} of {len(some)} are within {CLOSE:.0%} of the mean over the draws, "
-            f"{inside} in its interval"
-        )
+    estimates = {id(one): float(one.cut["cost_kbps"]) for one in causes}
+    estimated, told = sum(estimates.values()), sum(one.told.mean for one in causes)
+    inside = sum(lies_in(estimates[id(one)], one.told) for one in causes)
+    print(
+        f"all of them: {estimated:.1f} kbit/s estimated, {told:.1f} told; {inside} estimates are "
+        "in the interval that is told"
+    )
+    by_told = sorted(causes, key=lambda one: -one.told.mean)[:LARGEST]
+    gains = [one.over(draws) for one in by_told]
+    told, gained = sum(one.told.mean for one in by_told), sum(gains)
+    inside = sum(lies_in(gain, one.told) for gain, one in zip(gains, by_told, strict=True))
+    print(
+        f"the {LARGEST} with the largest gains told: {told:.1f} kbit/s told, {gained:.1f} over "
+        f"{draws} further draws ({told / gained - 1:+.0%}); {inside} of these means are in the "
+        "interval that is told"
+    )
+    by_estimate = sorted(causes, key=lambda one: -estimates[id(one)])[:LARGEST]
+    estimated = sum(estimates[id(one)] for one in by_estimate)
+    told = sum(one.told.mean for one in by_estimate)
+    print(
+        f"the {LARGEST} with the largest estimates: {estimated:.1f} kbit/s estimated, {told:.1f} "
+        f"told ({estimated / told - 1:+.0%})"
+    )
     pairs = all_taken_away(draw, wanted)
     rising = sum(gained > 0 for _, gained in pairs)
     print(f"{rising} of {len(pairs)} runs gain without any erasure")

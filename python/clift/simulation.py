@@ -256,8 +256,8 @@ class Run(Fixed):
             A JSON-able dict: `capacity_kbps`, `goodput_kbps`, `budget` (a list of `cause`,
             `title`, `kbps`, `share`), `hops` (the same of each hop, with its `hop` and `name`),
             `limited_by` (the cause that cost most), `cuts` (how many,
-            by trigger and truth), `costliest` (the ten cuts that cost most, with the packet that
-            led to each), and with `at` `moment`: idle and erased capacity around it,
+            by trigger and truth), `costliest` (the ten cuts with the largest estimated cost, and
+            the packet that led to each), and with `at` `moment`: idle and erased capacity around it,
             and what kept each sender from sending.
 
         Raises:

@@ -23,7 +23,7 @@ impl Diagnosis {
     /// - `hops`: of each limiting hop its number `hop`, its `name`, and the same three. There are
     ///   several if a flow has several paths.
     /// - `limited_by`: the cause that cost most.
-    /// - `cuts`: their number by trigger and truth; `costliest`: those that cost most, each
+    /// - `cuts`: their number by trigger and truth; `costliest`: those with the largest estimates, each
     ///   with its `events`, which led to it or followed, in words and in order of time.
     /// - `moment`: [`Moment`], with the cut of each sender.
     pub fn explain(&self, at: Option<Instant>) -> Value {

@@ -45,7 +45,7 @@ from clift.scenario import Scenario
     default=20,
     show_default=True,
     metavar="N",
-    help="Average what --without, --from and --rank gain over N other draws of the channel.",
+    help="Average gains over N other draws of the channel; with 0 the costs of cuts are estimates.",
 )
 @changing
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
@@ -69,7 +69,7 @@ def why(
     """
     from clift.cli.study import naming, stoppable
     from clift.diagnosis import tell
-    from clift.diagnosis.replay import first_run, replayed
+    from clift.diagnosis.replay import cost_kbps, first_run, measure, replayed
     from clift.simulation import simulate
 
     study = Scenario.read(path, changes)
@@ -87,6 +87,8 @@ def why(
                     "earlier time"
                 )
         found: dict[str, Any] = run.why(None if at is None else at / 1e9)
+        measure(scenario, run, tell.chained(found), draws)
+        found["costliest"].sort(key=cost_kbps, reverse=True)
         edits = None
         if without or later:
             others = [(at / 1e9, *_changed(path, changes, text)) for at, text in later]

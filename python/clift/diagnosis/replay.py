@@ -123,7 +123,9 @@ def replay(scenario: Scenario, edits: Edits) -> Run:
 _OTHERS = 1 << 20
 
 
-def effect(scenario: Scenario, edits: Edits, at_s: float, draws: int) -> Estimate | None:
+def effect(
+    scenario: Scenario, edits: Edits, at_s: float, draws: int, skip: int = 0
+) -> Estimate | None:
     """What some changes gain on average, over other draws of the channel behind them.
 
     A single course of events tells little: a change moves all later packets, so that they meet
@@ -135,6 +137,7 @@ def effect(scenario: Scenario, edits: Edits, at_s: float, draws: int) -> Estimat
         edits: What differs, until `at_s`.
         at_s: When the other draws begin, in s.
         draws: How many.
+        skip: Draws that are left out before them.
 
     Returns:
         Gain in goodput, kbit/s: mean and 95 % interval. None if the first link's losses are not
@@ -162,7 +165,38 @@ def effect(scenario: Scenario, edits: Edits, at_s: float, draws: int) -> Estimat
         runs = [replay(scenario, one) for one in (changed, Edits(own, erased))]
         return float(runs[0].goodput_kbps - runs[1].goodput_kbps)
 
-    return estimate(each(range(draws), gain))
+    return estimate(each(range(skip, skip + draws), gain))
+
+
+def measure(scenario: Scenario, run: Run, cuts: Sequence[dict[str, Any]], draws: int) -> None:
+    """Adds to cuts, as `effect_kbps`, what the run gains without the erasures behind each.
+
+    A cut stays as it is if its packet met no erasure that is known, if the first link has no other
+    draws, and if all flows end, so that their goodput says nothing.
+
+    Args:
+        scenario: The scenario.
+        run: Its run.
+        cuts: Cuts of `Run.why`.
+        draws: Other draws of the channel over which each gain is averaged.
+    """
+    cuts = [cut for cut in cuts if cut["packet"] is not None and cut["packet"]["erased_s"]]
+    if not cuts or not draws or run.completion_s is not None:
+        return
+    try:
+        there = bursts(scenario)
+    except ScenarioError:
+        return
+    for cut in cuts:
+        removed = behind(there, cut)
+        average = effect(scenario, Edits(removed), cut["at_s"], draws) if removed else None
+        if average is not None:
+            cut["effect_kbps"] = average.as_dict()
+
+
+def cost_kbps(cut: Mapping[str, Any]) -> float:
+    """What a cut cost: its mean over other draws if it was measured, else its estimate."""
+    return float(cut["effect_kbps"]["mean"] if "effect_kbps" in cut else cut["cost_kbps"])
 
 
 def each(

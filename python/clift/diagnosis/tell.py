@@ -93,8 +93,7 @@ def moment(found: dict[str, Any]) -> list[str]:
             f"The link waits during {100 * waits:.0f} % of the run's capacity; these slots are not "
             "told apart here."
         )
-    told = [sender for sender in at["senders"] if sender["cut"] is not None]
-    told = sorted(told, key=lambda sender: -sender["cut"]["cost_kbps"])[:_LISTED]
+    told = _held_by_cuts(at)
     for sender in told:
         lines.append(f"{_who(sender)}: {sender['title']}")
         lines += [f"  {line}" for line in chain(found, sender["cut"])]
@@ -108,6 +107,21 @@ def moment(found: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _held_by_cuts(at: dict[str, Any]) -> list[dict[str, Any]]:
+    """The senders whose cuts are told of an instant, those first whose cuts cost most."""
+    held = [sender for sender in at["senders"] if sender["cut"] is not None]
+    return sorted(held, key=lambda sender: -sender["cut"]["cost_kbps"])[:_LISTED]
+
+
+def chained(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cuts of which one or all are told: the costliest ones, or those of an instant."""
+    if "moment" not in found:
+        return [cut for cut in found["costliest"] if cut["cost_kbps"] > 0]
+    at = found["moment"]
+    busy = at["capacity_kbps"] == 0 or at["idle_share"] < _BUSY
+    return [] if busy else [sender["cut"] for sender in _held_by_cuts(at)]
+
+
 def _who(event: dict[str, Any]) -> str:
     part = f", connection {event['connection']}" if event["connection"] else ""
     if event["path"] is not None:
@@ -119,22 +133,26 @@ def _who(event: dict[str, Any]) -> str:
 def chain(found: dict[str, Any], cut: dict[str, Any]) -> list[str]:
     """The events that led to a window cut, and what followed, in order of time."""
     told = [f"{event['at_s']:>10.3f} s  {event['text']}" for event in cut["events"]]
-    share = cut["cost_kbps"] / found["capacity_kbps"]
-    told.append(
-        f"{'':>12}  estimated cost of this cut alone: {cut['cost_kbps']:.1f} kbit/s of the run "
-        f"({100 * share:.1f} %)"
-    )
-    return told
+    if "effect_kbps" in cut:
+        gained = cut["effect_kbps"]
+        more = [f"without its erasures, {_over(gained)}:", f"  {_mean(gained)}"]
+    else:
+        share = cut["cost_kbps"] / found["capacity_kbps"]
+        more = [
+            f"estimated cost of this cut alone: {cut['cost_kbps']:.1f} kbit/s of the run "
+            f"({100 * share:.1f} %)"
+        ]
+    return told + [f"{'':>12}  {line}" for line in more]
 
 
 def told(found: dict[str, Any], run: Run) -> list[str]:
     """A whole diagnosis."""
     lines = [*budget(found), "", cuts(found)]
-    for cut in found["costliest"][:1] if "moment" not in found else []:
-        if cut["cost_kbps"] > 0:
-            lines += [f"The cut that cost most, {_who(cut)}:", *chain(found, cut)]
     if "moment" in found:
         lines += ["", *moment(found)]
+    else:
+        for cut in chained(found)[:1]:
+            lines += [f"The cut that cost most, {_who(cut)}:", *chain(found, cut)]
     if "replay" in found:
         lines += ["", *_replay(found["replay"], run)]
     if "bursts" in found:
@@ -159,7 +177,8 @@ def _replay(other: dict[str, Any], run: Run) -> list[str]:
         f"({gained:+.1f})"
     )
     if "effect_kbps" in other:
-        lines.append(f"  {_effect(other['effect_kbps'])}")
+        gain = other["effect_kbps"]
+        lines.append(f"  {_over(gain)}: {_mean(gain)}")
     if run.completion_s is not None and other["completion_s"] is not None:
         lines.append(
             f"  completion {other['completion_s']:.3f} instead of {run.completion_s:.3f} s"
@@ -167,15 +186,18 @@ def _replay(other: dict[str, Any], run: Run) -> list[str]:
     return lines
 
 
-def _effect(found: dict[str, Any]) -> str:
+def _over(found: dict[str, Any]) -> str:
+    return f"over {counted(found['runs'], 'other draw')} of the losses after it"
+
+
+def _mean(found: dict[str, Any]) -> str:
     low, high = found["low"], found["high"]
-    where = f"over {counted(found['runs'], 'other draw')} of the losses after it"
     if low is None:
-        return f"{where}: the draws differ too seldom to tell"
+        return "the draws differ too seldom to tell"
     interval = f"95 % interval {low:+.1f} to {high:+.1f}"
     if low <= 0 <= high:
-        return f"{where}: no clear effect ({interval})"
-    return f"{where}: {found['mean']:+.1f} kbit/s ({interval})"
+        return f"no clear effect ({interval})"
+    return f"{found['mean']:+.1f} kbit/s ({interval})"
 
 
 def _place(burst: dict[str, Any]) -> str:
