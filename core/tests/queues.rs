@@ -365,7 +365,7 @@ fn marks_are_twice_the_root_of_drops() {
 fn the_step_marks_the_last_packet_too() {
     for (size, expected) in [(1500, false), (3000, true)] {
         let arrivals = [0; 3].map(|at| Arrival { at, flow: 1, size });
-        let mut way = leg("dualpi2", QueueLimit::Unlimited);
+        let mut way = leg("dualpi2(marks drawn)", QueueLimit::Unlimited);
         let (_, marked) = carry_marking(&mut way, &arrivals, |_| Ecn::Ect1);
         assert_eq!(marked, [false, false, expected], "{size} bytes");
     }
