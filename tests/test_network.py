@@ -11,7 +11,6 @@ import clift
 from clift.report.network import edges, svg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from validation.networks_ns3 import Flow, Network
 
 TEXT = """
 duration = "5 s"
@@ -200,12 +199,6 @@ arrivals = { type = 'poisson', gap = '500 ms' }"""
     assert len(times) > 5
     assert summary["mean_completion_s"] == pytest.approx(sum(times) / len(times))
     assert summary["completion_s"] in (None, max(times))
-
-
-def test_a_flow_is_alone_if_no_other_crosses_its_links_in_either_direction() -> None:
-    ways = ((0, 1, 2, 3), (4, 2, 1, 5), (6, 7, 8))
-    network = Network((), tuple(Flow(way, 0) for way in ways))
-    assert [network.is_alone(flow) for flow in range(3)] == [False, False, True]
 
 
 def test_the_share_reached_is_of_links_that_packets_crossed() -> None:

@@ -101,12 +101,10 @@ class Network:
                 own["transport"] = {"protocol": "udp", "packet": f"{flow.packet} B"}
                 own["application"] = {"type": "constant rate", "rate": f"{flow.rate} bit/s"}
             flows.append(own)
-        return clift.Scenario(
-            {"network": {"links": links}, "flow": flows},
-            transport=variant,
-            duration_s=seconds,
-            **LIKE_NS3,
-        )
+        tree = {"network": {"links": links}, "flow": flows}
+        if all(flow.rate for flow in self.flows):
+            return clift.Scenario(tree, duration_s=seconds)
+        return clift.Scenario(tree, transport=variant, duration_s=seconds, **LIKE_NS3)
 
     def text(self, seconds: int, sent: dict[int, list[int]], variant: str = "cubic") -> str:
         """What `bench/ns3/network.cc` reads."""
