@@ -1,6 +1,5 @@
 """Networks: names in results, lines of `--explain`, the picture in the report."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,6 @@ from command import clift as clift_command
 
 import clift
 from clift.report.network import edges, svg
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 TEXT = """
 duration = "5 s"
