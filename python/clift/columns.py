@@ -154,7 +154,8 @@ class Columns:
     def listed(self) -> str:
         """The first columns, with their numbers."""
         if not any(self.names):
-            return f"{len(self.names)} columns without a header ({', '.join(self.spans[:8])})"
+            spans = f" ({', '.join(self.spans[:8])})" if self.spans else ""
+            return f"{len(self.names)} columns without a header{spans}"
         named = (f"{number} `{name[:30]}`" for number, name in enumerate(self.names[:12], 1))
         return "columns " + ", ".join(named) + (", ..." if len(self.names) > 12 else "")
 
@@ -209,7 +210,8 @@ def _bare(rows: list[list[str]]) -> Columns:
         rises = len(numbers) == len(fields) and numbers == sorted(numbers) != numbers[::-1]
         if time is None and (rises or _pattern(fields[0])):
             time = f"{place}:{_time_unit(list(fields))}"
-    return Columns([""] * len(columns), time, spans=spans or ["no numbers"])
+    rest = [span for span in spans if time is None or span.split()[0] != time.split(":")[0]]
+    return Columns([""] * len(columns), time, spans=spans if rest else ())
 
 
 def _rate(found: Columns, table: dict[str, list[str]]) -> Columns:
