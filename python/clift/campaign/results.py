@@ -15,8 +15,8 @@ from clift.campaign.cells import Cells
 from clift.campaign.metrics import judged_by
 from clift.campaign.runs import Ints, Runs
 from clift.campaign.segments import Segments, segments
-from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate, estimate, estimates, worth
-from clift.campaign.values import Values, Window
+from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate, estimate, estimates
+from clift.campaign.values import Values, Window, independent
 from clift.scenario import Scenario
 from clift.simulation import Run, simulate
 
@@ -138,15 +138,10 @@ class Cell:
     def independent(self, runs: Iterable[int]) -> float | None:
         """How many independent runs these are worth; None if as many as there are."""
         known = self.windows
-        windows = [(known[run], run) for run in runs if run in known] if known else []
+        windows = [known[run] for run in runs if run in known] if known else []
         if not windows:
             return 1.0 if self.repeats() else None
-        first, lengths = windows[0][0], self.column("duration_s")
-        return worth(
-            [window.start_s for window, _ in windows],
-            [lengths.get(run, 0.0) for _, run in windows],
-            first.length_s if first.wraps else None,
-        )
+        return independent(windows)
 
     def repeats(self) -> bool:
         """Whether the runs are copies: they share a trace and its part, and measured the same."""

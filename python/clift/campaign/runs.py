@@ -57,7 +57,7 @@ class Runs:
         cell: int,
         runs: Sequence[int],
         found: Sequence[Mapping[str, float]],
-        of: Sequence[tuple[float, float, bool] | None] = (),
+        of: Sequence[Sequence[float] | None] = (),
     ) -> None:
         """Takes runs of a cell.
 
@@ -65,7 +65,8 @@ class Runs:
             cell: The number of the cell.
             runs: Their own numbers in the cell.
             found: What each measured, by metric; without a NaN.
-            of: Start, length and whether it repeats, of a trace that runs share; None: none.
+            of: Start, length and whether it repeats, and more that is not kept, of a trace that
+                runs share; None: none.
         """
         columns = measured(found)
         if any(of):
@@ -189,9 +190,9 @@ class Runs:
         return column.part(first, end)
 
 
-def windows(of: Sequence[tuple[float, float, bool] | None]) -> dict[str, Floats]:
+def windows(of: Sequence[Sequence[float] | None]) -> dict[str, Floats]:
     """How runs share a trace, as columns."""
-    block = np.array([one or [_MISSING] * 3 for one in of], np.float64)
+    block = np.array([one[:3] if one else [_MISSING] * 3 for one in of], np.float64)
     return {name: block[:, at].copy() for at, name in enumerate(WINDOW)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from clift.campaign.metrics import in_order
 from clift.campaign.packed import Floats
 from clift.campaign.runs import WINDOW, Runs
+from clift.campaign.statistics import worth
 
 
 class Window(NamedTuple):
@@ -19,11 +20,19 @@ class Window(NamedTuple):
         start_s: Trace time of the start.
         length_s: Length of the trace.
         wraps: Whether the trace repeats.
+        lasts_s: How long the run lasts.
     """
 
     start_s: float
     length_s: float
     wraps: bool
+    lasts_s: float
+
+
+def independent(windows: Sequence[Window]) -> float:
+    """How many independent runs those with these windows, at least one, are worth."""
+    period = windows[0].length_s if windows[0].wraps else None
+    return worth([one.start_s for one in windows], [one.lasts_s for one in windows], period)
 
 
 class Values(Mapping[int, dict[str, float]]):
@@ -111,12 +120,9 @@ class Values(Mapping[int, dict[str, float]]):
             return {}
         starts, lengths, wraps = (self._runs.array(name, *bounds) for name in WINDOW)
         there = ~np.isnan(starts)
-        of = zip(starts[there].tolist(), lengths[there].tolist(), wraps[there] > 0, strict=True)
-        numbers = self._runs.numbers(*bounds)[there].tolist()
-        return {
-            run: Window(start, length, bool(wraps))
-            for run, (start, length, wraps) in zip(numbers, of, strict=True)
-        }
+        columns = (starts, lengths, wraps > 0, np.nan_to_num(self.array("duration_s")))
+        windows = map(Window, *(column[there].tolist() for column in columns))
+        return dict(zip(self._runs.numbers(*bounds)[there].tolist(), windows, strict=True))
 
     def _bounds(self) -> tuple[int, int]:
         return self._runs.bounds(self._cell)

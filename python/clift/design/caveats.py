@@ -29,12 +29,11 @@ def campaign(design: Design) -> Results:
         scenario = design.cells[place * of_each * count + order[0]]
         most = len(contest.race.values[order[0]])
         runs = [run for run in range(most) if (order[0], run, 0) in contest.runs]
-        starts = [contest.race.windows.get(run) for run in runs]
         table.add(
             len(cells),
             runs,
             [contest.runs[order[0], run, 0] for run in runs],
-            [None if at is None else (at.start_s, at.length_s, at.wraps) for at in starts],
+            [contest.race.windows.get(run) for run in runs],
         )
         named = zip(design.axes, contest.condition, strict=True)
         labels = {name: label for (name, _), label in named if label is not None}

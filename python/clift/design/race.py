@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from clift.campaign.statistics import LEVEL, Difference, difference, worth
+from clift.campaign.statistics import LEVEL, Difference, difference
+from clift.campaign.values import Window, independent
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -29,22 +30,6 @@ _DOUBT = 1.0
 _GRANTS = 3
 # Runs that the scatter of all candidates counts as, beside a candidate's own.
 _SHRINK = 3.0
-
-
-class Window(NamedTuple):
-    """Where a run starts in the trace that it shares with others.
-
-    Args:
-        start_s: Trace time of the start.
-        lasts_s: How long the run lasts.
-        length_s: Length of the trace.
-        wraps: Whether the trace repeats.
-    """
-
-    start_s: float
-    lasts_s: float
-    length_s: float
-    wraps: bool
 
 
 @dataclass(slots=True)
@@ -242,10 +227,7 @@ class Race:
     def independent(self, runs: int) -> float | None:
         """How many independent runs the first ones are worth; None if as many as there are."""
         there = [self.windows[run] for run in range(runs) if run in self.windows]
-        if not there:
-            return None
-        period = there[0].length_s if there[0].wraps else None
-        return worth([one.start_s for one in there], [one.lasts_s for one in there], period)
+        return independent(there) if there else None
 
     def factor(self) -> int:
         """How many intervals hold together: of every other candidate, at every look there may be.

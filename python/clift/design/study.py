@@ -18,10 +18,11 @@ from clift._parse import COUNT, MARGIN, number, whole
 from clift.campaign.metrics import measured_by
 from clift.campaign.parts import Row
 from clift.campaign.statistics import LEVEL
+from clift.campaign.values import Window
 from clift.design.axes import split
 from clift.design.cache import RunCache
 from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
-from clift.design.race import Race, Window
+from clift.design.race import Race
 from clift.design.result import Contest, Design
 from clift.design.space import Candidate, Space, candidates, default_space
 from clift.errors import Interrupted, ScenarioError
@@ -305,8 +306,7 @@ class _Search:
         there = [part for part in parts if part is not None]
         race = contest.race
         if number not in race.windows and row.window is not None:
-            start_s, length_s, wraps = row.window
-            race.windows[number] = Window(start_s, row.values["duration_s"], length_s, wraps)
+            race.windows[number] = Window(*row.window, row.values["duration_s"])
         # After Ctrl-C a run may lack those before it.
         while len(there) == self.met and number == len(race.values[one]):
             race.add(one, number, self._value(there), self._excess(there))
