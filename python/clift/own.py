@@ -336,9 +336,8 @@ def register_application(name: str) -> Callable[[Part], Part]:
 
     A **class** has `send(now_ns)`, which returns such a pair, and may have
 
-    - `arrived(now_ns, start, end)`: called when the bytes from `start` to `end` arrive; in order
-    over
-      TCP;
+    - `arrived(now_ns, start, end)`: called when the bytes from `start` to `end` arrive; over TCP in
+      order;
     - `report()`: returns messages sent, received and in time, and a list of their delays in ns, for
       the summary of the run.
 
