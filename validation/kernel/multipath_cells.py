@@ -39,6 +39,15 @@ class Cell(NamedTuple):
     buffer: int | None = None
     shared: bool = False
 
+    @property
+    def label(self) -> str:
+        """Name and control.
+
+        >>> chosen()[0].label
+        'fast alone, reno'
+        """
+        return f"{self.name}, {self.congestion}"
+
     def lost(self, number: int) -> list[int]:
         """Data packets that a path loses, by their number in order of transmission.
 
@@ -48,7 +57,7 @@ class Cell(NamedTuple):
         (True, True)
         """
         path = self.paths[number]
-        draw = random.Random(f"{self.name.split(',')[0]} {number}")
+        draw = random.Random(f"{self.name} {number}")
         most = int(path.mbps * 1e6 * self.seconds / (8 * _PACKET)) + 100
         return [packet for packet in range(most) if path.loss and draw.random() < path.loss]
 
@@ -126,7 +135,7 @@ def coupled() -> list[Cell]:
         path = path._replace(queue=queue)
         found.append((f"one bottleneck {number}", (path, path), True))
     return [
-        Cell(f"{name}, {law}", law, paths, 120, LARGE, shared)
+        Cell(name, law, paths, 120, LARGE, shared)
         for name, paths, shared in found
         for law in ("lia", "olia", "balia")
     ]
