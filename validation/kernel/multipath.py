@@ -24,10 +24,8 @@ from validation.kernel.multipath_hosts import Measured
 
 TABLE = Path(__file__).with_name("multipath.csv")
 KERNEL = "7.2-mptcp"
-# Linux has no other, and this is the name of the nearest of CLIFT's.
-SCHEDULER = "least rtt"
-# A data sequence signal with its acknowledgement.
-_SIGNAL = 20
+# Of Linux.
+SCHEDULER = "least linger"
 
 
 class Did(NamedTuple):
@@ -53,13 +51,13 @@ def scenario(cell: Cell, window: int, scheduler: str) -> str:
         )
     linux = "linux = { window_growth = false }"
     names = [["p0" if cell.shared else f"p{number}"] for number in range(len(cell.paths))]
-    way, packet = f"route = {names[0]}", 1500
+    way = f"route = {names[0]}"
     if len(names) > 1:
-        way, packet = f'paths = {names}\npath_scheduler = "{scheduler}"', packet - _SIGNAL
+        way = f'paths = {names}\npath_scheduler = "{scheduler}"'
     fixed = "" if cell.buffer is None else f', receive_window = "{window} B"'
     flow = (
         f'[[flow]]\nfrom = "a"\nto = "b"\n{way}\n'
-        f'transport = {{ congestion = "{cell.congestion}", packet = "{packet} B", {linux}{fixed} }}\n'
+        f'transport = {{ congestion = "{cell.congestion}", {linux}{fixed} }}\n'
     ).replace("'", '"')
     rival = f'[[flow]]\nfrom = "a"\nto = "b"\ntransport = {{ congestion = "newreno", {linux} }}\n'
     return f'duration = "{cell.seconds} s"\n{"".join(links)}{flow}{rival if cell.shared else ""}'

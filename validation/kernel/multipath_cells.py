@@ -135,7 +135,7 @@ def coupled() -> list[Cell]:
         path = path._replace(queue=queue)
         found.append((f"one bottleneck {number}", (path, path), True))
     return [
-        Cell(name, law, paths, 120, LARGE, shared)
+        Cell(name, law, paths, 120 if shared else 60, LARGE, shared)
         for name, paths, shared in found
         for law in ("lia", "olia", "balia")
     ]
