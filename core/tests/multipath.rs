@@ -139,6 +139,7 @@ fn paths_without_losses_carry_the_sum_of_their_rates() {
         ("least rtt", 15.0),
         ("earliest completion", 15.0),
         ("blocking estimation", 15.0),
+        ("least linger", 15.0),
         ("round robin", 15.0),
         ("redundant", 10.0),
     ] {
@@ -147,7 +148,8 @@ fn paths_without_losses_carry_the_sum_of_their_rates() {
             let hops = vec![plain(10_000, 15, 400), plain(5000, 150, 400)];
             let outcome = outcome(&over(hops, multipath(congestion, scheduler, 2, Bulk), 60));
             let flow = &outcome.flows[0];
-            let share = mbps(flow) / (expected * 1448.0 / 1500.0);
+            // 24 bytes of a packet are the data sequence signal.
+            let share = mbps(flow) / (expected * 1424.0 / 1500.0);
             assert!((0.93..1.001).contains(&share), "{scheduler}, {congestion}: {share}");
             assert_eq!(flow.paths.len(), 2);
         }
@@ -240,6 +242,18 @@ fn a_slow_path_blocks_a_small_shared_window() {
     let (estimated, _) = goodput("blocking estimation", 300_000);
     assert!(small < 0.6 * large, "{small} {large}");
     assert!(estimated > 1.3 * small, "{estimated} {small}");
+}
+
+/// Data for the slow path fill Linux's send buffers, which both paths share: the fast path waits, even
+/// where the receiver has room. A kernel 7.2 carries 1.8 Mbit/s over these paths.
+#[test]
+fn a_slow_path_blocks_the_shared_send_buffer() {
+    let goodput = |scheduler| {
+        let hops = vec![plain(620, 300, 11), plain(4560, 25, 10)];
+        mbps(&outcome(&over(hops, multipath("newreno", scheduler, 2, Bulk), 30)).flows[0])
+    };
+    let (linux, windows) = (goodput("least linger"), goodput("least rtt"));
+    assert!(linux < 2.8 && windows > 4.0, "{linux} {windows}");
 }
 
 #[test]
@@ -339,7 +353,8 @@ proptest! {
         paths in prop::collection::vec((500u64..5000, 1u64..200, 3u32..60, 0.0..0.03f64), 1..4),
         congestion in prop::sample::select(vec!["newreno", "cubic", "bbr", "lia", "olia", "balia"]),
         scheduler in prop::sample::select(vec![
-            "least rtt", "earliest completion", "blocking estimation", "round robin", "redundant",
+            "least rtt", "earliest completion", "blocking estimation", "least linger", "round robin",
+            "redundant",
         ]),
         size in 1u64..600_000,
         window in prop::option::of(3000u64..300_000),

@@ -97,7 +97,7 @@ pub struct Flow {
     /// one direction; `receive_window` is shared by all paths.
     pub paths: Option<Vec<Vec<String>>>,
     /// With `paths`: which path carries the next segment: "least rtt" (the default), "earliest
-    /// completion", "blocking estimation", "round robin" or "redundant".
+    /// completion", "blocking estimation", "least linger" (Linux), "round robin" or "redundant".
     pub path_scheduler: Option<PathSchedulerChoice>,
     /// Transport of the flow. Keys left out are taken from the scenario's `[transport]`.
     pub transport: Transport,

@@ -93,7 +93,18 @@ impl Protocol for TcpConfig {
     }
 }
 
+/// Bytes of a data sequence signal with the acknowledgement of the data (RFC 8684 section 3.3), as
+/// Linux sends it: eight bytes of sequence number, four of acknowledgement.
+const SIGNAL: u32 = 24;
+
 impl TcpConfig {
+    /// The configuration of a subflow of a connection over `count` paths: without the data sequence
+    /// signal, which takes its place in each packet of data. A connection over one path is plain TCP.
+    pub(super) fn subflow(&self, count: usize) -> Self {
+        let signal = if count > 1 { SIGNAL } else { 0 };
+        Self { packet: Bytes(self.packet.0.saturating_sub(signal)), ..self.clone() }
+    }
+
     /// The two endpoints of each subflow of a connection over `count` paths. The receive window is
     /// that of the whole connection; a subflow announces no limit.
     pub(super) fn subflows(
@@ -101,14 +112,15 @@ impl TcpConfig {
         count: usize,
         mut rng: ChaCha8Rng,
     ) -> Vec<[Box<dyn Endpoint>; 2]> {
-        let config = Self { receive_window: None, ..self.clone() };
+        let signal = self.packet.0 - self.subflow(count).packet.0;
+        let config = Self { receive_window: None, ..self.subflow(count) };
         let ends =
             Ends { own: &config, proxies: [None; 2], marks: config.ecn_mode() != EcnMode::Off };
         let subflow = |subflow: Subflow| {
             let mut sender = LinuxSender::new(&config, rng.clone());
             // The first draws as a connection of one path does.
             rng = ChaCha8Rng::from_rng(&mut rng);
-            sender.couple(subflow);
+            sender.couple(subflow, signal);
             ends.one_way(sender, LinuxReceiver::new(&config))
         };
         Subflow::all(count).into_iter().map(subflow).collect()

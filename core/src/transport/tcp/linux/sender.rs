@@ -133,8 +133,9 @@ impl LinuxSender {
         }
     }
 
-    /// The connection is one path of several.
-    pub(crate) fn couple(&mut self, subflow: Subflow) {
+    /// The connection is one path of several, and its data have an option of `signal` bytes.
+    pub(crate) fn couple(&mut self, subflow: Subflow, signal: u32) {
+        self.headers += signal;
         self.congestion.couple(subflow);
     }
 

@@ -8,8 +8,8 @@
 //! held, and keeps new data off it until one of its segments is acknowledged (as the first Linux
 //! implementation does, Raiciu et al. 2012).
 //!
-//! Not modelled: the bytes of the options (a data sequence signal takes 20 to 28 bytes of each
-//! packet), address management, opportunistic retransmission and penalisation (Raiciu et al. 2012),
+//! A data sequence signal takes its bytes of each packet of data. Not modelled: the bytes of the
+//! other options, address management, opportunistic retransmission and penalisation (Raiciu et al. 2012),
 //! and data in both directions.
 
 mod receiver;
@@ -89,7 +89,7 @@ impl Protocol for Multipath {
     }
 
     fn payload(&self) -> Bytes {
-        self.tcp.mss()
+        self.tcp.subflow(self.paths).mss()
     }
 
     fn flow_control(&self) -> FlowControl {
@@ -112,7 +112,7 @@ impl Protocol for Multipath {
             self.tcp.subflows(self.paths, rng).into_iter().map(|[a, b]| (a, b)).unzip();
         Some([
             Box::new(sender::MultipathSender::new(senders, self, scheduler)),
-            Box::new(receiver::MultipathReceiver::new(receivers)),
+            Box::new(receiver::MultipathReceiver::new(receivers, self.tcp.announced_window())),
         ])
     }
 

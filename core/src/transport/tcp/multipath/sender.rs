@@ -10,13 +10,21 @@ use crate::transport::{
 };
 use crate::units::{Duration, Instant};
 
+/// Windows of data that a send buffer takes: twice the largest window, of segments that take 2304
+/// bytes of memory for 1448 bytes of data (`tcp_sndbuf_expand`).
+const BUFFER: f64 = 2.0 * 2304.0 / 1448.0;
+
 /// Sends over several paths.
 pub(super) struct MultipathSender {
     paths: Vec<Path>,
     scheduler: Box<dyn PathScheduler>,
     mss: u64,
-    /// The receive window of the connection, in bytes.
+    /// The receive window of the connection, in bytes, and the first byte that it does not allow.
     window: u64,
+    edge: u64,
+    /// First byte that does not fit into the send buffers; data leave them when they are acknowledged
+    /// in the data sequence.
+    buffered: u64,
     /// Bytes that the application has written; `u64::MAX`: it always has more.
     supplied: u64,
     closed: bool,
@@ -73,6 +81,8 @@ struct Path {
     is_open: bool,
     rtt: RoundTrip,
     reinjected: u64,
+    /// The largest congestion window that it had, segments.
+    widest: u64,
 }
 
 /// The round-trip time of a path, and its deviation as it follows from the changes of the mean (RFC
@@ -116,12 +126,16 @@ impl MultipathSender {
             is_open: false,
             rtt: RoundTrip::default(),
             reinjected: 0,
+            widest: 0,
         };
+        let window = own.tcp.announced_window().into();
         Self {
             paths: ends.into_iter().map(path).collect(),
             scheduler,
-            mss: own.tcp.mss().0.into(),
-            window: own.tcp.announced_window().into(),
+            mss: own.tcp.subflow(own.paths).mss().0.into(),
+            window,
+            edge: window,
+            buffered: u64::MAX,
             supplied: 0,
             closed: false,
             next: 0,
@@ -131,15 +145,10 @@ impl MultipathSender {
         }
     }
 
-    /// First byte that the receive window does not allow.
-    fn edge(&self) -> u64 {
-        self.acked.saturating_add(self.window)
-    }
-
     /// Length of the segment at `start` of the data, if it may be sent.
     fn segment_at(&self, start: u64) -> Option<u64> {
         let len = self.supplied.saturating_sub(start).min(self.mss);
-        (len > 0 && start + len <= self.edge()).then_some(len)
+        (len > 0 && start + len <= self.edge.min(self.buffered)).then_some(len)
     }
 
     /// First byte of the data that a path may be given.
@@ -219,19 +228,35 @@ impl MultipathSender {
     fn look(&mut self, now: Instant) {
         for path in &mut self.paths {
             path.is_open = path.opens.is_some_and(|at| at <= now);
+            if path.is_open {
+                let cwnd = path.end.window().map_or(0.0, |window| window.cwnd);
+                path.widest = path.widest.max(cwnd as u64);
+            }
+        }
+        if self.scheduler.buffers() {
+            let buffers = self.paths.iter().map(|path| path.buffer(self.mss)).sum::<u64>();
+            self.buffered = self.acked.saturating_add(buffers);
         }
         let works = self.paths.iter().any(|path| path.is_open && !path.suspect);
         self.open.clear();
-        for (number, path) in self.paths.iter().enumerate() {
+        for (number, path) in self.paths.iter_mut().enumerate() {
             if !path.is_open || (path.suspect && works) {
                 continue;
             }
-            let Window { cwnd, in_flight, .. } = path.end.window().unwrap_or_default();
-            let cwnd = cwnd as u64;
-            // What a path has been given leaves first.
-            let room = if path.end.unsent() == 0 { cwnd.saturating_sub(in_flight) } else { 0 };
+            let window = path.end.window().unwrap_or_default();
+            let (cwnd, in_flight) = (window.cwnd as u64, window.in_flight);
+            let queued = (path.written - path.acked).div_ceil(self.mss);
+            let room = if self.scheduler.buffers() {
+                path.buffer(self.mss).div_ceil(self.mss).saturating_sub(queued)
+            } else if path.end.unsent() == 0 {
+                cwnd.saturating_sub(in_flight)
+            } else {
+                0 // What a path has been given leaves first.
+            };
             let RoundTrip { smoothed: srtt, deviation } = path.rtt;
-            self.open.push(PathState { number, srtt, deviation, cwnd, in_flight, room });
+            let pace = pace(&window, queued);
+            let state = PathState { number, srtt, deviation, cwnd, in_flight, room, queued, pace };
+            self.open.push(state);
         }
     }
 
@@ -239,6 +264,7 @@ impl MultipathSender {
     fn grant(&mut self, place: usize, segment: Segment) {
         let state = &mut self.open[place];
         state.in_flight += 1;
+        state.queued += 1;
         // A short segment ends what is written at once: the next one begins a packet.
         state.room = if segment.len < self.mss { 0 } else { state.room.saturating_sub(1) };
         let path = &mut self.paths[state.number];
@@ -254,6 +280,7 @@ impl MultipathSender {
                 supplied => supplied.saturating_sub(self.next).div_ceil(self.mss),
             },
             window: self.window / self.mss,
+            room: self.edge.saturating_sub(self.next) / self.mss,
         };
         let at = self.scheduler.choose(paths, waiting)?;
         paths.get(at).filter(|path| path.room > 0).map(|_| at)
@@ -314,7 +341,19 @@ impl MultipathSender {
     }
 }
 
+/// Rate at which Linux paces segments (`tcp_update_pacing_rate`), segments per second.
+fn pace(window: &Window, queued: u64) -> f64 {
+    let share = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
+    let rtt = window.srtt.unwrap_or_default().as_secs_f64();
+    share * window.cwnd.max(queued.min(window.in_flight) as f64) / rtt
+}
+
 impl Path {
+    /// Bytes of data that its send buffer takes.
+    fn buffer(&self, mss: u64) -> u64 {
+        (BUFFER * (self.widest * mss) as f64) as u64
+    }
+
     /// Which data the bytes `seq..end` of the subflow are, from the segment at `at` on. A segment that
     /// the edge of a window cuts leaves in two parts, the second together with the segment after it.
     fn mappings(&self, at: usize, seq: u64, end: u64) -> Mappings {
@@ -391,6 +430,7 @@ impl Endpoint for MultipathSender {
             path.rtt.update(srtt);
         }
         self.acked = self.acked.max(packet.start);
+        self.edge = self.edge.max(packet.start + u64::from(packet.segment.window));
         Received::Ack(self.acked)
     }
 

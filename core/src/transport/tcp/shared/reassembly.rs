@@ -50,6 +50,11 @@ impl Reassembly {
         self.blocks.get(at).is_some_and(|block| block.start <= start)
     }
 
+    /// How many bytes are held.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.blocks.iter().map(|block| block.end - block.start).sum()
+    }
+
     /// Takes out every block that `next`, the next byte expected, has reached; returns the next
     /// byte expected then.
     pub(crate) fn advance(&mut self, mut next: u64) -> u64 {

@@ -217,6 +217,16 @@ mod tests {
         close(Olia.increase(&two, 1), 200.0 / 0.05 / (sum * sum) + 1.0 / (10.0 * 2.0));
     }
 
+    /// A TCP carries sqrt(2 l) / RTT: sqrt(120) / 0.1 s over the first path, sqrt(400) / 0.25 s over the
+    /// second, although the second carries more between losses.
+    #[test]
+    fn olias_best_path_is_the_one_where_a_tcp_is_fastest() {
+        let mut two = shares(&[(10.0, 0.1), (30.0, 0.25)]);
+        (two[0].run, two[1].run) = (60.0, 200.0);
+        let sum: f64 = 220.0;
+        close(Olia.increase(&two, 0), 100.0 / 0.1 / (sum * sum) + 1.0 / (10.0 * 2.0));
+    }
+
     #[test]
     fn a_subflow_without_a_round_trip_time_does_not_count() {
         let [mut first, mut second] = [Coupled::<Lia>::alone(), Coupled::<Lia>::alone()];

@@ -2,9 +2,9 @@
 
 use super::{Law, Share, total_rate};
 
-/// Equations (4) and (5) of the paper: a part that balances congestion optimally, and a part `alpha`
-/// that moves windows from the paths with the largest ones to the best paths. The best paths have
-/// the largest l^2 / RTT, where l is what a path carries between losses.
+/// A part that balances congestion optimally, and a part `alpha` that moves windows from the paths
+/// with the largest ones to the best paths. These have the largest l / RTT^2, where l is what a path
+/// carries between losses: the rates of TCPs rank them so. The authors' module for Linux does too.
 #[derive(Debug, Default)]
 pub(in crate::transport::tcp::congestion) struct Olia;
 
@@ -17,7 +17,7 @@ impl Law for Olia {
 }
 
 fn alpha(shares: &[Share], own: usize) -> f64 {
-    let quality = |share: &Share| share.run * share.run / share.rtt;
+    let quality = |share: &Share| share.run / (share.rtt * share.rtt);
     let most = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(0.0, f64::max);
     let (best, largest) = (most(&quality), most(&|share| share.cwnd));
     let has_largest = |share: &Share| share.cwnd == largest;

@@ -2,6 +2,7 @@
 
 mod blocking_estimation;
 mod earliest_completion;
+mod least_linger;
 mod least_rtt;
 mod redundant;
 mod round_robin;
@@ -27,8 +28,13 @@ pub struct PathState {
     pub cwnd: u64,
     /// Segments in flight.
     pub in_flight: u64,
-    /// Segments that the path takes at once; 0: its window is full, or it paces.
+    /// Segments that the path takes at once; 0: its window is full, or it paces. If segments
+    /// [wait in send buffers](PathScheduler::buffers), those that its buffer takes.
     pub room: u64,
+    /// Segments that the path has been given and that are not acknowledged.
+    pub queued: u64,
+    /// Rate at which Linux would pace the path, segments per second.
+    pub pace: f64,
 }
 
 /// The data that wait to be sent.
@@ -39,6 +45,8 @@ pub struct Waiting {
     pub segments: u64,
     /// The shared receive window, in segments.
     pub window: u64,
+    /// Segments that the receive window still allows.
+    pub room: u64,
 }
 
 /// Chooses paths for segments.
@@ -69,6 +77,13 @@ pub trait PathScheduler: Debug + Send {
         Vec::new()
     }
 
+    /// Whether a path takes more segments than its window has room for: they wait in its send
+    /// buffer. Linux lets that grow to twice the largest window, counted with the overhead of a
+    /// segment in memory (`tcp_sndbuf_expand`), which is 3.2 windows of data.
+    fn buffers(&self) -> bool {
+        false
+    }
+
     /// Whether every path carries every segment. [`PathScheduler::choose`] is then not called for
     /// new data.
     fn copies(&self) -> bool {
@@ -92,7 +107,7 @@ pub struct PathSchedulerKind {
     pub build: &'static BuildScheduler,
 }
 
-static BUILT_IN: [PathSchedulerKind; 5] = [
+static BUILT_IN: [PathSchedulerKind; 6] = [
     PathSchedulerKind {
         name: "least rtt",
         aliases: &["min_rtt"],
@@ -112,6 +127,12 @@ static BUILT_IN: [PathSchedulerKind; 5] = [
         summary: "Waits for the fastest path if a segment on a slower one would block the shared \
                   receive window (BLEST, Ferlin et al. 2016, with a constant lambda of 1).",
         build: &|_| Box::new(blocking_estimation::BlockingEstimation),
+    },
+    PathSchedulerKind {
+        name: "least linger",
+        aliases: &["linux"],
+        summary: "The path whose send buffer empties first at its pacing rate, as in Linux.",
+        build: &|_| Box::<least_linger::LeastLinger>::default(),
     },
     PathSchedulerKind {
         name: "round robin",
@@ -171,11 +192,11 @@ mod tests {
 
     fn path(srtt: u64, cwnd: u64, room: u64) -> PathState {
         let (srtt, deviation) = (Duration::from_millis(srtt), Duration::from_millis(1));
-        PathState { number: 0, srtt, deviation, cwnd, in_flight: cwnd - room, room }
+        PathState { srtt, deviation, cwnd, in_flight: cwnd - room, room, ..PathState::default() }
     }
 
     fn choose(name: &str, paths: &[PathState], segments: u64) -> Option<usize> {
-        let waiting = Waiting { segments, window: 100 };
+        let waiting = Waiting { segments, window: 100, room: 100 };
         build(name).choose(paths, waiting)
     }
 
@@ -214,6 +235,23 @@ mod tests {
         assert_eq!(choose("blocking estimation", &small, u64::MAX), Some(0));
     }
 
+    /// 100 segments at 1000 a second linger 100 ms, 20 at 100 a second 200 ms. A burst of 45 stays
+    /// on its path; the full buffer of the path that empties first keeps data waiting.
+    #[test]
+    fn the_send_buffer_that_empties_first_is_filled() {
+        let mut linger = build("least linger");
+        let at =
+            |number, queued, pace, room| PathState { number, queued, pace, ..path(50, 100, room) };
+        let both = [at(0, 100, 1000.0, 50), at(1, 20, 100.0, 50)];
+        let waiting = Waiting { segments: u64::MAX, window: 100, room: 100 };
+        assert_eq!(linger.choose(&both, waiting), Some(0));
+        let longer = [at(0, 300, 1000.0, 50), at(1, 20, 100.0, 50)];
+        let burst = (0..45).map(|_| linger.choose(&longer, waiting));
+        assert_eq!(burst.filter(|&chosen| chosen == Some(0)).count(), 44);
+        let full = [at(0, 100, 1000.0, 0), at(1, 20, 100.0, 50)];
+        assert_eq!(build("least linger").choose(&full, waiting), None);
+    }
+
     #[test]
     fn round_robin_takes_turns() {
         let mut turns = build("round robin");
@@ -226,7 +264,8 @@ mod tests {
     fn an_unknown_name_gets_the_known_ones() {
         use crate::config::{self, Value};
         let fault = config::read::<PathSchedulerChoice>(&Value::text("round-robin")).unwrap_err();
-        let known = "least rtt, earliest completion, blocking estimation, round robin, redundant";
+        let known = "least rtt, earliest completion, blocking estimation, least linger, round robin, \
+                     redundant";
         let expected =
             format!("unknown value `round-robin`, one of {known} (did you mean round robin?)");
         assert_eq!(fault.to_string(), expected);
