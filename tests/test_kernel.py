@@ -10,7 +10,18 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import clift
-from validation.kernel import beside, ecn, geo, inside, ours, pages, parts, table, virtual
+from validation.kernel import (
+    beside,
+    ecn,
+    geo,
+    inside,
+    multipath,
+    ours,
+    pages,
+    parts,
+    table,
+    virtual,
+)
 from validation.kernel.cells import Cell, matrix
 from validation.kernel.flow import measure
 from validation.kernel.namespaces import hindrance
@@ -127,6 +138,26 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
             assert did.marked == pytest.approx(kernel.marked, rel=0.1, abs=3), cell.label
             compared += 1
     assert compared == 6
+
+
+def test_several_paths_carry_what_a_kernels_multipath_carries():
+    """With the path scheduler like the kernel's, where no window and no lost burst decides."""
+    off = []
+    for cell, counts, kernel in multipath.recorded():
+        if not counts:
+            ours = multipath.engine(cell, kernel.window)
+            off.append(abs(ours.goodput_kbps / kernel.goodput_kbps - 1))
+            assert ours.share == pytest.approx(kernel.share, abs=0.1), cell.label
+    assert len(off) == 28
+    assert sum(one <= 0.05 for one in off) >= 14
+    assert sum(one <= 0.1 for one in off) >= 19
+
+
+def test_a_coupled_control_that_counts_segments_is_within_the_draws_of_its_losses():
+    for cell, counts, kernel in multipath.recorded():
+        if counts == "segments" and cell.name == "losses 0":
+            few, *_, many = multipath.draws(cell, kernel.window)
+            assert few <= kernel.goodput_kbps <= many, cell.label
 
 
 def test_pages_take_as_long_as_on_a_kernel():

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from validation.kernel import kept, namespaces
 from validation.kernel.forwarder import Wire, prefer_this_process
-from validation.kernel.multipath_cells import Cell, Access, cells
+from validation.kernel.multipath_cells import Access, Cell, cells
 
 _MPTCP = 262  # IPPROTO_MPTCP
 _PORT, _RIVALS_PORT = 5001, 5002

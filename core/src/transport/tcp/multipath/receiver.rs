@@ -19,9 +19,6 @@ pub(super) struct MultipathReceiver {
     /// Data that have arrived over any path ahead of a gap, in order there or not.
     seen: Reassembly,
     read: u64,
-    /// Bytes that the packet now arriving puts in order: the application has not read them when its
-    /// acknowledgement leaves.
-    unread: u64,
     /// The receive window, in bytes, and the first byte beyond what was announced.
     window: u64,
     edge: u64,
@@ -44,23 +41,19 @@ impl MultipathReceiver {
             held: Reassembly::default(),
             seen: Reassembly::default(),
             read: 0,
-            unread: 0,
             window: window.into(),
             edge: 0,
         }
     }
 
-    /// The window to announce. Data ahead of a gap and data not read take room in the buffer, and an
-    /// announced window does not shrink (`mptcp_space` and `mptcp_set_rwin` in Linux). Where reading
-    /// doubles the window, an update follows at once (`tcp_cleanup_rbuf`): it is announced here.
+    /// The window to announce. Data ahead of a gap take room in the buffer, and an announced window
+    /// does not shrink (`mptcp_space` and `mptcp_set_rwin` in Linux).
     fn announce(&mut self) -> u32 {
         if self.window == u64::from(u32::MAX) {
             return u32::MAX;
         }
         let room = self.window.saturating_sub(self.held.bytes());
-        let edge = self.edge.max(self.next + room.saturating_sub(self.unread));
-        let doubles = room >= 2 * (edge - self.next);
-        self.edge = if doubles { self.next + room } else { edge };
+        self.edge = self.edge.max(self.next + room);
         u32::try_from(self.edge - self.next).unwrap_or(u32::MAX)
     }
 }
@@ -123,8 +116,7 @@ impl Endpoint for MultipathReceiver {
             add(&mut self.held, self.next, start, end);
             path.segments.pop_front();
         }
-        let next = self.held.advance(self.next);
-        self.unread = next - std::mem::replace(&mut self.next, next);
+        self.next = self.held.advance(self.next);
         self.seen.advance(self.next);
         Received::Data { in_vain, delivered: self.next }
     }
@@ -147,7 +139,6 @@ impl Endpoint for MultipathReceiver {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.unread = 0;
         self.paths.iter_mut().for_each(|path| path.end.handle_timeout(now));
     }
 
@@ -186,8 +177,8 @@ impl Endpoint for MultipathReceiver {
 mod tests {
     use super::*;
 
-    /// 3000 of 10,000 bytes wait ahead of a gap: the window falls as the first byte moves on. The
-    /// packet that fills the gap announces no more, for the application has not read.
+    /// 3000 of 10,000 bytes wait ahead of a gap: the window falls as the first byte moves on, and is
+    /// whole when the gap is filled.
     #[test]
     fn data_ahead_of_a_gap_take_room_in_the_buffer() {
         let mut receiver = MultipathReceiver::new(Vec::new(), 10_000);
@@ -197,11 +188,7 @@ mod tests {
         receiver.next = 5000;
         assert_eq!(receiver.announce(), 7000);
         add(&mut receiver.held, 5000, 5000, 6000);
-        (receiver.next, receiver.unread) = (receiver.held.advance(5000), 4000);
-        assert_eq!(receiver.announce(), 6000);
-        receiver.unread = 0;
-        assert_eq!(receiver.announce(), 10_000);
-        (receiver.next, receiver.unread) = (18_000, 9000);
+        receiver.next = receiver.held.advance(5000);
         assert_eq!(receiver.announce(), 10_000);
     }
 }
