@@ -1,11 +1,11 @@
 """Two flows over DualPI2, beside a kernel with `tcp_prague`: Prague twice, and Prague beside CUBIC.
 
     python -m validation.kernel.prague_pairs                   # with what is measured
-    python -m validation.kernel.prague_pairs --measure KERNEL  # again, in virtual time
+    python -m validation.kernel.prague_pairs --measure KERNEL  # what is lacking, in virtual time
 
 KERNEL is as in `prague.py`. Rates and round trips were drawn before anything was compared. The
-kernel runs three times and ours nine times, with the delay moved by up to .4 ms. A cell is near if
-the goodput of both flows together is within 5 %, and the first flow's share of it within 5
+kernel runs two or three times and ours nine times, with the delay moved by up to .4 ms. A cell is
+near if the goodput of both flows together is within 5 %, and the first flow's share of it within 5
 percentage points. Exit code 1 if fewer cells are near than the docs say.
 """
 
@@ -32,7 +32,7 @@ from validation.kernel.prague import SHIFTS_NS, PragueCell
 FILE = Path(__file__).parent / "prague_pairs.csv"
 SEED = "prague pairs 1"
 KERNEL_SHIFTS_NS = (-400_000, 0, 400_000)
-WITHIN, SHARE_WITHIN, FEWEST = 0.05, 0.05, 0
+WITHIN, SHARE_WITHIN, FEWEST = 0.05, 0.05, 8
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,12 @@ def measure_here(cell: Pair, shift_ns: int) -> dict[str, object]:
 
 
 def measure_in(name: str) -> None:
-    """Measures all cells in the kernel of that name, and stores what it did."""
-    rows = []
+    """Measures what is lacking of all cells in the kernel of that name, and stores what it did."""
+    rows = kept.read(FILE)
+    have = {(int(row["number"]), int(row["shift_ns"])) for row in rows}
     for shift, number in itertools.product(KERNEL_SHIFTS_NS, range(len(cells()))):
+        if (number, shift) in have:
+            continue
         words = ["-m", "validation.kernel.prague_pairs", "--here", str(number), str(shift)]
         done = virtual.run(name, [sys.executable, *words])
         if done.returncode:
