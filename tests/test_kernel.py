@@ -141,23 +141,26 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
 
 
 def test_several_paths_carry_what_a_kernels_multipath_carries():
-    """With the path scheduler like the kernel's, where no window and no lost burst decides."""
+    """With the kernel's path scheduler: docs/evidence/multipath-beside-linux.md has the other cells."""
     off = []
     for cell, counts, kernel in multipath.recorded():
         if not counts:
             ours = multipath.engine(cell, kernel.window)
             off.append(abs(ours.goodput_kbps / kernel.goodput_kbps - 1))
-            assert ours.share == pytest.approx(kernel.share, abs=0.1), cell.label
+            assert ours.share == pytest.approx(kernel.share, abs=0.15), cell.label
     assert len(off) == 28
-    assert sum(one <= 0.05 for one in off) >= 14
-    assert sum(one <= 0.1 for one in off) >= 19
+    assert sum(one <= 0.05 for one in off) >= 15
+    assert sum(one <= 0.1 for one in off) >= 21
 
 
 def test_a_coupled_control_that_counts_segments_is_within_the_draws_of_its_losses():
+    compared = 0
     for cell, counts, kernel in multipath.recorded():
         if counts == "segments" and cell.name == "losses 0":
             few, *_, many = multipath.draws(cell, kernel.window)
             assert few <= kernel.goodput_kbps <= many, cell.label
+            compared += 1
+    assert compared == 3
 
 
 def test_pages_take_as_long_as_on_a_kernel():
