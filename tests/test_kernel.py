@@ -141,7 +141,7 @@ def test_tcp_with_ecn_does_what_a_kernels_does():
 
 
 def test_several_paths_carry_what_a_kernels_multipath_carries():
-    """With the kernel's path scheduler: docs/evidence/multipath-beside-linux.md has the other cells."""
+    """With its path scheduler; the others are in docs/evidence/multipath-beside-linux.md."""
     off = []
     for cell, counts, kernel in multipath.recorded():
         if not counts:
