@@ -134,7 +134,7 @@ def row_of(cell: Cell, did: Measured, counts: str) -> dict[str, str]:
 def main() -> int:
     """Compares, and measures first if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", action="store_true", help="measure what is missing first")
+    parser.add_argument("--measure", action="store_true", help="measure missing cells first")
     parser.add_argument("--scheduler", default=SCHEDULER, help="CLIFT's path scheduler")
     given = parser.parse_args()
     if given.measure:
