@@ -178,6 +178,23 @@ impl CongestionControl for CarefulResume {
         Reduction::to(half)
     }
 
+    /// Marks of unvalidated segments count as a loss of them.
+    fn reduce_marked(&mut self, window: &Window) -> Reduction {
+        if !matches!(self.phase, ResumePhase::Reconnaissance | ResumePhase::Normal) {
+            return self.reduce(Loss::Detected, window);
+        }
+        self.phase = ResumePhase::Normal;
+        self.inner.reduce_marked(window)
+    }
+
+    /// During a safe retreat the window has fallen already.
+    fn reduce_among_marks(&mut self, window: &Window) -> Option<Reduction> {
+        match self.phase {
+            ResumePhase::Normal => self.inner.reduce_among_marks(window),
+            _ => None,
+        }
+    }
+
     /// Proportional rate reduction is too slow after an overshooting jump (section 4.5).
     fn falls_at_once(&self) -> bool {
         matches!(self.phase, ResumePhase::SafeRetreat { .. })
@@ -323,6 +340,41 @@ mod tests {
             assert_eq!(connection.window.cwnd() == 200, jumps, "{rtt} ms");
             assert_eq!(connection.control.phase == ResumePhase::Normal, !jumps, "{rtt} ms");
         }
+    }
+
+    /// Answers marks by another law than losses.
+    #[derive(Debug)]
+    struct OwnLaw;
+
+    impl CongestionControl for OwnLaw {
+        fn grow(&mut self, _: &Ack, _: &mut Window) {}
+
+        fn reduce(&mut self, _: Loss, _: &Window) -> Reduction {
+            Reduction::to(50)
+        }
+
+        fn reduce_marked(&mut self, _: &Window) -> Reduction {
+            Reduction::to(90)
+        }
+
+        fn reduce_among_marks(&mut self, _: &Window) -> Option<Reduction> {
+            Some(Reduction::to(45))
+        }
+    }
+
+    #[test]
+    fn the_control_answers_marks_unless_they_end_a_jump() {
+        let mut connection = TestConnection::new();
+        connection.control.inner = Box::new(OwnLaw);
+        assert_eq!(connection.control.reduce_marked(&connection.window), Reduction::to(90));
+        assert_eq!(connection.control.phase, ResumePhase::Normal);
+        let again = connection.control.reduce_among_marks(&connection.window);
+        assert_eq!(again, Some(Reduction::to(45)));
+        let mut jumped = TestConnection::jumped(600);
+        jumped.control.inner = Box::new(OwnLaw);
+        let half_of_pipe = Reduction::to(5);
+        assert_eq!(jumped.control.reduce_marked(&jumped.window), half_of_pipe);
+        assert_eq!(jumped.control.reduce_among_marks(&jumped.window), None);
     }
 
     #[test]
