@@ -257,8 +257,8 @@ class Run(Fixed):
             `title`, `kbps`, `share`), `hops` (the same of each hop, with its `hop` and `name`),
             `limited_by` (the cause that cost most), `cuts` (how many,
             by trigger and truth), `costliest` (the ten cuts with the largest estimated cost, and
-            the packet that led to each), and with `at` `moment`: idle and erased capacity around it,
-            and what kept each sender from sending.
+            the packet that led to each), and with `at` `moment`: idle and erased capacity around
+            it, and what kept each sender from sending.
 
         Raises:
             ScenarioError: If `at` is not a time of the run, or no hop has a rate.
