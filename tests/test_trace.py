@@ -409,3 +409,11 @@ def test_a_run_may_last_as_long_as_the_trace(tmp_path: Path, live: bool) -> None
     assert clift.simulate(study).summary()["goodput_kbps"] > 0
     with pytest.raises(clift.SimulationError, match=r"ends at 1\.99\d s of the run"):
         clift.simulate(study.replace(duration_s=2.001))
+
+
+def test_files_with_footers_of_any_length_are_read(tmp_path: Path) -> None:
+    """The length stands behind the footer, where no header is."""
+    for more in range(16):
+        phy = clift.PhyTrace([0, 10], [5, 0], 100, source="x" * (3000 + more))
+        phy.write(tmp_path / "x.parquet")
+        assert len(clift.read_log(tmp_path / "x.parquet")) == 2, more
