@@ -16,6 +16,8 @@ const UDP_HEADERS: u32 = 28;
 const TCP_HEADERS: u32 = 40;
 /// Bytes of the timestamp option, padded.
 const TIMESTAMPS: u32 = 12;
+/// Bytes that options have beside timestamps at most.
+const MOST_SIGNAL: u32 = 28;
 /// Bytes of the options of a SYN with timestamps.
 const SYN_TIMESTAMPS: u32 = 20;
 /// The maximum window shift (RFC 7323).
@@ -219,6 +221,12 @@ impl Flow {
         if let Some(first) = blocks.next() {
             let rest = [blocks.next(), blocks.next(), blocks.next()];
             options.extend([Noop, Noop, SelectiveAcknowledgement(first, rest)]);
+        }
+        if segment.sack.is_empty() {
+            // An option of Multipath TCP has its size here, without its contents.
+            let known = TCP_HEADERS + if self.timestamps { TIMESTAMPS } else { 0 };
+            let signal = packet.size.0.saturating_sub(packet.len + known).min(MOST_SIGNAL);
+            options.extend(std::iter::repeat_n(Noop, signal as usize));
         }
         options
     }
