@@ -23,6 +23,7 @@ WAYS = {
     "geo": ("GEO alone", "#333333"),
     "both": ("least round trip", "#0072b2"),
     "both_blest": ("blocking estimation", "#e69f00"),
+    "both_linux": ("Linux's", "#cc79a7"),
     "both_in_turn": ("round robin", "#56b4e9"),
     "both_redundant": ("redundant", "#009e73"),
 }
