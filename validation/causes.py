@@ -162,7 +162,7 @@ def is_clear(gained: Estimate) -> bool:
 
 
 def lies_in(value: float, told: Estimate) -> bool:
-    """Whether a value is in the interval that is told."""
+    """Whether a value is in the interval that is printed."""
     return told.low is not None and told.high is not None and told.low <= value <= told.high
 
 
@@ -249,7 +249,7 @@ def compare(draw: random.Random, wanted: int, draws: int) -> None:
     inside = sum(lies_in(estimates[id(one)], one.told) for one in causes)
     print(
         f"all of them: {estimated:.1f} kbit/s estimated, {told:.1f} told; {inside} estimates are "
-        "in the interval that is told"
+        "in the interval that is printed"
     )
     by_told = sorted(causes, key=lambda one: -one.told.mean)[:LARGEST]
     gains = [one.over(draws) for one in by_told]
@@ -258,7 +258,7 @@ def compare(draw: random.Random, wanted: int, draws: int) -> None:
     print(
         f"the {LARGEST} with the largest gains told: {told:.1f} kbit/s told, {gained:.1f} over "
         f"{draws} further draws ({told / gained - 1:+.0%}); {inside} of these means are in the "
-        "interval that is told"
+        "interval that is printed"
     )
     by_estimate = sorted(causes, key=lambda one: -estimates[id(one)])[:LARGEST]
     estimated = sum(estimates[id(one)] for one in by_estimate)

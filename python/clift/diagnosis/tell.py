@@ -108,13 +108,13 @@ def moment(found: dict[str, Any]) -> list[str]:
 
 
 def _held_by_cuts(at: dict[str, Any]) -> list[dict[str, Any]]:
-    """The senders whose cuts are told of an instant, those first whose cuts cost most."""
+    """The senders whose cuts are printed for an instant, those first whose cuts cost most."""
     held = [sender for sender in at["senders"] if sender["cut"] is not None]
     return sorted(held, key=lambda sender: -sender["cut"]["cost_kbps"])[:_LISTED]
 
 
 def chained(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The cuts of which one or all are told: the costliest ones, or those of an instant."""
+    """The cuts of which one or all are printed: the costliest ones, or those of an instant."""
     if "moment" not in found:
         return [cut for cut in found["costliest"] if cut["cost_kbps"] > 0]
     at = found["moment"]
