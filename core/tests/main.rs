@@ -2,6 +2,7 @@
 //! once. `cargo test -p clift-tests live::` runs the tests of one subject.
 
 mod adaptive_harq;
+mod ahead;
 mod applications;
 mod budget;
 mod carrier;

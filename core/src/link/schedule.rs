@@ -107,6 +107,18 @@ impl<T: Timed> Schedule<T> {
         }
     }
 
+    /// Removes the entries before `limit`, `most` at most, and the first in any case. Only where none was
+    /// overtaken.
+    pub(crate) fn drain_before(
+        &mut self,
+        limit: (T::Time, u64),
+        most: usize,
+    ) -> impl ExactSizeIterator<Item = T> {
+        let before = self.ring.partition_point(|entry| entry.key() < limit);
+        let count = before.min(most).max(1).min(self.ring.len());
+        self.ring.drain(..count)
+    }
+
     /// Removes the first entry.
     #[inline(always)] // as `push`
     pub(crate) fn pop_first(&mut self) -> Option<T> {

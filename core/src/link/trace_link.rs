@@ -173,6 +173,24 @@ impl TraceLink {
         self.fragmentation.lldus(self.payload, size)
     }
 
+    /// Nothing leaves it sooner than this after its arrival; the end of the trace is told at any time
+    /// ([`TraceLink::has_notices`]).
+    pub(crate) fn lead(&self) -> Duration {
+        Duration::from_nanos(self.one_way as u64)
+    }
+
+    /// When the packet came that ends next.
+    #[inline]
+    pub(crate) fn next_entered(&self) -> Instant {
+        self.due.first().map_or(Instant::ZERO, |due| due.transit.entered)
+    }
+
+    /// Whether an event other than the end of a packet comes.
+    #[inline]
+    pub(crate) fn has_notices(&self) -> bool {
+        self.notices.next_at().is_some()
+    }
+
     /// The link trace.
     pub fn trace(&self) -> &Arc<LinkTrace> {
         &self.trace

@@ -31,16 +31,16 @@ pub struct Agenda {
     groups: Box<[[u128; GROUP]]>,
     /// Number of the first group of the last level.
     last_level: usize,
+    /// Bits of an event for its source; the sequence number has the others of 64.
+    source_bits: u32,
 }
 
 /// Entries of a group.
 const GROUP: usize = 8;
 /// No event. What happens at the last instant of all never happens either.
 const NEVER: u128 = u128::MAX;
-/// Bits of an event for its source.
+/// Bits of an event for its source at most, which leaves four million million sequence numbers.
 const SOURCE_BITS: u32 = 22;
-/// Bits of an event for its sequence number: four million million events.
-const SEQUENCE_BITS: u32 = 64 - SOURCE_BITS;
 
 impl Agenda {
     /// An agenda of `sources` sources with nothing to do.
@@ -59,15 +59,40 @@ impl Agenda {
             events: vec![NEVER; sources].into(),
             groups: vec![[NEVER; GROUP]; groups].into(),
             last_level: above,
+            source_bits: usize::BITS - sources.leading_zeros(),
         }
+    }
+
+    /// Number of its sources.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether it has no source.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Whether `sequence` is low enough.
+    #[inline]
+    pub fn holds(&self, sequence: u64) -> bool {
+        sequence >> (u64::BITS - self.source_bits) == 0
     }
 
     /// `source` has its next event at `at`; `sequence` orders events of the same instant.
     #[inline]
     pub fn set(&mut self, source: SourceId, at: Instant, sequence: u64) {
-        assert!(sequence >> SEQUENCE_BITS == 0, "too many events");
-        let rest = sequence << SOURCE_BITS | u64::from(source.0);
+        assert!(self.holds(sequence), "too many events");
+        let rest = sequence << self.source_bits | u64::from(source.0);
         self.replace(source, u128::from(at.as_nanos()) << 64 | u128::from(rest));
+    }
+
+    /// The next event of `source` is this one.
+    pub fn put(&mut self, source: SourceId, event: Option<(Instant, u64)>) {
+        match event {
+            Some((at, sequence)) => self.set(source, at, sequence),
+            None => self.clear(source),
+        }
     }
 
     /// `source` has nothing to do.
@@ -82,11 +107,17 @@ impl Agenda {
         time(self.events[source.0 as usize])
     }
 
+    /// The next event of `source`: when, and its sequence number.
+    pub fn of(&self, source: SourceId) -> Option<(Instant, u64)> {
+        let event = self.events[source.0 as usize];
+        time(event).map(|at| (at, event as u64 >> self.source_bits))
+    }
+
     /// The next event.
     #[inline]
     pub fn next(&self) -> Option<(Instant, SourceId)> {
         let first = self.groups[0][0];
-        let source = first as u32 & ((1 << SOURCE_BITS) - 1);
+        let source = first as u32 & ((1 << self.source_bits) - 1);
         time(first).map(|at| (at, SourceId(source)))
     }
 

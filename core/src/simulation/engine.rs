@@ -1,5 +1,6 @@
 //! The event loop.
 
+mod ahead;
 mod check;
 mod conversation;
 mod events;
@@ -20,9 +21,11 @@ use crate::simulation::path::Node;
 use crate::simulation::report::outcome;
 use crate::simulation::route::Stop;
 use crate::simulation::setup::{Flow, Hop, Setup, SetupError};
-use crate::simulation::socket::{NO_TIMER, Socket, Ways, wire};
+use crate::simulation::socket::{Socket, Ways, wire};
+use crate::transport::train::{Alarm, Rank};
 use crate::transport::{End, Outbox, Purpose, Streams};
 use crate::units::{Duration, Instant};
+use ahead::Ahead;
 pub(super) use conversation::Conversation;
 
 /// Why a run has no outcome.
@@ -86,7 +89,12 @@ struct Engine<'a> {
     /// The stop at which each packet is that is not on a plain leg, by its number.
     places: Vec<u32>,
     agenda: Agenda,
-    sequence: u64,
+    /// Ranks given, if they count.
+    ranks: u64,
+    now: Instant,
+    /// Events worked off.
+    events: u64,
+    ahead: Option<Ahead>,
     sample_interval: Option<Duration>,
     hop_names: Vec<Arc<str>>,
     setup: &'a Setup,
@@ -108,6 +116,11 @@ impl WayTable {
         let end = Stop { number: socket, flow: 0, is_end: true };
         self.starts.push(self.stops.len() as u32);
         self.stops.extend(nodes.iter().map(node).chain([end]));
+    }
+
+    /// The nodes of the way that begins with this stop.
+    fn nodes(&self, first: u32) -> impl Iterator<Item = &Stop> {
+        self.stops[first as usize..].iter().take_while(|stop| !stop.is_end)
     }
 }
 
@@ -213,7 +226,10 @@ impl<'a> Engine<'a> {
             packets: Outbox::default(),
             places: Vec::new(),
             agenda: Agenda::new(sources + setup.changes.len() + 1),
-            sequence: 0,
+            ranks: 0,
+            now: Instant::ZERO,
+            events: 0,
+            ahead: None,
             sample_interval,
             hop_names: setup.routing.hop_names.clone(),
             setup,
@@ -240,12 +256,12 @@ impl<'a> Engine<'a> {
         if sample_interval.is_some() {
             engine.schedule(SourceId(sources as u32 - 1), Instant::ZERO);
         }
+        engine.ahead = Ahead::new(&engine);
         Ok(engine)
     }
 
     fn run(mut self) -> Result<Outcome, RunError> {
-        let mut events = 0u64;
-        let mut now = Instant::ZERO;
+        let mut checkpoint = CHECKPOINT;
         while let Some((at, source)) = self.agenda.next() {
             if at > self.end {
                 break;
@@ -253,8 +269,11 @@ impl<'a> Engine<'a> {
             if self.wants.senders {
                 self.read_hops(at);
             }
-            now = at;
+            let now = at;
+            self.now = now;
+            let runs_ahead = self.ahead.as_mut().is_some_and(|ahead| ahead.begin(source, now));
             match self.role(source) {
+                Role::Node(node) if runs_ahead => self.run_ahead(node, now)?,
                 Role::Node(node) => self.node_event(node, now)?,
                 Role::Timer(socket) => {
                     if !self.timer(socket, now) {
@@ -272,8 +291,9 @@ impl<'a> Engine<'a> {
                 }
                 Role::Rerouting => self.reroute(now),
             }
-            events += 1;
-            if events.is_multiple_of(CHECKPOINT) {
+            self.events += 1;
+            if self.events >= checkpoint {
+                checkpoint += CHECKPOINT;
                 self.hand_out_units();
                 let bytes = self.flows.iter().map(|flow| flow.delivered(&self.sockets)).sum();
                 if let ControlFlow::Break(()) = self.observer.checkpoint(now, bytes) {
@@ -285,7 +305,7 @@ impl<'a> Engine<'a> {
                 break;
             }
         }
-        let ended = if self.stop_when_done && self.unfinished == 0 { now } else { self.end };
+        let ended = if self.stop_when_done && self.unfinished == 0 { self.now } else { self.end };
         if self.wants.senders {
             self.read_hops(ended);
         }
@@ -304,7 +324,7 @@ impl<'a> Engine<'a> {
             (self.forward, self.backward),
             self.hop_names,
             ended,
-            events,
+            self.events,
         ))
     }
 
@@ -342,8 +362,19 @@ impl<'a> Engine<'a> {
 
     #[inline]
     fn schedule(&mut self, source: SourceId, at: Instant) {
-        self.agenda.set(source, at, self.sequence);
-        self.sequence += 1;
+        let rank = self.rank(Rank::Other);
+        self.agenda.set(source, at, rank);
+    }
+
+    /// The rank of an event that is set now: in the order in which events are set, but for what a lone flow
+    /// sets at one instant.
+    #[inline]
+    fn rank(&mut self, rank: Rank) -> u64 {
+        if self.ahead.is_some() {
+            return rank.at(self.now);
+        }
+        self.ranks += 1;
+        self.ranks
     }
 }
 
@@ -391,9 +422,7 @@ fn connect(
             first: from_sender,
             splits,
             is_plain: false,
-            timer: NO_TIMER,
-            deadline: NO_TIMER,
-            order: 0,
+            alarm: Alarm::new(End::Sender),
             proxy: before.map(|proxy| proxy as u32),
         });
         sockets.push(Socket {
@@ -404,9 +433,7 @@ fn connect(
             first: from_receiver,
             splits,
             is_plain: false,
-            timer: NO_TIMER,
-            deadline: NO_TIMER,
-            order: 0,
+            alarm: Alarm::new(End::Receiver),
             proxy: behind.map(|proxy| proxy as u32),
         });
     }

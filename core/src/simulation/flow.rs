@@ -14,7 +14,7 @@ use crate::simulation::proxy::Proxy;
 use crate::simulation::reordering::Reordering;
 use crate::simulation::setup::{Flow, Setup};
 use crate::simulation::socket::{Socket, main_connection};
-use crate::transport::{End, Endpoint, Limit, Packet, PathReport, Report};
+use crate::transport::{End, Endpoint, Limit, Outbox, Packet, PathReport, Received, Report, Train};
 use crate::units::{Duration, Instant};
 
 pub(super) struct FlowState {
@@ -199,15 +199,61 @@ impl FlowState {
         }
     }
 
-    /// A packet with data reached the receiver's application.
-    #[inline(always)] // called in one place
-    pub(super) fn data_arrived(
+    /// A packet reached an end of it; says whether that makes it done.
+    #[inline(always)] // called for every packet: a call costs as much as what it does
+    pub(super) fn arrived(
         &mut self,
         now: Instant,
+        end: End,
         packet: &Packet,
-        in_vain: bool,
-        delivered: u64,
-    ) {
+        received: Received,
+        sockets: &[Socket],
+    ) -> bool {
+        let was_done = self.done;
+        match (end, received) {
+            (End::Sender, _) => self.acknowledgement_arrived(now, sockets),
+            (End::Receiver, Received::Data { in_vain, delivered }) => {
+                self.data_arrived(now, packet, in_vain, delivered);
+            }
+            (End::Receiver, Received::Ack(_)) => {}
+        }
+        self.done && !was_done
+    }
+
+    /// As [`FlowState::arrived`], for packets that reached an end one after the other; and what kept the
+    /// sender from sending more. None of them makes a transfer complete, unless it is the only one.
+    pub(super) fn arrived_all(
+        &mut self,
+        train: &Train,
+        end: End,
+        packets: &Outbox,
+        sockets: &[Socket],
+    ) -> bool {
+        let was_done = self.done;
+        if end == End::Sender {
+            if let Some(arrival) = train.arrivals.last() {
+                self.acknowledgement_arrived(arrival.key.0, sockets);
+            }
+            train.limits.iter().for_each(|&(at, limit)| self.note_limit(at, limit, sockets));
+        } else {
+            for (arrival, &received) in train.arrivals.iter().zip(&train.received) {
+                if let Received::Data { in_vain, delivered } = received {
+                    let packet = &packets[arrival.packet];
+                    self.data_arrived(arrival.key.0, packet, in_vain, delivered);
+                }
+            }
+        }
+        self.done && !was_done
+    }
+
+    /// Whether a packet on its way may make it complete.
+    pub(super) fn may_end(&self, sockets: &[Socket]) -> bool {
+        self.size.is_some() && sockets[self.socket(End::Sender) as usize].endpoint.unsent() == 0
+    }
+
+    /// A packet with data reached the receiver's application.
+    #[inline(always)] // called in one place
+    fn data_arrived(&mut self, now: Instant, packet: &Packet, in_vain: bool, delivered: u64) {
         let (delivered_to, arrival) = match self.in_order {
             true => (delivered, Arrival::Stream(delivered)),
             false => (u64::MAX, Arrival::Datagram { start: packet.start, len: packet.len }),
@@ -232,7 +278,7 @@ impl FlowState {
 
     /// A packet reached a sender of one of its connections.
     #[inline(always)] // most flows of long runs do not wait for anything
-    pub(super) fn acknowledgement_arrived(&mut self, now: Instant, sockets: &[Socket]) {
+    fn acknowledgement_arrived(&mut self, now: Instant, sockets: &[Socket]) {
         if self.size.is_some() || !self.proxies.is_empty() {
             self.note_acknowledged(now, sockets);
         }

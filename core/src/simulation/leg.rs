@@ -74,6 +74,11 @@ impl Leg {
         self.transmitter.free_at()
     }
 
+    /// Whether no packet overtakes another.
+    pub(super) fn keeps_order(&self) -> bool {
+        self.transmitter.keeps_order()
+    }
+
     /// When it begins to send the packet that it was offered last.
     pub(crate) fn last_start(&self) -> Instant {
         self.transmitter.last_start()

@@ -14,6 +14,7 @@ use crate::seed::Seed;
 use crate::simulation::leg::Leg;
 use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken};
 use crate::simulation::setup::{Hop, LegConfig};
+use crate::transport::train::{Arrival, Key, Rank};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A leg or a link with the packets on it.
@@ -184,6 +185,8 @@ pub(super) struct LinkNode {
     pub(super) link: AnyLink,
     pub(super) delay: Distribution,
     pub(super) queueing: Distribution,
+    /// When it was asked last.
+    asked: Instant,
 }
 
 /// A link. Most runs have a plain one over a link trace: what is called for every packet of it is
@@ -306,6 +309,16 @@ impl LegNode {
         self.on_the_way.first().map(Timed::key)
     }
 
+    /// Takes out the packets that arrive before `limit`, `most` at most, and the first in any case.
+    pub(super) fn drain_before(
+        &mut self,
+        limit: Key,
+        most: usize,
+    ) -> impl ExactSizeIterator<Item = Arrival> {
+        let passing = self.on_the_way.drain_before(limit, most);
+        passing.map(|it| Arrival { key: (it.at, it.sequence), packet: it.packet })
+    }
+
     /// Takes out the packet that arrives next; its number and that of its stop.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(u32, u32)> {
@@ -319,6 +332,30 @@ impl LinkNode {
             Some(link) => AnyLink::Trace(Box::new(link?)),
             None => AnyLink::Other(config.build(seed, number, Some(end))?),
         };
-        Ok(Self { link, delay: Distribution::default(), queueing: Distribution::default() })
+        let (delay, queueing) = (Distribution::default(), Distribution::default());
+        Ok(Self { link, delay, queueing, asked: Instant::ZERO })
+    }
+
+    /// Its next event, which it sets when the packet comes or when the event before it has happened.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Key> {
+        let at = self.link.poll_timeout()?;
+        let entered = match &self.link {
+            AnyLink::Trace(link) => link.next_entered(),
+            AnyLink::Other(_) => Instant::ZERO,
+        };
+        Some((at, Rank::Link.at(self.asked.max(entered))))
+    }
+
+    /// Its next event up to `now`.
+    #[inline(always)] // called for every packet: a call costs as much as what it does
+    pub(super) fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
+        self.asked = now;
+        let event = self.link.poll(now);
+        if let Some(LinkEvent::Delivered(transit)) = event {
+            self.delay.record(transit.at - transit.entered);
+            self.queueing.record(transit.departed - transit.entered);
+        }
+        event
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::simulation::rerouting::Rerouting;
 use crate::simulation::setup::{Flow, Hop, LegConfig, Setup};
+use crate::transport::train::Alarm;
 use crate::transport::{End, Endpoint, EndpointChange, Timetable};
 use crate::units::{Duration, Instant};
 
@@ -22,17 +23,11 @@ pub(super) struct Socket {
     /// Whether nothing happens between the arrival of a packet and the answer: it stands at no proxy
     /// and belongs to no session, and nobody watches.
     pub(super) is_plain: bool,
-    /// When the agenda has its timer: not later than its timer expires.
-    pub(super) timer: Instant,
-    /// When the timer of a receiver expires, and the sequence number of that event.
-    pub(super) deadline: Instant,
-    pub(super) order: u64,
+    /// Its timer.
+    pub(super) alarm: Alarm,
     /// The proxy whose socket it is, of those of its flow; `None`: it is the application's.
     pub(super) proxy: Option<u32>,
 }
-
-/// The timer of a socket that has none: it lies beyond every run.
-pub(super) const NO_TIMER: Instant = Instant::from_nanos(u64::MAX);
 
 /// The routes of flows, and the names of the parts of a run. Empty: every flow crosses all hops, in
 /// order, and nothing has a name.

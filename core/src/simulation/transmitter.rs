@@ -47,6 +47,12 @@ impl Transmitter {
         }
     }
 
+    /// Whether no packet overtakes another.
+    pub(super) fn keeps_order(&self) -> bool {
+        let holds = matches!(&self.loss, LossProcess::Listed(listed) if !listed.held.is_empty());
+        !holds && !matches!(self.delay, Propagation::Varying { keep_order: false, .. })
+    }
+
     #[inline]
     fn arrival(&mut self) -> Instant {
         match &self.delay {

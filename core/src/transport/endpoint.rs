@@ -5,6 +5,7 @@ use std::any::Any;
 use rand_chacha::ChaCha8Rng;
 
 use crate::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig};
+use crate::transport::train::{Arrival, Train};
 use crate::transport::{Outbox, Segment, Timetable};
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
@@ -107,11 +108,27 @@ pub trait Endpoint: Send {
     /// Handles the packet with this number in the outbox, and sends what it lets this endpoint send:
     /// [`Endpoint::handle`] and [`Endpoint::transmit`] in one call, for a host that does nothing between
     /// them. The packet stays in the outbox.
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn answer(&mut self, now: Instant, number: u32, outbox: &mut Outbox) -> Answer {
         let contents = outbox.take_contents(number);
         let received = self.handle(now, &outbox[number], contents);
         let timeout = self.transmit(now, outbox);
         Answer { received, timeout, limit: self.limit() }
+    }
+
+    /// [`Endpoint::answer`] for packets that arrive one after the other, and
+    /// [`Endpoint::handle_timeout`] where the timer expires before one of them.
+    fn answer_all(&mut self, train: &mut Train, outbox: &mut Outbox) {
+        for number in 0..train.arrivals.len() {
+            let Arrival { key, packet } = train.arrivals[number];
+            while let Some(now) = train.alarm_before(key) {
+                self.handle_timeout(now);
+                let timeout = self.transmit(now, outbox);
+                train.note(now, timeout, self.limit(), outbox);
+            }
+            let answer = self.answer(key.0, packet, outbox);
+            train.note_answer(key.0, answer, outbox);
+        }
     }
 
     /// Handles the timeout that [`Endpoint::transmit`] returned. An early call has no effect.

@@ -14,6 +14,7 @@ pub mod quic;
 mod registry;
 pub mod segment;
 pub mod tcp;
+pub(crate) mod train;
 
 pub use endpoint::{
     Answer, BrokenOff, Chunk, Contents, End, Endpoint, EndpointChange, Limit, Packet, PathReport,
@@ -25,3 +26,4 @@ pub use outbox::Outbox;
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};
 pub use registry::{Choice, Kind, Options};
 pub use segment::{EcnFlags, SackBlock, SackList, Segment};
+pub use train::Train;

@@ -94,6 +94,25 @@ impl Outbox {
         self.free.push(number);
     }
 
+    /// Releases packets and their contents.
+    pub(crate) fn free_all(&mut self, numbers: impl ExactSizeIterator<Item = u32> + Clone) {
+        if !self.contents.is_empty() {
+            numbers.clone().for_each(|number| drop(self.take_contents(number)));
+        }
+        self.free.extend(numbers);
+    }
+
+    /// The numbers of packets sent and not yet forgotten, out of the way of what is sent next.
+    pub(crate) fn take_sent(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Gives back what [`Outbox::take_sent`] took, for its room.
+    pub(crate) fn give_back(&mut self, mut sent: Vec<u32>) {
+        sent.clear();
+        self.sent = sent;
+    }
+
     /// Sets the Congestion Experienced mark of the packet with this number.
     pub(crate) fn mark(&mut self, number: u32) {
         self.packets[number as usize].mark();

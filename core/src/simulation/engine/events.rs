@@ -6,7 +6,6 @@ use crate::simulation::agenda::SourceId;
 use crate::simulation::observer::{HopSample, Sample, Step};
 use crate::simulation::path::{Node, Told};
 use crate::simulation::rerouting::Rerouter;
-use crate::simulation::socket::NO_TIMER;
 use crate::transport::End;
 use crate::units::Instant;
 
@@ -22,7 +21,7 @@ impl Engine<'_> {
         // The agenda shows a leg only while something is on its way.
         let Some((id, place)) = node.pop() else { return Ok(()) };
         match node.next() {
-            Some((at, sequence)) => self.agenda.set(source, at, sequence),
+            Some((at, rank)) => self.agenda.set(source, at, rank),
             None => self.agenda.clear(source),
         }
         self.enter(place + 1, id, now);
@@ -128,12 +127,7 @@ impl Engine<'_> {
 
     fn poll_link(&mut self, number: usize, now: Instant) -> Option<LinkEvent> {
         let Node::Link(node) = &mut self.nodes[number] else { return None };
-        let event = node.link.poll(now);
-        if let Some(LinkEvent::Delivered(transit)) = event {
-            node.delay.record(transit.at - transit.entered);
-            node.queueing.record(transit.departed - transit.entered);
-        }
-        event
+        node.poll(now)
     }
 
     /// Tells the observer how a packet came through a link, and what the link sent until then.
@@ -173,6 +167,9 @@ impl Engine<'_> {
     #[inline(always)] // mostly nothing changes
     fn show(&mut self, number: usize, next: Option<Instant>) {
         let source = SourceId(number as u32);
+        if let (Some(_), Node::Link(node)) = (&self.ahead, &self.nodes[number]) {
+            return self.agenda.put(source, node.next());
+        }
         if next == self.agenda.time_of(source) {
             return;
         }
@@ -186,17 +183,14 @@ impl Engine<'_> {
     pub(super) fn timer(&mut self, number: u32, now: Instant) -> bool {
         let source = self.timer_source(number);
         let socket = &mut self.sockets[number as usize];
-        if socket.end == End::Receiver && socket.deadline > now {
-            socket.timer = socket.deadline;
-            match socket.deadline {
-                NO_TIMER => self.agenda.clear(source),
-                at => self.agenda.set(source, at, socket.order),
-            }
+        let goes_off = socket.alarm.goes_off(now);
+        match socket.alarm.look() {
+            Some(at) => self.agenda.set(source, at, socket.alarm.key().1),
+            None => self.agenda.clear(source),
+        }
+        if !goes_off {
             return false;
         }
-        self.agenda.clear(source);
-        socket.timer = NO_TIMER;
-        socket.deadline = NO_TIMER;
         let flow = socket.flow;
         socket.endpoint.handle_timeout(now);
         self.pump(number, now);

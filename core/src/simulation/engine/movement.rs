@@ -7,7 +7,8 @@ use crate::simulation::leg::Passage;
 use crate::simulation::observer::{Discarded, Event, Observer, SenderState, Step};
 use crate::simulation::path::Node;
 use crate::simulation::route::{Stop, offered};
-use crate::simulation::socket::{NO_TIMER, Socket};
+use crate::simulation::socket::Socket;
+use crate::transport::train::Rank;
 use crate::transport::{Answer, Contents, End, Limit, Packet, Received};
 use crate::units::Instant;
 
@@ -59,44 +60,17 @@ impl Engine<'_> {
             }
         }
         self.packets.forget_sent(first);
-        match end {
-            End::Sender => {
-                self.flows[flow as usize].note_limit(now, limit, &self.sockets);
-                if !PLAIN && self.wants.senders {
-                    self.tell_sender(number, now);
-                }
-                // Lazily: a deadline that moved back is left where it is, and found to be too early when it
-                // comes. Every acknowledgement moves the retransmission timer back.
-                if let Some(at) = timeout
-                    && at < self.sockets[number as usize].timer
-                {
-                    self.sockets[number as usize].timer = at;
-                    self.schedule(self.timer_source(number), at);
-                }
-            }
-            End::Receiver => {
-                let at = timeout.unwrap_or(NO_TIMER);
-                if at != self.sockets[number as usize].deadline {
-                    self.move_deadline(number, at);
-                }
+        if end == End::Sender {
+            self.flows[flow as usize].note_limit(now, limit, &self.sockets);
+            if !PLAIN && self.wants.senders {
+                self.tell_sender(number, now);
             }
         }
-    }
-
-    /// The timer of a receiver expires at `at`. The agenda hears of it only if that is sooner than what
-    /// it has: every second segment ends the delay of an ACK.
-    fn move_deadline(&mut self, number: u32, at: Instant) {
-        let source = self.timer_source(number);
-        let socket = &mut self.sockets[number as usize];
-        socket.deadline = at;
-        if at == NO_TIMER {
-            return;
-        }
-        socket.order = self.sequence;
-        self.sequence += 1;
-        if at <= socket.timer {
-            socket.timer = at;
-            self.agenda.set(source, at, socket.order);
+        let rank = self.rank(Rank::Alarm);
+        let alarm = &mut self.sockets[number as usize].alarm;
+        if alarm.set(timeout, rank) {
+            let (at, rank) = alarm.key();
+            self.agenda.set(self.timer_source(number), at, rank);
         }
     }
 
@@ -186,6 +160,7 @@ impl Engine<'_> {
     #[inline(always)] // called for every packet on every hop
     fn enter_node<const PLAIN: bool>(&mut self, stop: Stop, place: u32, id: u32, now: Instant) {
         let Stop { number, flow, .. } = stop;
+        let rank = self.rank(Rank::Packet);
         let packet = &self.packets[id];
         match &mut self.nodes[number as usize] {
             Node::Managed(_) | Node::Link(_) => self.enter_link(stop, place, id, now),
@@ -195,10 +170,9 @@ impl Engine<'_> {
                         let begins = node.leg.last_start();
                         tell_on_leg(self.observer, now, (flow, id), number, begins);
                     }
-                    if node.push(at, self.sequence, id, place) {
-                        self.agenda.set(SourceId(number), at, self.sequence);
+                    if node.push(at, rank, id, place) {
+                        self.agenda.set(SourceId(number), at, rank);
                     }
-                    self.sequence += 1;
                 }
                 passage => {
                     if self.wants.packets {
@@ -305,17 +279,8 @@ impl Engine<'_> {
     #[inline(always)] // as above
     fn note_arrival(&mut self, flow: u32, end: End, id: u32, received: Received, now: Instant) {
         let flow = &mut self.flows[flow as usize];
-        let was_done = flow.done;
-        match (end, received) {
-            (End::Sender, _) => flow.acknowledgement_arrived(now, &self.sockets),
-            (End::Receiver, Received::Data { in_vain, delivered }) => {
-                flow.data_arrived(now, &self.packets[id], in_vain, delivered);
-            }
-            (End::Receiver, Received::Ack(_)) => {}
-        }
-        if flow.done && !was_done {
-            self.unfinished -= 1;
-        }
+        let is_last = flow.arrived(now, end, &self.packets[id], received, &self.sockets);
+        self.unfinished -= usize::from(is_last);
     }
 
     /// A packet reaches a socket, and the observer hears of it.

@@ -1,0 +1,310 @@
+//! A lone flow runs ahead: what is certain to arrive arrives in one go.
+//!
+//! The packets of a flow that shares its way with no other go round: from the sender over its nodes to
+//! the receiver, and back over others. Each node and each end hears of one other only. What is on a leg
+//! without overtaking reaches its far end whatever happens elsewhere meanwhile, and so does what leaves a
+//! link before a packet could that was not sent so far. All of it is worked off at once, as conservative
+//! parallel simulation does (Chandy and Misra, 1979), up to the next event that concerns everything: a
+//! change, a sample, data from the application. Each node and each end sees the same events in the same
+//! order as one by one, so that results are the same to the bit.
+
+use super::{Engine, RunError};
+use crate::link::{Admission, LinkEvent};
+use crate::simulation::agenda::SourceId;
+use crate::simulation::leg::Passage;
+use crate::simulation::observer::Wants;
+use crate::simulation::path::{AnyLink, LegNode, LinkNode, Node};
+use crate::simulation::route::offered;
+use crate::simulation::socket::Socket;
+use crate::transport::Outbox;
+use crate::transport::train::{Arrival, Key, RANK_BITS, Rank, Train};
+use crate::units::{Duration, Instant};
+
+/// What a run keeps that works off events ahead of others.
+pub(super) struct Ahead {
+    nodes: Vec<Neighbours>,
+    /// When each source had its last event.
+    clocks: Vec<Instant>,
+    /// Whether an observer wants to see events in order of time: they are worked off one by one, as elsewhere.
+    is_watched: bool,
+    train: Train,
+}
+
+/// Where the packets of a node come from and go to.
+struct Neighbours {
+    /// The sources whose events put packets on it.
+    feeders: Vec<SourceId>,
+    /// What leaves it sooner than this after its feeders' last event is certain; `None`: all that is on it.
+    lead: Option<Duration>,
+    /// The socket that its packets reach, if that is what comes behind it.
+    socket: Option<u32>,
+    /// Number of the stop behind it, or of the first one on the way of that socket.
+    place: u32,
+    /// The node there.
+    target: usize,
+}
+
+/// Packets that are worked off in one go at most: their state stays near.
+const MOST: usize = 64;
+
+impl Ahead {
+    /// That of an engine before its first event; `None`: its flow is not alone.
+    pub(super) fn new(engine: &Engine<'_>) -> Option<Self> {
+        let Engine { nodes, sockets, flows, ways, agenda, .. } = engine;
+        let lone = flows.len() == 1 && sockets.len() == 2 && ways.starts.len() == 2;
+        let Wants { events, packets, senders, units } = engine.wants;
+        let is_watched = events || packets || senders || units;
+        let is_single = flows.first().is_none_or(|flow| flow.session.is_none());
+        let last = engine.end.as_nanos().checked_mul(2 << RANK_BITS)?;
+        let fixed = engine.setup.routing.rerouting.is_none();
+        if !(lone && is_single && fixed && agenda.holds(last)) {
+            return None;
+        }
+        let mut neighbours: Vec<Option<Neighbours>> = nodes.iter().map(|_| None).collect();
+        for (socket, peer) in [(0, 1), (1, 0)] {
+            // An end sends when its timer expires, when the application writes, when a packet arrives.
+            let to_here = ways.nodes(sockets[peer].first).last()?;
+            let timer = engine.timer_source(socket as u32);
+            let mut feeders = vec![timer, engine.application(0), SourceId(to_here.number)];
+            let begins = sockets[socket].first;
+            for (stop, place) in ways.nodes(begins).zip(begins + 1..) {
+                let behind = ways.stops[place as usize];
+                let socket = behind.is_end.then_some(behind.number);
+                let place = socket.map_or(place, |socket| sockets[socket as usize].first);
+                let own = Neighbours {
+                    feeders: std::mem::replace(&mut feeders, vec![SourceId(stop.number)]),
+                    lead: nodes[stop.number as usize].lead()?,
+                    socket,
+                    place,
+                    target: ways.stops[place as usize].number as usize,
+                };
+                if neighbours[stop.number as usize].replace(own).is_some() {
+                    return None;
+                }
+            }
+        }
+        let nodes = neighbours.into_iter().collect::<Option<_>>()?;
+        let clocks = vec![Instant::ZERO; agenda.len()];
+        Some(Self { nodes, clocks, is_watched, train: Train::default() })
+    }
+
+    /// An event of `source` happens at `now`; says whether later ones may follow it at once.
+    #[inline]
+    pub(super) fn begin(&mut self, source: SourceId, now: Instant) -> bool {
+        self.clocks[source.0 as usize] = now;
+        !self.is_watched
+    }
+}
+
+impl Node {
+    /// What leaves it sooner than this after a packet came is certain before that; `None`: all that is on
+    /// it is. `None` outside: nothing is.
+    fn lead(&self) -> Option<Option<Duration>> {
+        match self {
+            Self::Leg(node) => node.leg.keeps_order().then_some(None),
+            Self::Link(LinkNode { link: AnyLink::Trace(link), .. }) => Some(Some(link.lead())),
+            Self::Link(_) | Self::Managed(_) => None,
+        }
+    }
+}
+
+/// What was taken out of a node.
+struct Unloaded {
+    /// Events of the run.
+    events: u64,
+    /// The next one.
+    next: Option<Key>,
+    /// When the trace of a link ended while a packet waited.
+    ended: Option<Instant>,
+}
+
+impl Node {
+    /// Takes out what arrives from its next event on, which is at `now`, XX
+    /// packets at most. What it gives up is freed.
+    fn unload(
+        &mut self,
+        (now, horizon, most): (Instant, Key, usize),
+        arrivals: &mut Vec<Arrival>,
+        packets: &mut Outbox,
+    ) -> Unloaded {
+        match self {
+            Self::Leg(node) => node.unload(horizon, most, arrivals),
+            Self::Link(node) => node.unload((now, horizon, most), arrivals, packets),
+            Self::Managed(_) => Unloaded { events: 1, next: None, ended: None },
+        }
+    }
+
+    /// Takes in packets at this stop of their way, each with the time when it comes; those that it does not
+    /// take in are freed. Its next event, if that changes.
+    fn load(
+        &mut self,
+        sent: impl Iterator<Item = (Instant, u32)>,
+        place: u32,
+        packets: &mut Outbox,
+    ) -> Option<Key> {
+        match self {
+            Self::Leg(node) => node.load(sent, place, packets),
+            Self::Link(node) => node.load(sent, packets),
+            Self::Managed(_) => None,
+        }
+    }
+}
+
+impl LegNode {
+    fn unload(&mut self, horizon: Key, most: usize, arrivals: &mut Vec<Arrival>) -> Unloaded {
+        arrivals.extend(self.drain_before(horizon, most));
+        Unloaded { events: arrivals.len() as u64, next: self.next(), ended: None }
+    }
+
+    fn load(
+        &mut self,
+        sent: impl Iterator<Item = (Instant, u32)>,
+        place: u32,
+        packets: &mut Outbox,
+    ) -> Option<Key> {
+        let mut news = None;
+        for (now, id) in sent {
+            let packet = &packets[id];
+            match self.leg.offer(now, packet.size, packet.len > 0) {
+                // Packets of one instant may have one rank: they keep their order.
+                Passage::Arrives(at) => {
+                    if self.push(at, Rank::Packet.at(now), id, place) {
+                        news = Some((at, Rank::Packet.at(now)));
+                    }
+                }
+                Passage::Lost | Passage::Dropped => packets.free(id),
+            }
+        }
+        news
+    }
+}
+
+impl LinkNode {
+    fn unload(
+        &mut self,
+        (mut now, horizon, most): (Instant, Key, usize),
+        arrivals: &mut Vec<Arrival>,
+        packets: &mut Outbox,
+    ) -> Unloaded {
+        let (mut events, mut rank, mut ended) = (1, 0, None);
+        loop {
+            match self.poll(now) {
+                Some(LinkEvent::Delivered(transit)) => {
+                    let packet = transit.packet.0 as u32;
+                    arrivals.push(Arrival { key: (now, rank), packet });
+                }
+                Some(LinkEvent::Lost(transit)) => packets.free(transit.packet.0 as u32),
+                Some(LinkEvent::TraceEnded { at, .. }) => ended = Some(at),
+                Some(LinkEvent::Departed { .. } | LinkEvent::Marked { .. }) | None => {}
+            }
+            let next = self.next();
+            match next {
+                Some(key) if key.0 <= now => {}
+                Some(key) if key < horizon && events < most as u64 && !self.has_notices() => {
+                    (now, rank) = key;
+                    events += 1;
+                }
+                _ => return Unloaded { events, next, ended },
+            }
+        }
+    }
+
+    fn load(
+        &mut self,
+        sent: impl Iterator<Item = (Instant, u32)>,
+        packets: &mut Outbox,
+    ) -> Option<Key> {
+        let before = self.next();
+        for (now, id) in sent {
+            if self.link.enqueue(now, offered(id, 0, &packets[id])) != Admission::Queued {
+                packets.free(id);
+            }
+        }
+        self.next().filter(|_| self.next() != before)
+    }
+
+    /// Whether it tells of more than the ends of packets.
+    fn has_notices(&self) -> bool {
+        !matches!(&self.link, AnyLink::Trace(link) if !link.has_notices())
+    }
+}
+
+impl Engine<'_> {
+    /// What happens at a node at `now`, and later as far as it is certain.
+    pub(super) fn run_ahead(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
+        let (horizon, end) = (self.horizon(number), self.end);
+        let timers = [0, 1].map(|socket| self.timer_source(socket));
+        // What is on its way completes a transfer only once all of it was sent.
+        let most = if self.flows[0].may_end(&self.sockets) { 1 } else { MOST };
+        let Self { ahead: Some(ahead), nodes, sockets, flows, packets, agenda, .. } = self else {
+            return Ok(());
+        };
+        let Ahead { nodes: neighbours, clocks, train, .. } = ahead;
+        let Neighbours { socket, place, target, .. } = neighbours[number];
+        let Ok([from, to]) = nodes.get_disjoint_mut([number, target]) else { return Ok(()) };
+        train.clear();
+        let scope = (now, horizon, most);
+        let Unloaded { events, next, ended } = from.unload(scope, &mut train.arrivals, packets);
+        if let Some(at) = ended.filter(|&at| at < end) {
+            return Err(RunError::TraceEnded { at });
+        }
+        let source = SourceId(number as u32);
+        match next {
+            Some((at, rank)) => agenda.set(source, at, rank),
+            None => agenda.clear(source),
+        }
+        // An end whose last packets were lost may still have its timer expire before they would have arrived.
+        if let Some(arrival) = train.arrivals.last() {
+            clocks[number] = arrival.key.0;
+        }
+        let news = match socket {
+            None => {
+                let passing = train.arrivals.iter().map(|arrival| (arrival.key.0, arrival.packet));
+                to.load(passing, place, packets)
+            }
+            Some(number) => {
+                let Socket { endpoint, alarm, end, .. } = &mut sockets[number as usize];
+                train.alarm = *alarm;
+                endpoint.answer_all(train, packets);
+                *alarm = train.alarm;
+                let (timer, end) = (timers[number as usize], *end);
+                match alarm.look() {
+                    look if look == agenda.time_of(timer) => {}
+                    Some(at) => agenda.set(timer, at, alarm.key().1),
+                    None => agenda.clear(timer),
+                }
+                let is_last = flows[0].arrived_all(train, end, packets, sockets);
+                self.unfinished -= usize::from(is_last);
+                packets.free_all(train.arrivals.iter().map(|arrival| arrival.packet));
+                let sent = packets.take_sent();
+                let mut first = 0;
+                let each = train.sent.iter().flat_map(|&(at, end)| {
+                    let own = &sent[std::mem::replace(&mut first, end)..end];
+                    own.iter().map(move |&packet| (at, packet))
+                });
+                let news = to.load(each, place, packets);
+                packets.give_back(sent);
+                news
+            }
+        };
+        if let Some((at, rank)) = news {
+            agenda.set(SourceId(target as u32), at, rank);
+        }
+        // The caller counts one.
+        self.events += events - 1 + train.alarms;
+        Ok(())
+    }
+
+    /// Events of a node before this are certain.
+    fn horizon(&self, number: usize) -> Key {
+        let Some(Ahead { nodes, clocks, .. }) = &self.ahead else { return (Instant::ZERO, 0) };
+        let Neighbours { feeders, lead, .. } = &nodes[number];
+        let fed = feeders.iter().map(|feeder| clocks[feeder.0 as usize]).max();
+        let certain = lead.and_then(|lead| fed.map(|at| (at + lead, 0)));
+        // The application and what concerns everything.
+        let others = (self.application(0).0..clocks.len() as u32).map(SourceId);
+        let barrier = others.filter_map(|source| self.agenda.of(source)).min();
+        let last = (self.end + Duration::from_nanos(1), 0);
+        certain.into_iter().chain(barrier).fold(last, Key::min)
+    }
+}
