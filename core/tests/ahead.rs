@@ -56,7 +56,7 @@ fn legs() -> impl Strategy<Value = Hop> {
         1 => Just(0)
     ];
     let delay = prop_oneof![
-        3 => prop_oneof![Just(0u64), Just(40), Just(200), 1u64..300]
+        3 => prop_oneof![Just(1u64), Just(40), Just(200), 1u64..300]
             .prop_map(|delay| Propagation::Fixed(ms(delay))),
         1 => (1u64..300, 1u64..300, 0u64..9000, any::<bool>()).prop_map(|(a, b, then, keep_order)| {
             let steps = vec![(Instant::ZERO, ms(a)), (at(1 + then), ms(b))];
@@ -118,22 +118,19 @@ fn way() -> impl Strategy<Value = Vec<Hop>> {
 fn transports() -> impl Strategy<Value = Arc<dyn Protocol>> {
     let tcp = |profile: Profile| {
         let all: Vec<_> = CongestionAlgorithm::in_profile(profile).collect();
-        (
-            prop::sample::select(all),
-            any::<bool>(),
-            prop_oneof![Just(None), (2u64..300).prop_map(Some)],
-        )
-            .prop_map(move |(algorithm, delays, most)| {
+        (prop::sample::select(all), any::<bool>(), 2u64..300).prop_map(
+            move |(algorithm, delays, most)| {
                 let mut tcp = match profile {
                     Profile::Papers => TcpConfig::papers(algorithm),
                     _ => TcpConfig::linux(algorithm),
                 };
-                tcp.cwnd_max = most.and_then(Packets::new).or(tcp.cwnd_max);
+                tcp.cwnd_max = Packets::new(most);
                 if profile == Profile::Papers {
                     tcp.delayed_ack = delays.then_some(DelayedAck::After(ms(40)));
                 }
                 Arc::new(tcp) as Arc<dyn Protocol>
-            })
+            },
+        )
     };
     prop_oneof![
         4 => tcp(Profile::Papers),

@@ -6,7 +6,7 @@ use crate::queue::{Discipline, MARKED, Queue, WaitingPacket};
 use crate::seed::{Seed, Stream};
 use crate::simulation::setup::LegConfig;
 use crate::simulation::transmitter::Transmitter;
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// A leg whose transmitter has one packet before it, as the driver of a network card does; all
 /// others wait where they can still be dropped. The next one is taken out when that packet begins
@@ -99,6 +99,11 @@ impl ManagedLeg {
             fates.departed(at, packet);
             self.fill(at, fates);
         }
+    }
+
+    /// As [`Transmitter::lead`].
+    pub(super) fn lead(&self) -> Option<Duration> {
+        self.transmitter.lead()
     }
 
     /// When there is room before the transmitter again.

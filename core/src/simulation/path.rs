@@ -130,18 +130,17 @@ impl ManagedNode {
         self.leg.offer(now, packet, &mut self.under_way)
     }
 
-    /// When a packet that is now the next one arrives, or is lost on the way; `None` if it is the same
-    /// one as when this was asked before.
+    /// Whether another packet is the next one than when this was asked before.
     #[inline]
-    pub(super) fn news(&mut self) -> Option<Instant> {
-        let is_new = std::mem::take(&mut self.under_way.is_new);
-        if is_new { self.next() } else { None }
+    pub(super) fn news(&mut self) -> bool {
+        std::mem::take(&mut self.under_way.is_new)
     }
 
-    /// When the next packet arrives, or is lost on the way.
+    /// When the next packet arrives, or is lost on the way, which is set when the leg begins to send it.
     #[inline]
-    pub(super) fn next(&self) -> Option<Instant> {
-        self.under_way.on_the_way.next_at()
+    pub(super) fn next(&self) -> Option<Key> {
+        let next = self.under_way.on_the_way.first()?;
+        Some((next.at, Rank::Link.at(next.departed)))
     }
 
     /// Fates until `now`, up to which the leg has caught up.
@@ -248,6 +247,15 @@ impl Node {
             Self::Leg(node) => node.leg.usage(now),
             Self::Managed(node) => node.leg.usage(now),
             Self::Link(node) => Some(node.link.usage(now)),
+        }
+    }
+
+    /// Its next event.
+    pub(super) fn next(&self) -> Option<Key> {
+        match self {
+            Self::Leg(node) => node.next(),
+            Self::Managed(node) => node.next(),
+            Self::Link(node) => node.next(),
         }
     }
 

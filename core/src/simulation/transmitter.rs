@@ -53,6 +53,15 @@ impl Transmitter {
         !holds && !matches!(self.delay, Propagation::Varying { keep_order: false, .. })
     }
 
+    /// The time that everything it is given takes at least; `None` if that is not known, if packets
+    /// overtake one another or if some are lost, which is told as soon as they are sent.
+    pub(super) fn lead(&self) -> Option<Duration> {
+        match (&self.delay, &self.loss) {
+            (Propagation::Fixed(delay), LossProcess::None) => Some(*delay),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn arrival(&mut self) -> Instant {
         match &self.delay {

@@ -193,7 +193,9 @@ impl State {
             }
             let taken: Vec<Lldu> = self.run.parts[packet].iter().map(|&i| lldus[i]).collect();
             if self.wants[packet] > 0 || self.one_more[packet] {
-                let in_error = !config.wrap && last_slot < duration && arrival < duration;
+                // The last slot lasts as long as the others.
+                let ends = arrival.max(last_slot + trace.parts().gap);
+                let in_error = !config.wrap && ends < duration;
                 if in_error && self.run.trace_ended.is_none() {
                     self.run.trace_ended = Some((packet, arrival.max(last_slot + 1)));
                 }

@@ -13,7 +13,7 @@ use crate::link::{Admission, LinkEvent};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
 use crate::simulation::observer::Wants;
-use crate::simulation::path::{AnyLink, LegNode, LinkNode, Node};
+use crate::simulation::path::{AnyLink, LegNode, LinkNode, ManagedNode, Node, Told};
 use crate::simulation::route::offered;
 use crate::simulation::socket::Socket;
 use crate::transport::Outbox;
@@ -91,7 +91,8 @@ impl Ahead {
     /// An event of `source` happens at `now`; says whether later ones may follow it at once.
     #[inline]
     pub(super) fn begin(&mut self, source: SourceId, now: Instant) -> bool {
-        self.clocks[source.0 as usize] = now;
+        let clock = &mut self.clocks[source.0 as usize];
+        *clock = now.max(*clock);
         !self.is_watched
     }
 }
@@ -103,15 +104,29 @@ impl Node {
         match self {
             Self::Leg(node) => node.leg.keeps_order().then_some(None),
             Self::Link(LinkNode { link: AnyLink::Trace(link), .. }) => Some(Some(link.lead())),
-            Self::Link(_) | Self::Managed(_) => None,
+            Self::Managed(node) => node.leg.lead().map(Some),
+            Self::Link(_) => None,
         }
     }
+}
+
+/// How far a node may be worked off.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// Its next event, which is certain in any case.
+    now: Instant,
+    /// Its feeders' last event.
+    fed: Instant,
+    /// Events before this are certain.
+    horizon: Key,
+    /// How many at most.
+    most: usize,
 }
 
 /// What was taken out of a node.
 struct Unloaded {
     /// Events of the run.
-    events: u64,
+    events: usize,
     /// The next one.
     next: Option<Key>,
     /// When the trace of a link ended while a packet waited.
@@ -119,18 +134,17 @@ struct Unloaded {
 }
 
 impl Node {
-    /// Takes out what arrives from its next event on, which is at `now`, XX
-    /// packets at most. What it gives up is freed.
+    /// Takes out what arrives within `scope`. What is given up is freed.
     fn unload(
         &mut self,
-        (now, horizon, most): (Instant, Key, usize),
+        scope: Scope,
         arrivals: &mut Vec<Arrival>,
         packets: &mut Outbox,
     ) -> Unloaded {
         match self {
-            Self::Leg(node) => node.unload(horizon, most, arrivals),
-            Self::Link(node) => node.unload((now, horizon, most), arrivals, packets),
-            Self::Managed(_) => Unloaded { events: 1, next: None, ended: None },
+            Self::Leg(node) => node.unload(scope, arrivals),
+            Self::Link(node) => node.unload(scope, arrivals, packets),
+            Self::Managed(node) => node.unload(scope, arrivals, packets),
         }
     }
 
@@ -145,15 +159,16 @@ impl Node {
         match self {
             Self::Leg(node) => node.load(sent, place, packets),
             Self::Link(node) => node.load(sent, packets),
-            Self::Managed(_) => None,
+            Self::Managed(node) => node.load(sent, packets),
         }
     }
 }
 
 impl LegNode {
-    fn unload(&mut self, horizon: Key, most: usize, arrivals: &mut Vec<Arrival>) -> Unloaded {
+    fn unload(&mut self, scope: Scope, arrivals: &mut Vec<Arrival>) -> Unloaded {
+        let Scope { horizon, most, .. } = scope;
         arrivals.extend(self.drain_before(horizon, most));
-        Unloaded { events: arrivals.len() as u64, next: self.next(), ended: None }
+        Unloaded { events: arrivals.len(), next: self.next(), ended: None }
     }
 
     fn load(
@@ -182,10 +197,11 @@ impl LegNode {
 impl LinkNode {
     fn unload(
         &mut self,
-        (mut now, horizon, most): (Instant, Key, usize),
+        scope: Scope,
         arrivals: &mut Vec<Arrival>,
         packets: &mut Outbox,
     ) -> Unloaded {
+        let Scope { mut now, horizon, most, .. } = scope;
         let (mut events, mut rank, mut ended) = (1, 0, None);
         loop {
             match self.poll(now) {
@@ -200,7 +216,7 @@ impl LinkNode {
             let next = self.next();
             match next {
                 Some(key) if key.0 <= now => {}
-                Some(key) if key < horizon && events < most as u64 && !self.has_notices() => {
+                Some(key) if key < horizon && events < most && !self.has_notices() => {
                     (now, rank) = key;
                     events += 1;
                 }
@@ -229,13 +245,63 @@ impl LinkNode {
     }
 }
 
+impl ManagedNode {
+    fn unload(
+        &mut self,
+        scope: Scope,
+        arrivals: &mut Vec<Arrival>,
+        packets: &mut Outbox,
+    ) -> Unloaded {
+        let Scope { mut now, fed, horizon, most } = scope;
+        // Its queue may do what no packet to come can change.
+        self.catch_up(fed.max(now));
+        let (mut events, mut rank) = (1, 0);
+        loop {
+            while let Some(told) = self.pop(now) {
+                match told {
+                    Told::Arrived { packet, .. } => {
+                        arrivals.push(Arrival { key: (now, rank), packet });
+                    }
+                    Told::Marked { packet } => packets.mark(packet),
+                    Told::Lost { packet, .. } | Told::Dropped { packet, .. } => {
+                        packets.free(packet)
+                    }
+                }
+            }
+            let next = self.next();
+            match next {
+                Some(key) if key < horizon && events < most => {
+                    (now, rank) = key;
+                    events += 1;
+                }
+                _ => return Unloaded { events, next, ended: None },
+            }
+        }
+    }
+
+    fn load(
+        &mut self,
+        sent: impl Iterator<Item = (Instant, u32)>,
+        packets: &mut Outbox,
+    ) -> Option<Key> {
+        let before = self.next();
+        for (now, id) in sent {
+            if !self.offer(now, &offered(id, 0, &packets[id])) {
+                packets.free(id);
+            }
+        }
+        self.next().filter(|_| self.next() != before)
+    }
+}
+
 impl Engine<'_> {
     /// What happens at a node at `now`, and later as far as it is certain.
     pub(super) fn run_ahead(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
-        let (horizon, end) = (self.horizon(number), self.end);
+        let end = self.end;
         let timers = [0, 1].map(|socket| self.timer_source(socket));
         // What is on its way completes a transfer only once all of it was sent.
         let most = if self.flows[0].may_end(&self.sockets) { 1 } else { MOST };
+        let scope = self.scope(number, now, most);
         let Self { ahead: Some(ahead), nodes, sockets, flows, packets, agenda, .. } = self else {
             return Ok(());
         };
@@ -243,7 +309,6 @@ impl Engine<'_> {
         let Neighbours { socket, place, target, .. } = neighbours[number];
         let Ok([from, to]) = nodes.get_disjoint_mut([number, target]) else { return Ok(()) };
         train.clear();
-        let scope = (now, horizon, most);
         let Unloaded { events, next, ended } = from.unload(scope, &mut train.arrivals, packets);
         if let Some(at) = ended.filter(|&at| at < end) {
             return Err(RunError::TraceEnded { at });
@@ -291,20 +356,24 @@ impl Engine<'_> {
             agenda.set(SourceId(target as u32), at, rank);
         }
         // The caller counts one.
-        self.events += events - 1 + train.alarms;
+        self.events += events as u64 - 1 + train.alarms;
         Ok(())
     }
 
-    /// Events of a node before this are certain.
-    fn horizon(&self, number: usize) -> Key {
-        let Some(Ahead { nodes, clocks, .. }) = &self.ahead else { return (Instant::ZERO, 0) };
-        let Neighbours { feeders, lead, .. } = &nodes[number];
-        let fed = feeders.iter().map(|feeder| clocks[feeder.0 as usize]).max();
-        let certain = lead.and_then(|lead| fed.map(|at| (at + lead, 0)));
-        // The application and what concerns everything.
-        let others = (self.application(0).0..clocks.len() as u32).map(SourceId);
-        let barrier = others.filter_map(|source| self.agenda.of(source)).min();
+    /// How far a node may be worked off from `now` on.
+    fn scope(&self, number: usize, now: Instant, most: usize) -> Scope {
         let last = (self.end + Duration::from_nanos(1), 0);
-        certain.into_iter().chain(barrier).fold(last, Key::min)
+        let mut scope = Scope { now, fed: now, horizon: last, most };
+        if let Some(Ahead { nodes, clocks, .. }) = &self.ahead {
+            let Neighbours { feeders, lead, .. } = &nodes[number];
+            let clocks_of = feeders.iter().map(|feeder| clocks[feeder.0 as usize]);
+            scope.fed = clocks_of.max().unwrap_or(now);
+            let certain = lead.map(|lead| (scope.fed + lead, 0));
+            // The application and what concerns everything.
+            let others = (self.application(0).0..clocks.len() as u32).map(SourceId);
+            let barrier = others.filter_map(|source| self.agenda.of(source)).min();
+            scope.horizon = certain.into_iter().chain(barrier).fold(last, Key::min);
+        }
+        scope
     }
 }

@@ -159,7 +159,7 @@ impl Engine<'_> {
     fn next_of(&self, number: usize) -> Option<Instant> {
         match &self.nodes[number] {
             Node::Leg(node) => node.next().map(|(at, _)| at),
-            Node::Managed(node) => node.next(),
+            Node::Managed(node) => node.next().map(|(at, _)| at),
             Node::Link(node) => node.link.poll_timeout(),
         }
     }
@@ -167,8 +167,9 @@ impl Engine<'_> {
     #[inline(always)] // mostly nothing changes
     fn show(&mut self, number: usize, next: Option<Instant>) {
         let source = SourceId(number as u32);
-        if let (Some(_), Node::Link(node)) = (&self.ahead, &self.nodes[number]) {
-            return self.agenda.put(source, node.next());
+        if self.ahead.is_some() {
+            let next = self.nodes[number].next();
+            return self.agenda.put(source, next);
         }
         if next == self.agenda.time_of(source) {
             return;

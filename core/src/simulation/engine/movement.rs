@@ -200,8 +200,8 @@ impl Engine<'_> {
                 let is_taken = node.offer(now, &offered(id, flow, packet));
                 let news = node.news();
                 self.note_place(id, place);
-                if let Some(at) = news {
-                    self.schedule(SourceId(number), at);
+                if news {
+                    self.refresh(number as usize);
                 }
                 if !is_taken {
                     let step = Step::Dropped { hop: number as usize, too_large: false };
