@@ -85,18 +85,16 @@ class Argument:
         optional = " | None" if self.default == "None" else ""
         self.annotation = words.get("annotation", annotation + optional)
 
-    def field(self, keyword_only: bool) -> str:
-        """The line of a dataclass."""
-        if self.default == "needed":
-            return f"    {self.name}: {self.annotation}\n"
-        default = f"field(default={self.default}, kw_only=True)" if keyword_only else self.default
-        return f"    {self.name}: {self.annotation} = {default}\n"
+    def field(self) -> str:
+        """The line of a link."""
+        default = "" if self.default == "needed" else f", default={self.default}"
+        held = f", held={self.held!r}" if self.held else ""
+        keyword = f"key({self.key!r}, to.{self.kind}{default}{held})"
+        return f"    {self.name}: {self.annotation} = {keyword}\n"
 
     def entry(self) -> str:
         """The line of a table of keywords."""
-        held = f", held={self.held!r}" if self.held else ""
-        default = "None" if self.default == "needed" else self.default
-        return f"    {self.name!r}: to.Keyword({self.key!r}, to.{self.kind}, {default}{held}),\n"
+        return f"    {self.name!r}: to.Keyword({self.key!r}, to.{self.kind}, {self.default}),\n"
 
 
 def _node(schema: dict[str, Any], key: str) -> dict[str, Any]:
@@ -155,11 +153,11 @@ def links(schema: dict[str, Any], words: dict[str, Any]) -> str:
         HEAD
         + '"""Live links: link layers that run with their traffic."""\n\n'
         + "from __future__ import annotations\n\n"
-        + "from collections.abc import Sequence\nfrom dataclasses import dataclass, field\n"
+        + "from collections.abc import Sequence\nfrom dataclasses import KW_ONLY\n"
         + "from typing import Any, ClassVar, Literal\n\nfrom numpy.typing import ArrayLike\n\n"
         + "import clift._values as to\nfrom clift._parse import TraceDefault\n"
         + "from clift.delays import Delay\nfrom clift.land_mobile import LandMobile\n"
-        + f"from clift.live.base import {', '.join(bases)}\n"
+        + f"from clift.live.base import {', '.join(bases)}, key, link\n"
         + "from clift.reorder import Reorder\nfrom clift.scheme import Scheme\n"
         + "from clift.trace import PhyTrace\n"
         + "".join(classes)
@@ -167,33 +165,27 @@ def links(schema: dict[str, Any], words: dict[str, Any]) -> str:
 
 
 def _link(schema: dict[str, Any], name: str, words: dict[str, Any]) -> str:
-    own, arguments, first_keyword = words.get("argument", {}), [], None
+    own, arguments, fields = words.get("argument", {}), [], ""
     for word in words["arguments"].split():
         if word == "|":
-            first_keyword = len(arguments)
+            fields += "    _: KW_ONLY\n"
             continue
         said = own.get(word) or own.get(word.rsplit(".", 1)[-1], {})
         if "usual" in words:
             said = {"default": words["usual"]} | said
         arguments.append(Argument(schema, word, said, words["section"]))
-    fields = (
-        one.field(first_keyword is not None and number >= first_keyword)
-        for number, one in enumerate(arguments)
-    )
+        fields += arguments[-1].field()
     shown = tuple(words.get("shown", ()))
     doc = _docstring(
         words, arguments, "ScenarioError: If the link is not valid; the message says why."
     )
     return (
-        "\n\n@dataclass(frozen=True, slots=True, eq=False, repr=False)\n"
+        "\n\n@link\n"
         f"class {name}({words.get('base', 'Live')}):\n"
         f"{doc}"
         f"    always: ClassVar[dict[str, Any]] = {words['always']!r}\n"
-        f"    shown: ClassVar[tuple[str, ...]] = {shown!r}\n"
-        "    keywords: ClassVar[dict[str, to.Keyword]] = {\n"
-        + "".join(textwrap.indent(one.entry(), "    ") for one in arguments)
-        + "    }\n\n"
-        + "".join(fields)
+        f"    shown: ClassVar[tuple[str, ...]] = {shown!r}\n\n"
+        f"{fields}"
     )
 
 
@@ -226,26 +218,29 @@ def _listed(schema: dict[str, Any], rows: list[list[Any]]) -> list[Argument]:
     ]
 
 
-def _bare(schema: dict[str, Any], taken: set[str]) -> dict[str, str]:
-    """Keys of a link and of the transport by their bare names, where a name means one key."""
-    keys: dict[str, list[str]] = {}
-    for section in ("link", "transport"):
-        for name in properties(schema, _resolved(schema, _node(schema, section))[1]):
-            keys.setdefault(name, []).append(f"{section}.{name}")
+def _bare(schema: dict[str, Any], taken: set[str]) -> tuple[list[str], list[str]]:
+    """Keys of a link and of the transport that go by their bare names, which mean one key."""
+    link, transport = (
+        properties(schema, _resolved(schema, _node(schema, section))[1]).keys()
+        for section in ("link", "transport")
+    )
     taken = taken | set(schema["properties"])
-    return {
-        name: key
-        for name, (key, *others) in sorted(keys.items())
-        if not others and name not in taken
-    }
+    return sorted(link - transport - taken), sorted(transport - link - taken)
+
+
+def _typed(name: str, says: str, keys: list[str]) -> str:
+    """A dict of keys of a scenario file."""
+    fields = "".join(f"    {key}: Any\n" for key in keys)
+    return f'\n\nclass {name}(TypedDict, total=False):\n    """{says}"""\n\n{fields}'
 
 
 def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
     """The module of the keyword arguments of `simulate`."""
     arguments = _listed(schema, words["simulate"]["arguments"])
     named = {one.name for one in arguments}
-    bare = _bare(schema, named)
+    link, transport = _bare(schema, named)
     sections = sorted(schema["properties"].keys() - named - {"return", "source"})
+    others = sorted(schema["properties"].keys() - sections)
     channel = _listed(schema, words["channel"]["arguments"])
     parts = schema["$defs"]["Linux"]["properties"].items()
     return (
@@ -263,20 +258,22 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
             f"    {name}: {'bool' if part['type'] == 'boolean' else 'int'}\n"
             for name, part in parts
         )
-        + "\n\nclass Keywords(TypedDict, total=False):\n"
+        + _typed("Link", "Keys of `[link]` by their bare names, with the units of a file.", link)
+        + _typed("Transport", "Keys of `[transport]` by their bare names.", transport)
+        + _typed("Sections", "Keys of the top level of a scenario file.", sections)
+        + "\n\nclass Keywords(Sections, Transport, Link, total=False):\n"
         + '    """What `clift.simulate` takes beside a link."""\n\n'
         + "".join(f"    {one.name}: {one.annotation}\n" for one in arguments)
-        + "    # Keys and sections of a scenario file, with its units.\n"
-        + "".join(f"    {name}: Any\n" for name in [*bare, *sections])
         + "\n\nKEYWORDS: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in arguments)
         + '}\n"""Each of them, with its key in a scenario and its default."""\n\n'
-        + f"BARE: dict[str, str] = {bare!r}\n"
+        + 'BARE = {name: f"link.{name}" for name in Link.__annotations__}\n'
+        + 'BARE |= {name: f"transport.{name}" for name in Transport.__annotations__}\n'
         + '"""Keys of `[link]` and `[transport]` that `simulate` takes by their bare names."""\n\n'
         + "CHANNEL: dict[str, to.Keyword] = {\n"
         + "".join(one.entry() for one in channel)
         + '}\n"""Arguments of the functions of `clift.channel`, with their scenario keys."""\n\n'
-        + f"SECTIONS = frozenset({sorted(schema['properties'])!r})\n"
+        + f"SECTIONS = frozenset([*Sections.__annotations__, *{tuple(others)!r}])\n"
         + '"""The keys of the top level of a scenario."""\n'
     )
 

@@ -35,7 +35,72 @@ class LinuxParts(TypedDict, total=False):
     timer_ticks: bool
 
 
-class Keywords(TypedDict, total=False):
+class Link(TypedDict, total=False):
+    """Keys of `[link]` by their bare names, with the units of a file."""
+
+    aqm: Any
+    delays: Any
+    feedback: Any
+    feedback_channel: Any
+    feedback_loss: Any
+    feedback_repeat: Any
+    feedback_trace: Any
+    flush: Any
+    handover_every: Any
+    handover_times: Any
+    keep_order: Any
+    live: Any
+    lldu_header: Any
+    packet_header: Any
+    pep: Any
+    queue: Any
+    receive_buffer: Any
+    rtt: Any
+    send_buffer: Any
+    start: Any
+
+
+class Transport(TypedDict, total=False):
+    """Keys of `[transport]` by their bare names."""
+
+    careful_resume: Any
+    cwnd_max: Any
+    ecn: Any
+    packet: Any
+    papers: Any
+    protocol: Any
+    quic: Any
+    receive_window: Any
+
+
+class Sections(TypedDict, total=False):
+    """Keys of the top level of a scenario file."""
+
+    access: Any
+    adaptive_harq: Any
+    application: Any
+    carrier: Any
+    channel: Any
+    coding: Any
+    description: Any
+    duration: Any
+    flow: Any
+    hybrid: Any
+    link: Any
+    link_trace: Any
+    name: Any
+    network: Any
+    ntn: Any
+    path: Any
+    preset: Any
+    printed: Any
+    runs: Any
+    scheme: Any
+    trace: Any
+    vary: Any
+
+
+class Keywords(Sections, Transport, Link, total=False):
     """What `clift.simulate` takes beside a link."""
 
     transport: str
@@ -72,57 +137,6 @@ class Keywords(TypedDict, total=False):
     reorder: Reorder | None
     return_link: AnyLink | None
     stop_when_done: bool | None
-    # Keys and sections of a scenario file, with its units.
-    aqm: Any
-    careful_resume: Any
-    cwnd_max: Any
-    delays: Any
-    ecn: Any
-    feedback: Any
-    feedback_channel: Any
-    feedback_loss: Any
-    feedback_repeat: Any
-    feedback_trace: Any
-    flush: Any
-    handover_every: Any
-    handover_times: Any
-    keep_order: Any
-    live: Any
-    lldu_header: Any
-    packet: Any
-    packet_header: Any
-    papers: Any
-    pep: Any
-    protocol: Any
-    queue: Any
-    quic: Any
-    receive_buffer: Any
-    receive_window: Any
-    rtt: Any
-    send_buffer: Any
-    start: Any
-    access: Any
-    adaptive_harq: Any
-    application: Any
-    carrier: Any
-    channel: Any
-    coding: Any
-    description: Any
-    duration: Any
-    flow: Any
-    hybrid: Any
-    link: Any
-    link_trace: Any
-    name: Any
-    network: Any
-    ntn: Any
-    path: Any
-    preset: Any
-    printed: Any
-    runs: Any
-    scheme: Any
-    trace: Any
-    vary: Any
 
 
 KEYWORDS: dict[str, to.Keyword] = {
@@ -167,36 +181,8 @@ KEYWORDS: dict[str, to.Keyword] = {
 }
 """Each of them, with its key in a scenario and its default."""
 
-BARE: dict[str, str] = {
-    "aqm": "link.aqm",
-    "careful_resume": "transport.careful_resume",
-    "cwnd_max": "transport.cwnd_max",
-    "delays": "link.delays",
-    "ecn": "transport.ecn",
-    "feedback": "link.feedback",
-    "feedback_channel": "link.feedback_channel",
-    "feedback_loss": "link.feedback_loss",
-    "feedback_repeat": "link.feedback_repeat",
-    "feedback_trace": "link.feedback_trace",
-    "flush": "link.flush",
-    "handover_every": "link.handover_every",
-    "handover_times": "link.handover_times",
-    "keep_order": "link.keep_order",
-    "live": "link.live",
-    "lldu_header": "link.lldu_header",
-    "packet": "transport.packet",
-    "packet_header": "link.packet_header",
-    "papers": "transport.papers",
-    "pep": "link.pep",
-    "protocol": "transport.protocol",
-    "queue": "link.queue",
-    "quic": "transport.quic",
-    "receive_buffer": "link.receive_buffer",
-    "receive_window": "transport.receive_window",
-    "rtt": "link.rtt",
-    "send_buffer": "link.send_buffer",
-    "start": "link.start",
-}
+BARE = {name: f"link.{name}" for name in Link.__annotations__}
+BARE |= {name: f"transport.{name}" for name in Transport.__annotations__}
 """Keys of `[link]` and `[transport]` that `simulate` takes by their bare names."""
 
 CHANNEL: dict[str, to.Keyword] = {
@@ -214,34 +200,8 @@ CHANNEL: dict[str, to.Keyword] = {
 
 SECTIONS = frozenset(
     [
-        "access",
-        "adaptive_harq",
-        "application",
-        "carrier",
-        "channel",
-        "coding",
-        "description",
-        "duration",
-        "flow",
-        "flows",
-        "hybrid",
-        "link",
-        "link_trace",
-        "name",
-        "network",
-        "ntn",
-        "path",
-        "preset",
-        "printed",
-        "return",
-        "runs",
-        "scheme",
-        "seed",
-        "source",
-        "stop_when_done",
-        "trace",
-        "transport",
-        "vary",
+        *Sections.__annotations__,
+        *("flows", "return", "seed", "source", "stop_when_done", "transport"),
     ]
 )
 """The keys of the top level of a scenario."""

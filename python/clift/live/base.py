@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
 import clift._clift as _clift
 from clift._parse import Fixed, TraceDefault, fault, nanoseconds, of_type, same
-from clift._values import Keyword, entries, milliseconds, nested, only_with, respelled
+from clift._values import Convert, Keyword, entries, milliseconds, nested, only_with, respelled
 from clift.errors import ScenarioError
 from clift.land_mobile import LandMobile
 from clift.link_trace import LinkTrace
 from clift.trace import PhyTrace
 
+L = TypeVar("L", bound="Live")
+
 _APPLY = "apply a scheme: clift.tmt.apply(phy, ...) or clift.LiveLink(phy, ...)"
+
+
+def key(key: str, convert: Convert, *, default: Any = dataclasses.MISSING, held: str = "") -> Any:
+    """An argument of a link: as `clift._values.Keyword`; without a default it must be given."""
+    usual = None if default is dataclasses.MISSING else default
+    keyword = Keyword(key, convert, usual, held)
+    return dataclasses.field(default=default, metadata={"keyword": keyword})
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(key,))
+def link(kind: type[L]) -> type[L]:
+    """A class of links, whose arguments are its fields."""
+    made: Any = dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)(kind)
+    fields = dataclasses.fields(made)
+    made.keywords = {one.name: one.metadata["keyword"] for one in fields}
+    return made  # type: ignore[no-any-return] # it is of that kind
 
 
 class Live(Fixed):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
@@ -13,13 +13,13 @@ import clift._values as to
 from clift._parse import TraceDefault
 from clift.delays import Delay
 from clift.land_mobile import LandMobile
-from clift.live.base import Adaptive, Live, Ntn, OverSlots
+from clift.live.base import Adaptive, Live, Ntn, OverSlots, key, link
 from clift.reorder import Reorder
 from clift.scheme import Scheme
 from clift.trace import PhyTrace
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@link
 class HybridLink(Live):
     r"""A link that runs hybrid FEC/ARQ-SR with its traffic.
 
@@ -74,36 +74,23 @@ class HybridLink(Live):
 
     always: ClassVar[dict[str, Any]] = {"hybrid": {}}
     shown: ClassVar[tuple[str, ...]] = ()
-    keywords: ClassVar[dict[str, to.Keyword]] = {
-        "k": to.Keyword("hybrid.k", to.whole(0, 4294967295), 10),
-        "n": to.Keyword("hybrid.n", to.whole(0, 4294967295), 12),
-        "frames": to.Keyword("hybrid.frames", to.whole(0, 4294967295), 6),
-        "persistency": to.Keyword("hybrid.persistency", to.whole(0, 4294967295), 5),
-        "unit_bytes": to.Keyword("hybrid.unit", to.whole(0, 4294967295, "B"), 25),
-        "rate_kbps": to.Keyword("hybrid.rate", to.kilobits, 2000),
-        "delay_ms": to.Keyword("hybrid.delay", to.milliseconds, 200),
-        "p": to.Keyword("hybrid.loss", to.probability, 0.01),
-        "in_order": to.Keyword("hybrid.in_order", to.flag, True),
-        "seed": to.Keyword("hybrid.seed", to.whole(0, 18446744073709551615), 1),
-        "losses": to.Keyword("trace.file", to.phy, None),
-        "n_first": to.Keyword("hybrid.n_first", to.whole(0, 4294967295), None),
-    }
 
-    k: int = 10
-    n: int = 12
-    frames: int = 6
-    persistency: int = 5
-    unit_bytes: int = 25
-    rate_kbps: float = 2000
-    delay_ms: float = 200
-    p: float = 0.01
-    in_order: bool = True
-    seed: int = 1
-    losses: PhyTrace | None = field(default=None, kw_only=True)
-    n_first: int | None = field(default=None, kw_only=True)
+    k: int = key("hybrid.k", to.whole(0, 4294967295), default=10)
+    n: int = key("hybrid.n", to.whole(0, 4294967295), default=12)
+    frames: int = key("hybrid.frames", to.whole(0, 4294967295), default=6)
+    persistency: int = key("hybrid.persistency", to.whole(0, 4294967295), default=5)
+    unit_bytes: int = key("hybrid.unit", to.whole(0, 4294967295, "B"), default=25)
+    rate_kbps: float = key("hybrid.rate", to.kilobits, default=2000)
+    delay_ms: float = key("hybrid.delay", to.milliseconds, default=200)
+    p: float = key("hybrid.loss", to.probability, default=0.01)
+    in_order: bool = key("hybrid.in_order", to.flag, default=True)
+    seed: int = key("hybrid.seed", to.whole(0, 18446744073709551615), default=1)
+    _: KW_ONLY
+    losses: PhyTrace | None = key("trace.file", to.phy, default=None)
+    n_first: int | None = key("hybrid.n_first", to.whole(0, 4294967295), default=None)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@link
 class AdaptiveHarqLink(Adaptive):
     r"""A link whose packets are code words, sent again in part until they are decoded.
 
@@ -169,50 +156,34 @@ class AdaptiveHarqLink(Adaptive):
 
     always: ClassVar[dict[str, Any]] = {"adaptive_harq": {}}
     shown: ClassVar[tuple[str, ...]] = ()
-    keywords: ClassVar[dict[str, to.Keyword]] = {
-        "preset": to.Keyword("adaptive_harq.preset", to.text("the name of a channel"), "its"),
-        "snr_db": to.Keyword("adaptive_harq.snr", to.decibels, 13),
-        "rate_kbps": to.Keyword("adaptive_harq.rate", to.kilobits, 50000),
-        "delay_ms": to.Keyword("adaptive_harq.delay", to.delay, 80, held="adaptive_harq.delays"),
-        "reorder": to.Keyword("link.reorder", to.reorder, None),
-        "duration_s": to.Keyword("adaptive_harq.length", to.seconds, None),
-        "seed": to.Keyword("adaptive_harq.seed", to.whole(0, 18446744073709551615), None),
-        "first": to.Keyword("adaptive_harq.first", to.number, 1.0),
-        "increment": to.Keyword("adaptive_harq.increment", to.number, 0.47),
-        "targets": to.Keyword("adaptive_harq.targets", to.probability_list, None),
-        "packet_sigma": to.Keyword("adaptive_harq.packet_sigma", to.number, 0.25),
-        "attempt_sigma": to.Keyword("adaptive_harq.attempt_sigma", to.number, 0),
-        "repairs": to.Keyword("adaptive_harq.repairs", to.choice("beside", "compete"), "beside"),
-        "max_retransmissions": to.Keyword("adaptive_harq.max_retx", to.whole(0, 7), 3),
-        "step_ms": to.Keyword("adaptive_harq.step", to.milliseconds, 21),
-        "keep_order": to.Keyword("adaptive_harq.keep_order", to.flag, False),
-        "channel": to.Keyword("adaptive_harq.channel", to.own, None),
-        "information": to.Keyword("adaptive_harq.information", to.own, None),
-        "every_ms": to.Keyword("adaptive_harq.every", to.own, 1),
-    }
 
-    preset: str = "its"
-    snr_db: float = 13
-    rate_kbps: float = 50000
-    delay_ms: Delay = 80
-    reorder: Reorder | None = None
-    duration_s: float | None = None
-    seed: int | None = None
-    first: float = field(default=1.0, kw_only=True)
-    increment: float = field(default=0.47, kw_only=True)
-    targets: Sequence[float] | None = field(default=None, kw_only=True)
-    packet_sigma: float = field(default=0.25, kw_only=True)
-    attempt_sigma: float = field(default=0, kw_only=True)
-    repairs: Literal["beside", "compete"] = field(default="beside", kw_only=True)
-    max_retransmissions: int = field(default=3, kw_only=True)
-    step_ms: float = field(default=21, kw_only=True)
-    keep_order: bool = field(default=False, kw_only=True)
-    channel: LandMobile | None = field(default=None, kw_only=True)
-    information: ArrayLike | None = field(default=None, kw_only=True)
-    every_ms: float = field(default=1, kw_only=True)
+    preset: str = key("adaptive_harq.preset", to.text("the name of a channel"), default="its")
+    snr_db: float = key("adaptive_harq.snr", to.decibels, default=13)
+    rate_kbps: float = key("adaptive_harq.rate", to.kilobits, default=50000)
+    delay_ms: Delay = key("adaptive_harq.delay", to.delay, default=80, held="adaptive_harq.delays")
+    reorder: Reorder | None = key("link.reorder", to.reorder, default=None)
+    duration_s: float | None = key("adaptive_harq.length", to.seconds, default=None)
+    seed: int | None = key("adaptive_harq.seed", to.whole(0, 18446744073709551615), default=None)
+    _: KW_ONLY
+    first: float = key("adaptive_harq.first", to.number, default=1.0)
+    increment: float = key("adaptive_harq.increment", to.number, default=0.47)
+    targets: Sequence[float] | None = key(
+        "adaptive_harq.targets", to.probability_list, default=None
+    )
+    packet_sigma: float = key("adaptive_harq.packet_sigma", to.number, default=0.25)
+    attempt_sigma: float = key("adaptive_harq.attempt_sigma", to.number, default=0)
+    repairs: Literal["beside", "compete"] = key(
+        "adaptive_harq.repairs", to.choice("beside", "compete"), default="beside"
+    )
+    max_retransmissions: int = key("adaptive_harq.max_retx", to.whole(0, 7), default=3)
+    step_ms: float = key("adaptive_harq.step", to.milliseconds, default=21)
+    keep_order: bool = key("adaptive_harq.keep_order", to.flag, default=False)
+    channel: LandMobile | None = key("adaptive_harq.channel", to.own, default=None)
+    information: ArrayLike | None = key("adaptive_harq.information", to.own, default=None)
+    every_ms: float = key("adaptive_harq.every", to.own, default=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@link
 class NtnLink(Ntn):
     r"""A 3GPP NR link in one direction: HARQ, RLC and PDCP (docs/concepts/ntn.md).
 
@@ -313,102 +284,67 @@ class NtnLink(Ntn):
 
     always: ClassVar[dict[str, Any]] = {"ntn": {}}
     shown: ClassVar[tuple[str, ...]] = ("preset", "rlc")
-    keywords: ClassVar[dict[str, to.Keyword]] = {
-        "preset": to.Keyword(
-            "ntn.preset", to.text("the name of a preset, e.g. nr-ntn-geo"), "nr-ntn-geo"
-        ),
-        "rlc": to.Keyword("ntn.rlc", to.choice("am", "um"), "am"),
-        "phy": to.Keyword("trace.file", to.phy, None),
-        "slot_ms": to.Keyword("ntn.slot", to.milliseconds, None),
-        "tb_bytes": to.Keyword("ntn.tb", to.whole(0, 4294967295, "B"), None),
-        "bler": to.Keyword("ntn.bler", to.probabilities, None),
-        "decode_ms": to.Keyword("ntn.decoding", to.milliseconds, None),
-        "delay_ms": to.Keyword("ntn.delay", to.delay, None, held="ntn.delays"),
-        "return_delay_ms": to.Keyword("ntn.return_delay", to.delay, None, held="ntn.return_delays"),
-        "keep_order": to.Keyword("ntn.keep_order", to.flag, True),
-        "harq_feedback": to.Keyword("ntn.harq_feedback", to.flag, True),
-        "harq_processes": to.Keyword("ntn.processes", to.whole(1, 4294967295), None),
-        "max_transmissions": to.Keyword("ntn.max_transmissions", to.whole(1, 4294967295), None),
-        "repetitions": to.Keyword("ntn.repetitions", to.whole(1, 4294967295), None),
-        "silent_processes": to.Keyword("ntn.silent_processes", to.whole(0, 4294967295), None),
-        "processing_ms": to.Keyword("ntn.processing", to.milliseconds, None),
-        "k_offset_ms": to.Keyword("ntn.k_offset", to.milliseconds, None),
-        "grants": to.Keyword("ntn.grants", to.choice("always", "requested", "configured"), None),
-        "sr_period_ms": to.Keyword("ntn.sr_period", to.milliseconds, None),
-        "first_grant": to.Keyword("ntn.first_grant", to.whole(1, 4294967295), None),
-        "cg_period_ms": to.Keyword("ntn.cg_period", to.milliseconds, None),
-        "buffer_status": to.Keyword("ntn.buffer_status", to.flag, None),
-        "retx_bsr_ms": to.Keyword("ntn.retx_bsr", to.milliseconds, None),
-        "handover_every_s": to.Keyword("ntn.handover_every", to.seconds, None),
-        "interruption_ms": to.Keyword("ntn.interruption", to.milliseconds, None),
-        "missed_grant": to.Keyword("ntn.missed_grant", to.probability, None),
-        "missed_feedback": to.Keyword("ntn.missed_feedback", to.probability, None),
-        "ack_to_nack": to.Keyword("ntn.ack_to_nack", to.probability, None),
-        "nack_to_ack": to.Keyword("ntn.nack_to_ack", to.probability, None),
-        "dtx_to_ack": to.Keyword("ntn.dtx_to_ack", to.probability, None),
-        "window": to.Keyword("ntn.window", to.whole(1, 4294967295), None),
-        "t_reassembly_ms": to.Keyword("ntn.t_reassembly", to.milliseconds, None),
-        "t_status_prohibit_ms": to.Keyword("ntn.t_status_prohibit", to.milliseconds, None),
-        "t_poll_retransmit_ms": to.Keyword("ntn.t_poll_retransmit", to.milliseconds, None),
-        "poll_pdu": to.Keyword("ntn.poll_pdu", to.whole_or_infinity, None),
-        "poll_bytes": to.Keyword("ntn.poll_bytes", to.whole_or_infinity, None),
-        "max_retx": to.Keyword("ntn.max_retx", to.whole_or_infinity, None),
-        "status_delay_ms": to.Keyword("ntn.status_delay", to.milliseconds, None),
-        "status_loss": to.Keyword("ntn.status_loss", to.probability, None),
-        "in_order": to.Keyword("ntn.in_order", to.flag, None),
-        "t_reordering_ms": to.Keyword("ntn.t_reordering", to.milliseconds_or_infinity, None),
-        "discard_ms": to.Keyword("ntn.discard", to.milliseconds_or_infinity, None),
-        "sdu_header_bytes": to.Keyword("ntn.sdu_header", to.whole(0, 4294967295, "B"), None),
-        "pdu_header_bytes": to.Keyword("ntn.pdu_header", to.whole(0, 4294967295, "B"), None),
-    }
 
-    preset: str = "nr-ntn-geo"
-    rlc: Literal["am", "um"] = field(default="am", kw_only=True)
-    phy: PhyTrace | None = field(default=None, kw_only=True)
-    slot_ms: float | None = field(default=None, kw_only=True)
-    tb_bytes: int | None = field(default=None, kw_only=True)
-    bler: float | Sequence[float] | None = field(default=None, kw_only=True)
-    decode_ms: float | None = field(default=None, kw_only=True)
-    delay_ms: Delay | None = field(default=None, kw_only=True)
-    return_delay_ms: Delay | None = field(default=None, kw_only=True)
-    keep_order: bool = field(default=True, kw_only=True)
-    harq_feedback: bool = field(default=True, kw_only=True)
-    harq_processes: int | None = field(default=None, kw_only=True)
-    max_transmissions: int | None = field(default=None, kw_only=True)
-    repetitions: int | None = field(default=None, kw_only=True)
-    silent_processes: int | None = field(default=None, kw_only=True)
-    processing_ms: float | None = field(default=None, kw_only=True)
-    k_offset_ms: float | None = field(default=None, kw_only=True)
-    grants: Literal["always", "requested", "configured"] | None = field(default=None, kw_only=True)
-    sr_period_ms: float | None = field(default=None, kw_only=True)
-    first_grant: int | None = field(default=None, kw_only=True)
-    cg_period_ms: float | None = field(default=None, kw_only=True)
-    buffer_status: bool | None = field(default=None, kw_only=True)
-    retx_bsr_ms: float | None = field(default=None, kw_only=True)
-    handover_every_s: float | None = field(default=None, kw_only=True)
-    interruption_ms: float | None = field(default=None, kw_only=True)
-    missed_grant: float | None = field(default=None, kw_only=True)
-    missed_feedback: float | None = field(default=None, kw_only=True)
-    ack_to_nack: float | None = field(default=None, kw_only=True)
-    nack_to_ack: float | None = field(default=None, kw_only=True)
-    dtx_to_ack: float | None = field(default=None, kw_only=True)
-    window: int | None = field(default=None, kw_only=True)
-    t_reassembly_ms: float | None = field(default=None, kw_only=True)
-    t_status_prohibit_ms: float | None = field(default=None, kw_only=True)
-    t_poll_retransmit_ms: float | None = field(default=None, kw_only=True)
-    poll_pdu: float | None = field(default=None, kw_only=True)
-    poll_bytes: float | None = field(default=None, kw_only=True)
-    max_retx: float | None = field(default=None, kw_only=True)
-    status_delay_ms: float | None = field(default=None, kw_only=True)
-    status_loss: float | None = field(default=None, kw_only=True)
-    in_order: bool | None = field(default=None, kw_only=True)
-    t_reordering_ms: float | None = field(default=None, kw_only=True)
-    discard_ms: float | None = field(default=None, kw_only=True)
-    sdu_header_bytes: int | None = field(default=None, kw_only=True)
-    pdu_header_bytes: int | None = field(default=None, kw_only=True)
+    preset: str = key(
+        "ntn.preset", to.text("the name of a preset, e.g. nr-ntn-geo"), default="nr-ntn-geo"
+    )
+    _: KW_ONLY
+    rlc: Literal["am", "um"] = key("ntn.rlc", to.choice("am", "um"), default="am")
+    phy: PhyTrace | None = key("trace.file", to.phy, default=None)
+    slot_ms: float | None = key("ntn.slot", to.milliseconds, default=None)
+    tb_bytes: int | None = key("ntn.tb", to.whole(0, 4294967295, "B"), default=None)
+    bler: float | Sequence[float] | None = key("ntn.bler", to.probabilities, default=None)
+    decode_ms: float | None = key("ntn.decoding", to.milliseconds, default=None)
+    delay_ms: Delay | None = key("ntn.delay", to.delay, default=None, held="ntn.delays")
+    return_delay_ms: Delay | None = key(
+        "ntn.return_delay", to.delay, default=None, held="ntn.return_delays"
+    )
+    keep_order: bool = key("ntn.keep_order", to.flag, default=True)
+    harq_feedback: bool = key("ntn.harq_feedback", to.flag, default=True)
+    harq_processes: int | None = key("ntn.processes", to.whole(1, 4294967295), default=None)
+    max_transmissions: int | None = key(
+        "ntn.max_transmissions", to.whole(1, 4294967295), default=None
+    )
+    repetitions: int | None = key("ntn.repetitions", to.whole(1, 4294967295), default=None)
+    silent_processes: int | None = key(
+        "ntn.silent_processes", to.whole(0, 4294967295), default=None
+    )
+    processing_ms: float | None = key("ntn.processing", to.milliseconds, default=None)
+    k_offset_ms: float | None = key("ntn.k_offset", to.milliseconds, default=None)
+    grants: Literal["always", "requested", "configured"] | None = key(
+        "ntn.grants", to.choice("always", "requested", "configured"), default=None
+    )
+    sr_period_ms: float | None = key("ntn.sr_period", to.milliseconds, default=None)
+    first_grant: int | None = key("ntn.first_grant", to.whole(1, 4294967295), default=None)
+    cg_period_ms: float | None = key("ntn.cg_period", to.milliseconds, default=None)
+    buffer_status: bool | None = key("ntn.buffer_status", to.flag, default=None)
+    retx_bsr_ms: float | None = key("ntn.retx_bsr", to.milliseconds, default=None)
+    handover_every_s: float | None = key("ntn.handover_every", to.seconds, default=None)
+    interruption_ms: float | None = key("ntn.interruption", to.milliseconds, default=None)
+    missed_grant: float | None = key("ntn.missed_grant", to.probability, default=None)
+    missed_feedback: float | None = key("ntn.missed_feedback", to.probability, default=None)
+    ack_to_nack: float | None = key("ntn.ack_to_nack", to.probability, default=None)
+    nack_to_ack: float | None = key("ntn.nack_to_ack", to.probability, default=None)
+    dtx_to_ack: float | None = key("ntn.dtx_to_ack", to.probability, default=None)
+    window: int | None = key("ntn.window", to.whole(1, 4294967295), default=None)
+    t_reassembly_ms: float | None = key("ntn.t_reassembly", to.milliseconds, default=None)
+    t_status_prohibit_ms: float | None = key("ntn.t_status_prohibit", to.milliseconds, default=None)
+    t_poll_retransmit_ms: float | None = key("ntn.t_poll_retransmit", to.milliseconds, default=None)
+    poll_pdu: float | None = key("ntn.poll_pdu", to.whole_or_infinity, default=None)
+    poll_bytes: float | None = key("ntn.poll_bytes", to.whole_or_infinity, default=None)
+    max_retx: float | None = key("ntn.max_retx", to.whole_or_infinity, default=None)
+    status_delay_ms: float | None = key("ntn.status_delay", to.milliseconds, default=None)
+    status_loss: float | None = key("ntn.status_loss", to.probability, default=None)
+    in_order: bool | None = key("ntn.in_order", to.flag, default=None)
+    t_reordering_ms: float | None = key(
+        "ntn.t_reordering", to.milliseconds_or_infinity, default=None
+    )
+    discard_ms: float | None = key("ntn.discard", to.milliseconds_or_infinity, default=None)
+    sdu_header_bytes: int | None = key("ntn.sdu_header", to.whole(0, 4294967295, "B"), default=None)
+    pdu_header_bytes: int | None = key("ntn.pdu_header", to.whole(0, 4294967295, "B"), default=None)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@link
 class LiveLink(OverSlots):
     r"""A link whose scheme runs with the traffic over a PHY trace.
 
@@ -452,28 +388,17 @@ class LiveLink(OverSlots):
 
     always: ClassVar[dict[str, Any]] = {"link": {"live": True}}
     shown: ClassVar[tuple[str, ...]] = ("phy", "scheme")
-    keywords: ClassVar[dict[str, to.Keyword]] = {
-        "phy": to.Keyword("trace.file", to.phy, None),
-        "scheme": to.Keyword("scheme", to.scheme, None),
-        "rtt_ms": to.Keyword("link.rtt", to.milliseconds, TraceDefault(500)),
-        "feedback_ms": to.Keyword("link.feedback", to.milliseconds, None),
-        "flush_ms": to.Keyword("link.flush", to.milliseconds, None),
-        "reorder": to.Keyword("link.reorder", to.reorder, None),
-        "feedback_loss": to.Keyword(
-            "link.feedback_loss", to.probability_or_phy, 0.0, held="link.feedback_trace.file"
-        ),
-        "feedback_repeat_ms": to.Keyword("link.feedback_repeat", to.milliseconds, None),
-        "send_buffer": to.Keyword("link.send_buffer", to.whole(1, 4294967295), None),
-        "receive_buffer": to.Keyword("link.receive_buffer", to.whole(1, 4294967295), None),
-    }
 
-    phy: PhyTrace
-    scheme: Scheme | str
-    rtt_ms: float = TraceDefault(500)
-    feedback_ms: float | None = None
-    flush_ms: float | None = None
-    reorder: Reorder | None = None
-    feedback_loss: float | PhyTrace = field(default=0.0, kw_only=True)
-    feedback_repeat_ms: float | None = field(default=None, kw_only=True)
-    send_buffer: int | None = field(default=None, kw_only=True)
-    receive_buffer: int | None = field(default=None, kw_only=True)
+    phy: PhyTrace = key("trace.file", to.phy)
+    scheme: Scheme | str = key("scheme", to.scheme)
+    rtt_ms: float = key("link.rtt", to.milliseconds, default=TraceDefault(500))
+    feedback_ms: float | None = key("link.feedback", to.milliseconds, default=None)
+    flush_ms: float | None = key("link.flush", to.milliseconds, default=None)
+    reorder: Reorder | None = key("link.reorder", to.reorder, default=None)
+    _: KW_ONLY
+    feedback_loss: float | PhyTrace = key(
+        "link.feedback_loss", to.probability_or_phy, default=0.0, held="link.feedback_trace.file"
+    )
+    feedback_repeat_ms: float | None = key("link.feedback_repeat", to.milliseconds, default=None)
+    send_buffer: int | None = key("link.send_buffer", to.whole(1, 4294967295), default=None)
+    receive_buffer: int | None = key("link.receive_buffer", to.whole(1, 4294967295), default=None)
