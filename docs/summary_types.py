@@ -109,32 +109,54 @@ TABLES = (
     ),
 )
 
+# Name of the type of the keys that two places share, and what it is.
+SHARED = {
+    ("flow", "run"): ("Transfer", "What is measured of a flow, and of all of them together."),
+    ("link", "leg"): ("Hop", "What is measured of a link, and of a leg."),
+}
+Keys = dict[str, tuple[str, str]]
+
 
 def text() -> str:
-    """Lays out a class for each place."""
+    """Lays out a class for each place, and one for the keys that two places share."""
     parts = [HEAD]
     for place, name, about, beside in TABLES:
-        keys = {
-            metric: (
-                _kind(metric, unit, place),
-                f"{meaning}, {unit}" if _says(unit, meaning) else meaning,
-            )
-            for places, metric, _, unit, _, meaning in _clift.metrics()
-            if place in places
-        }
-        lines = [f'class {name}(TypedDict):\n    """{about}"""\n']
-        for metric, (kind, meaning) in {**keys, **beside}.items():
-            lines.append(f"    {metric}: {kind}")
-            if meaning:
-                lines += textwrap.wrap(
-                    f"{meaning[0].upper()}{meaning[1:]}.",
-                    92,
-                    initial_indent='    """',
-                    subsequent_indent="    ",
-                )
-                lines[-1] += '"""'
-        parts.append("\n".join(lines))
+        keys, base, known = _keys(place), "TypedDict", Keys()
+        for pair, (shared, says) in SHARED.items():
+            if place in pair:
+                base, (first, second) = shared, map(_keys, pair)
+                known = {key: said for key, said in first.items() if second.get(key) == said}
+                parts += [_class(base, "TypedDict", says, known)] * (place == pair[0])
+        own = {key: said for key, said in keys.items() if key not in known}
+        parts.append(_class(name, base, about, own | beside))
     return formatted("\n\n".join(parts) + "\n")
+
+
+def _keys(place: str) -> Keys:
+    """Type and meaning of what the catalogue has for a place."""
+    return {
+        metric: (
+            _kind(metric, unit, place),
+            f"{meaning}, {unit}" if _says(unit, meaning) else meaning,
+        )
+        for places, metric, _, unit, _, meaning in _clift.metrics()
+        if place in places
+    }
+
+
+def _class(name: str, base: str, about: str, keys: Keys) -> str:
+    lines = [f'class {name}({base}):\n    """{about}"""\n']
+    for metric, (kind, meaning) in keys.items():
+        lines.append(f"    {metric}: {kind}")
+        if meaning:
+            lines += textwrap.wrap(
+                f"{meaning[0].upper()}{meaning[1:]}.",
+                92,
+                initial_indent='    """',
+                subsequent_indent="    ",
+            )
+            lines[-1] += '"""'
+    return "\n".join(lines)
 
 
 def _says(unit: str, meaning: str) -> bool:

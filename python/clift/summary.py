@@ -240,13 +240,9 @@ class Ecn(TypedDict):
     `window_reductions`."""
 
 
-class Flow(TypedDict):
-    """A flow."""
+class Transfer(TypedDict):
+    """What is measured of a flow, and of all of them together."""
 
-    start_s: float
-    """Start time of the flow."""
-    end_s: float
-    """End time of the flow: of the run, if it still lasted."""
     goodput_kbps: float
     """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
     flow); 0 where that is 0 s, kbit/s."""
@@ -296,6 +292,15 @@ class Flow(TypedDict):
     """Share of the time in which only the receive window, or the limit `cwnd_max`, kept the
     sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over
     the flows)."""
+
+
+class Flow(Transfer):
+    """A flow."""
+
+    start_s: float
+    """Start time of the flow."""
+    end_s: float
+    """End time of the flow: of the run, if it still lasted."""
     segments_by_retransmissions: list[int]
     """Acknowledged segments by number of retransmissions: 0, 1, ..., 7 or more."""
     reordering_degree: int
@@ -330,19 +335,29 @@ class Flow(TypedDict):
     """Its name, if it has one."""
 
 
-class Link(TypedDict):
-    """A link. Further counters of some kinds of links have other names."""
+class Hop(TypedDict):
+    """What is measured of a link, and of a leg."""
 
     packets_offered: int
     """Packets offered to the link: dropped, delivered, lost and pending ones."""
-    packets_delivered: int
-    """Packets delivered at the far end."""
     packets_dropped: int
     """Packets dropped by a full queue."""
     packets_lost: int
     """Packets lost after the queue."""
     packets_pending: int
     """Packets waiting or in transit when the run ended."""
+    share_used: float | None
+    """Share of the link's slots used for packets, including repairs (leg: of the bytes that
+    its rate allows; missing without a rate)."""
+    longest_queue: int
+    """Maximum queue length, packets."""
+
+
+class Link(Hop):
+    """A link. Further counters of some kinds of links have other names."""
+
+    packets_delivered: int
+    """Packets delivered at the far end."""
     packets_overtaken: int
     """Packets delivered after a packet that was offered later."""
     packets_held: int
@@ -356,9 +371,6 @@ class Link(TypedDict):
     capacity_kbps: float
     """Bytes of the link's slots that passed, received or erased, x 8 / duration of the run,
     kbit/s."""
-    share_used: float | None
-    """Share of the link's slots used for packets, including repairs (leg: of the bytes that
-    its rate allows; missing without a rate)."""
     share_waiting: float | None
     """Share of the link's slots that passed unused although packets waited: no HARQ process
     was free, or no slot was assigned; only NR and carriers."""
@@ -370,8 +382,6 @@ class Link(TypedDict):
     missing where packets share LLDUs or LLDUs differ in size."""
     mean_coding_ratio: float | None
     """IP bytes delivered / bytes sent on the link for them, including padding."""
-    longest_queue: int
-    """Maximum queue length, packets."""
     packet_delay_ms: Delay | None
     """Time from queue entry to delivery, ms."""
     queueing_delay_ms: Delay | None
@@ -381,24 +391,11 @@ class Link(TypedDict):
     """Its name in a network."""
 
 
-class Leg(TypedDict):
+class Leg(Hop):
     """A wired leg."""
 
-    packets_offered: int
-    """Packets offered to the link: dropped, delivered, lost and pending ones."""
-    packets_dropped: int
-    """Packets dropped by a full queue."""
-    packets_lost: int
-    """Packets lost after the queue."""
-    packets_pending: int
-    """Packets waiting or in transit when the run ended."""
     bytes_sent: int
     """Bytes that the leg sent, including lost ones."""
-    share_used: float | None
-    """Share of the link's slots used for packets, including repairs (leg: of the bytes that
-    its rate allows; missing without a rate)."""
-    longest_queue: int
-    """Maximum queue length, packets."""
     kind: Literal["leg"]
     name: NotRequired[str]
     """Its name in a network."""
@@ -406,25 +403,11 @@ class Leg(TypedDict):
     """Packets that its queue marked (ECN), if any came that it may mark."""
 
 
-class Summary(TypedDict):
+class Summary(Transfer):
     """A run."""
 
     duration_s: float
     """Length of the run, s."""
-    goodput_kbps: float
-    """In-order bytes at the receiver x 8 / duration of the run (flow: / duration of the
-    flow); 0 where that is 0 s, kbit/s."""
-    throughput_kbps: float
-    """Rate of IP packets sent, including headers and retransmissions, kbit/s."""
-    ip_throughput_kbps: float
-    """Rate of distinct IP packets received, including headers, as in figures 8 to 11 of
-    Kuhn 2014, kbit/s."""
-    completion_s: float | None
-    """Time from the first segment sent to the last byte of the file (of the page, of all
-    answers) at the receiver, for the slowest flow, as in table 3 of Kuhn 2014."""
-    completion_acked_s: float | None
-    """Time from the first segment sent to the last acknowledgement at the sender, for the
-    slowest flow."""
     mean_completion_s: NotRequired[float]
     """Mean of these times over the flows that completed; only if several did."""
     page_load_s: NotRequired[float | None]
@@ -450,41 +433,6 @@ class Summary(TypedDict):
     conferences of the run."""
     fairness: float
     """Jain's index over the goodputs of the flows that began."""
-    bytes_in_order: int
-    """In-order payload at the receiver, bytes."""
-    ip_bytes_sent: int
-    """Bytes of IP packets sent, including retransmissions."""
-    ip_bytes_received: int
-    """Bytes of IP packets received, each packet counted once."""
-    segments_sent: int
-    """Segments sent, including retransmissions."""
-    retransmissions: int
-    """Segments retransmitted."""
-    spurious_retransmissions: int
-    """Segments that arrived without new data, because the original had arrived."""
-    stale_segments: int
-    """Segments with new data that the receiver discarded because their timestamp was too
-    old (PAWS); only with profile `linux` and reordering."""
-    timeouts: int
-    """Retransmission timeouts."""
-    fast_retransmits: int
-    """Retransmissions in fast recovery; all others follow a timeout."""
-    recovery_entries: int
-    """Entries into recovery by duplicate acknowledgements, as in the DUPACK column of
-    Tauran 2017."""
-    duplicate_acks: int
-    """Duplicate acknowledgements received by the sender."""
-    window_reductions: int
-    """Reductions of the congestion window."""
-    undo_events: int
-    """Window reductions that the sender undid as unnecessary."""
-    share_application_limited: float
-    """Share of the time in which the sender had no more data of the application to send (of
-    the run: mean over the flows)."""
-    share_window_limited: float
-    """Share of the time in which only the receive window, or the limit `cwnd_max`, kept the
-    sender from sending, as `tcp_info` of Linux counts `rwnd_limited` (of the run: mean over
-    the flows)."""
     share_without_flows: float
     """Share of the run in which there was no flow: before the first one starts, between
     flows, and after the last one ends."""
