@@ -45,15 +45,10 @@ from clift.errors import Interrupted
 @click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
 def advise(
     log: Path,
-    rtt: str | None,
-    task: str,
     schemes: str | None,
     transports: str | None,
-    queue: int | None,
-    tolerance: float,
     as_json: bool,
     output: Path | None,
-    threads: int | None,
     force: bool,
     quiet: bool,
     **options: Any,
@@ -79,11 +74,8 @@ def advise(
 
     tried = parse_space(f"scheme={schemes}")[1] if schemes else SCHEMES
     over = parse_space(f"transport={transports}")[1] if transports else None
-    found = ask(
-        *(log, rtt, task, tried, over, tolerance, queue, threads, not quiet, output, force),
-        told=tell,
-        **options,
-    )
+    options |= {"progress": not quiet, "folder": output, "force": force, "told": tell}
+    found = ask(log, schemes=tried, transports=over, **options)
     click.echo(json.dumps(found.as_dict(), indent=2) if as_json else found.verdict)
     if output is not None:
         for written in found.save(output, force):

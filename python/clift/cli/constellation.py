@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clift._words import counted
-from clift.cli.options import Picture, Seconds, busy, until_written, writes
+from clift.cli.options import Picture, busy, seconds, until_written, writes
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 @click.option("--to", "end", required=True, metavar="LAT,LON", help='End, e.g. "34.05,-118.24".')
 @click.option(
     "--duration",
-    type=Seconds(),
+    type=seconds(),
     default="600 s",
     show_default=True,
     help="Seconds, or with a unit.",
 )
-@click.option("--step", type=Seconds(), default="1 s", show_default=True, help="Time between rows.")
+@click.option("--step", type=seconds(), default="1 s", show_default=True, help="Time between rows.")
 @click.option(
     "--start",
     "start_time",
-    type=Seconds(),
+    type=seconds(),
     default="0 s",
     show_default=True,
     help="Clock time at the first row.",

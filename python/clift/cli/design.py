@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from clift._parse import MARGIN
 from clift._words import counted
-from clift.cli.options import Share, changing, writes
+from clift.cli.options import SHARE, changing, writes
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -43,7 +44,7 @@ from clift.scenario import Scenario
     "--margin",
     "--tolerance",
     "tolerance",
-    type=Share(),
+    type=SHARE,
     default=f"{MARGIN:.0%}",
     show_default=True,
     help="Candidates are equal if their difference is surely within this share.",
@@ -65,18 +66,13 @@ from clift.scenario import Scenario
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def design(
     path: Path,
-    objective: str,
-    constraints: tuple[str, ...],
     spaces: tuple[str, ...],
-    together: bool,
-    tolerance: float,
-    runs_budget: int | None,
     changes: dict[str, str],
     as_json: bool,
     output: Path | None,
-    threads: int | None,
     force: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Search for the best design over the link of the scenario file PATH.
 
@@ -98,19 +94,8 @@ def design(
     scenario = Scenario.read(path, changes)
     if output is not None:
         prepare(output, force, [path])
-    found = search(
-        scenario,
-        objective,
-        constraints,
-        space or None,
-        together,
-        tolerance,
-        runs_budget,
-        threads,
-        progress=not quiet,
-        folder=output,
-        force=force,
-    )
+    options |= {"space": space or None, "progress": not quiet, "folder": output, "force": force}
+    found = search(scenario, **options)
     tell_notes(further_notes(found.campaign, told=not as_json))
     # Written before the pictures, which take longer.
     click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import clift._clift as _clift
-from clift.cli.options import busy, check_apart, writes
+from clift.cli.options import busy, check_apart, together, writes
 from clift.imports import imported, read_log
 from clift.trace import PhyTrace
 
@@ -50,7 +50,7 @@ def _order(usual: bool) -> Callable[..., Any]:
 _COLUMN, _TIME = {"metavar": "COLUMN"}, {"metavar": "TIME"}
 _OFFSET = _option("clock_offset", "--offset", **_TIME)
 _LLDU = _option("lldu", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
-COLUMNS = [
+columns = together(
     _option("time", **_COLUMN),
     _option("direction", type=click.Choice(["up", "down"])),
     _option("rate", **_COLUMN),
@@ -73,15 +73,8 @@ COLUMNS = [
     _OFFSET,
     _option("missing", metavar="TEXT"),
     _option("interval", **_TIME),
-]
-"""Options that read a log, as of `clift trace import`."""
-
-
-def columns(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that read a log."""
-    for option in reversed(COLUMNS):
-        command = option(command)
-    return command
+)
+"""The options that read a log, as of `clift trace import`."""
 
 
 @click.command("import")

@@ -10,34 +10,28 @@ import click
 import numpy as np
 
 from clift._words import counted
-from clift.cli.options import TIME, Picture, busy
+from clift.cli.options import TIME, Picture, Quantity, busy
 from clift.errors import ScenarioError
 
 _MOST_POINTS = 1_000_000
 
 
-class Values(click.ParamType):  # type: ignore[type-arg] # older versions take none
+def _numbers(text: str) -> Any:
     """Numbers: `0.02`, `0.01,0.02,0.05`, or `0.1:0.93:200` for 200 numbers from 0.1 to 0.93."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Parse the text into an array; a single number stays a number."""
-        if not isinstance(value, str):
-            return value
-        try:
-            if ":" in value:
-                first, last, count = value.split(":")
-                if not 1 <= int(count) <= _MOST_POINTS:
-                    self.fail(f"{value}: give 1 to {_MOST_POINTS} points", param, ctx)
-                return np.linspace(float(first), float(last), int(count))
-            numbers = [float(part) for part in value.split(",")]
-        except ValueError:
-            self.fail(f"{value}: give 0.02, or 0.01,0.02,0.05, or 0.1:0.93:200", param, ctx)
-        return numbers[0] if len(numbers) == 1 else np.array(numbers)
+    try:
+        if ":" in text:
+            first, last, count = text.split(":")
+            if not 1 <= int(count) <= _MOST_POINTS:
+                raise click.BadParameter(f"{text}: give 1 to {_MOST_POINTS} points")
+            return np.linspace(float(first), float(last), int(count))
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        cure = "give 0.02, or 0.01,0.02,0.05, or 0.1:0.93:200"
+        raise click.BadParameter(f"{text}: {cure}") from None
+    return numbers[0] if len(numbers) == 1 else np.array(numbers)
 
 
-VALUES = Values()
+VALUES = Quantity("numbers", _numbers)
 
 
 @click.command()

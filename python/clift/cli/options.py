@@ -51,15 +51,20 @@ class Group(click.Group):
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A number with a unit, e.g. `36 ms`, converted to an integer of the base unit."""
+    """Text that a function converts, such as a number with a unit: `36 ms`.
 
-    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
+    Args:
+        name: What it is, in the help.
+        parse: The function; it raises a `CliftError` for text that is wrong.
+    """
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         self.name = name
         self.parse = parse
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse the text into an integer of the base unit."""
-        if isinstance(value, int):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert text; other values are converted already."""
+        if not isinstance(value, str):
             return value
         try:
             return self.parse(value)
@@ -67,26 +72,18 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older versions take
             self.fail(str(error), param, ctx)
 
 
-class Share(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A share, such as `2%` or `0.02`."""
-
-    name = "share"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Parse the text into a number between 0 and 1."""
-        text = str(value).strip()
-        try:
-            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            share = 0.0
-        if not 0 < share < 1:
-            self.fail(f"{value}: give a share above 0 and below 1, e.g. 2%", param, ctx)
-        return share
+def _share(value: str) -> float:
+    text = value.strip()
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{value}: give a share above 0 and below 1, e.g. 2%")
+    return share
 
 
-class Seconds(Quantity):
+def seconds(least_s: float = 0, most_s: float = 1e9) -> Quantity:
     """A time with a unit or in seconds, converted to nanoseconds.
 
     Args:
@@ -94,25 +91,20 @@ class Seconds(Quantity):
         most_s: Maximum.
 
     Example:
-        >>> [Seconds().convert(text, None, None) for text in ("1.5", "1500 ms", "2e1")]
+        >>> [seconds().parse(text) for text in ("1.5", "1500 ms", "2e1")]
         [1500000000, 1500000000, 20000000000]
     """
 
-    def __init__(self, least_s: float = 0, most_s: float = 1e9) -> None:
-        super().__init__("time", _clift.parse_time)
-        self.least_s = least_s
-        self.most_s = most_s
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse the text into nanoseconds."""
+    def parse(text: str) -> int:
         try:
-            seconds = min(max(Decimal(value), Decimal(-1)), Decimal(10**10))
-            time = int(seconds * 10**9)
-        except (ArithmeticError, TypeError, ValueError):  # has a unit, or is not a number
-            time = super().convert(value, param, ctx)
-        if not self.least_s <= time / 1e9 <= self.most_s:
-            self.fail(f"{value} must be between {self.least_s:g} and {self.most_s:g} s", param, ctx)
+            time = int(min(max(Decimal(text), Decimal(-1)), Decimal(10**10)) * 10**9)
+        except (ArithmeticError, ValueError):  # has a unit, or is not a number
+            time = _clift.parse_time(text)
+        if not least_s <= time / 1e9 <= most_s:
+            raise click.BadParameter(f"{text} must be between {least_s:g} and {most_s:g} s")
         return time
+
+    return Quantity("time", parse)
 
 
 class Picture(click.Path):
@@ -142,50 +134,67 @@ class Picture(click.Path):
         return path
 
 
+SHARE = Quantity("share", _share)
 TIME = Quantity("time", _clift.parse_time)
-RATE = Quantity("rate", _clift.parse_rate)
+MILLISECONDS = Quantity("time", lambda text: _clift.parse_time(text) / 1e6)
+KILOBITS = Quantity("rate", lambda text: _clift.parse_rate(text) / 1e3)
 
 
-def reading(command: Command) -> Command:
-    """Add the options for reading a trace; see `clift.read_trace`."""
-    options = [
-        click.option(
-            "--format", type=click.Choice(READABLE), help="Format, instead of the suffix's."
-        ),
-        click.option("--unit", type=click.Choice(UNITS), help="Unit of two bare columns."),
-        click.option(
-            "--lldu",
-            type=click.IntRange(1, 2**32 - 1),
-            metavar="BYTES",
-            help="Payload of a slot in bytes, instead of the file's (else 33; 1504 for mahimahi, "
-            "1500 for measured delays).",
-        ),
-        click.option(
-            "--direction",
-            type=click.Choice(["up", "down"]),
-            help="Direction of the probes to read.",
-        ),
-        click.option(
-            "--losses",
-            type=click.Path(dir_okay=False),
-            metavar="FILE",
-            help="File of loss flags (1 = lost) for a file of delays.",
-        ),
-        click.option("--interval", type=TIME, help='Time between such delays, e.g. "10 ms".'),
-        click.option(
-            "--rate",
-            type=RATE,
-            help='Make slots at this rate from probes, e.g. "2.3 Mbit/s"; each takes the delay and '
-            "fate of the nearest probe.",
-        ),
-        click.option("--slot", type=TIME, help="Time between slots of a loss pattern."),
-        click.option(
-            "--decode", type=TIME, help="Decoding time of received slots of a loss pattern."
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in the order of the help."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+# The options for reading a trace: the arguments of `clift.read_trace`.
+reading = together(
+    click.option("--format", type=click.Choice(READABLE), help="Format, instead of the suffix's."),
+    click.option("--unit", type=click.Choice(UNITS), help="Unit of two bare columns."),
+    click.option(
+        "--lldu",
+        "lldu_bytes",
+        type=click.IntRange(1, 2**32 - 1),
+        metavar="BYTES",
+        help="Payload of a slot in bytes, instead of the file's (else 33; 1504 for mahimahi, "
+        "1500 for measured delays).",
+    ),
+    click.option(
+        "--direction",
+        type=click.Choice(["up", "down"]),
+        help="Direction of the probes to read.",
+    ),
+    click.option(
+        "--losses",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="File of loss flags (1 = lost) for a file of delays.",
+    ),
+    click.option(
+        "--interval",
+        "interval_ms",
+        type=MILLISECONDS,
+        help='Time between such delays, e.g. "10 ms".',
+    ),
+    click.option(
+        "--rate",
+        "rate_kbps",
+        type=KILOBITS,
+        help='Make slots at this rate from probes, e.g. "2.3 Mbit/s"; each takes the delay and '
+        "fate of the nearest probe.",
+    ),
+    click.option("--slot", "slot_ns", type=TIME, help="Time between slots of a loss pattern."),
+    click.option(
+        "--decode",
+        "decode_ns",
+        type=TIME,
+        help="Decoding time of received slots of a loss pattern.",
+    ),
+)
 
 
 snap = click.option(
@@ -213,14 +222,12 @@ _FORCE = click.option(
 )
 
 
-def shown(command: Command) -> Command:
-    """Add the options that choose the output format of a campaign; see `show_as`."""
-    as_csv = click.option(
-        "--csv", "as_csv", is_flag=True, help="One row per run on stdout, sorted."
-    )
-    as_json = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-    brief = click.option("--brief", is_flag=True, help="Only the first table and the conclusion.")
-    return brief(as_json(as_csv(command)))
+# The options for what a command shows.
+shown = together(
+    click.option("--brief", is_flag=True, help="Only the first table and the conclusion."),
+    click.option("--json", "as_json", is_flag=True, help="JSON on stdout."),
+    click.option("--csv", "as_csv", is_flag=True, help="One row per run on stdout, sorted."),
+)
 
 
 def show_as(as_json: bool, as_csv: bool, brief: bool) -> str:
@@ -359,9 +366,16 @@ def changing(command: Callable[..., None]) -> Callable[..., None]:
     return changed
 
 
-def compared(command: Command) -> Command:
-    """Add the options of verdicts, `margin` and `compare`, to a command."""
-    command = click.option(
+# The options for the verdicts.
+compared = together(
+    click.option(
+        "--margin",
+        type=SHARE,
+        default=f"{MARGIN:.0%}",
+        show_default=True,
+        help="Alternatives are equal if their difference is surely within this share.",
+    ),
+    click.option(
         "--compare",
         "compare",
         callback=lambda _ctx, _param, text: tuple(
@@ -370,11 +384,5 @@ def compared(command: Command) -> Command:
         metavar="AXES",
         help="Axes to choose from, e.g. scheme or scheme,congestion; the others are conditions. "
         "Default: all that somebody can choose.",
-    )(command)
-    return click.option(
-        "--margin",
-        type=Share(),
-        default=f"{MARGIN:.0%}",
-        show_default=True,
-        help="Alternatives are equal if their difference is surely within this share.",
-    )(command)
+    ),
+)

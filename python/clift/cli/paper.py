@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from clift._output import write, written
-from clift.cli.options import DRAWABLE, Group, Picture, Seconds, busy, until_written, writes
+from clift.cli.options import DRAWABLE, Group, Picture, busy, seconds, until_written, writes
 from clift.errors import Interrupted
 from clift.papers import ALIASES, registry
 from clift.papers.artefact import PROFILES
@@ -71,7 +71,7 @@ def show_paper(name: str, as_json: bool) -> None:
 )
 @click.option(
     "--duration",
-    type=Seconds(1, 1e6),
+    type=seconds(1, 1e6),
     metavar="TIME",
     help="Simulated time of each run, in seconds or with a unit; default: the paper's.",
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Share, changing, check_apart, compared, show_as, shown, snap, writes
+from clift.cli.options import SHARE, changing, check_apart, compared, show_as, shown, snap, writes
 from clift.cli.study import StudyOptions, check_output, naming, run_study, stoppable
 from clift.errors import ScenarioError
 from clift.report.network import edges, lines
@@ -29,7 +29,7 @@ from clift.scenario import Scenario
 @click.option(
     "--until-halfwidth",
     "until",
-    type=Share(),
+    type=SHARE,
     metavar="SHARE",
     help="Stop a cell when half its 95 % interval is within this share of its mean, e.g. 2%; "
     "--runs is the maximum.",

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from clift.cli.options import TIME, Picture, busy, writes
+from clift.cli.options import MILLISECONDS, TIME, Picture, Quantity, busy, writes
 from clift.errors import ScenarioError, TraceError
 from clift.trace import read_trace
 
 
-class Unit(click.ParamType):  # type: ignore[type-arg] # older versions take none
-    """A number with a unit, e.g. `6 dB`."""
+def _unit(**scales: float) -> Quantity:
+    """A number with one of these units, in the first of them: `6 dB`."""
 
-    def __init__(self, **scales: float) -> None:
-        self.scales = scales
-        self.name = "|".join(self.scales)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Parse the text into a number in the first of the units."""
-        if isinstance(value, float):
-            return value
-        number = self._number(value)
-        if number is None:
-            first = next(iter(self.scales))
-            self.fail(f'`{value}` is not a number with a unit; write e.g. "6 {first}"', param, ctx)
-        return number
-
-    def _number(self, text: str) -> float | None:
-        for unit, scale in self.scales.items():
-            if text.endswith(unit):
-                try:
+    def parse(text: str) -> float:
+        for unit, scale in scales.items():
+            with suppress(ValueError):
+                if text.endswith(unit):
                     return float(text.removesuffix(unit)) * scale
-                except ValueError:
-                    return None
-        return None
+        first = next(iter(scales))
+        cure = f'write e.g. "6 {first}"'
+        raise click.BadParameter(f"`{text}` is not a number with a unit; {cure}")
+
+    return Quantity("|".join(scales), parse)
 
 
-DECIBEL = Unit(dB=1.0)
+DECIBEL = _unit(dB=1.0)
 
 
 @click.command()
@@ -52,19 +39,37 @@ DECIBEL = Unit(dB=1.0)
     show_default=True,
     help="internet, distribution, distribution-down, its or aeronautical.",
 )
-@click.option("--esn0", type=DECIBEL, help='Es/N0, e.g. "6 dB"; default: the preset\'s.')
-@click.option("--interleaving", type=TIME, help='Depth of the interleaver, e.g. "36 ms".')
+@click.option("--esn0", "esn0_db", type=DECIBEL, help='Es/N0, e.g. "6 dB"; default: the preset\'s.')
+@click.option(
+    "--interleaving",
+    "interleaving_ms",
+    type=MILLISECONDS,
+    help='Depth of the interleaver, e.g. "36 ms".',
+)
 @click.option(
     "--duration", type=TIME, default="600 s", show_default=True, help="Duration of the trace."
 )
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @click.option("--environment", help="suburban, rural-wooded, intermediate-tree-shadowed, ...")
 @click.option("--model", help="p681 or perez-fontan.")
-@click.option("--elevation", type=Unit(deg=1.0), help='Elevation of the satellite, e.g. "40 deg".')
 @click.option(
-    "--speed", type=Unit(**{"km/h": 1.0, "m/s": 3.6}), help='Speed of the terminal, e.g. "60 km/h".'
+    "--elevation",
+    "elevation_deg",
+    type=_unit(deg=1.0),
+    help='Elevation of the satellite, e.g. "40 deg".',
 )
-@click.option("--carrier", type=Unit(GHz=1.0, MHz=1e-3), help='Carrier frequency, e.g. "2.2 GHz".')
+@click.option(
+    "--speed",
+    "speed_kmh",
+    type=_unit(**{"km/h": 1.0, "m/s": 3.6}),
+    help='Speed of the terminal, e.g. "60 km/h".',
+)
+@click.option(
+    "--carrier",
+    "carrier_ghz",
+    type=_unit(GHz=1.0, MHz=1e-3),
+    help='Carrier frequency, e.g. "2.2 GHz".',
+)
 @click.option("--reference", help="Reference level: mean (unit mean power) or los (line of sight).")
 @click.option("--modulation", help="qpsk or 16qam.")
 @click.option("--code", help="turbo-264-1/3, turbo-264-2/3, turbo-12184-1/3 or turbo-12184-2/3.")
@@ -74,8 +79,8 @@ DECIBEL = Unit(dB=1.0)
     help="Your own code: a CSV file with columns mi (per coded bit) or esn0_db, and per.",
 )
 @click.option("--threshold", type=float, help="Hard decision at this mutual information per bit.")
-@click.option("--slot", type=TIME, help="Time between slots.")
-@click.option("--lldu", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
+@click.option("--slot", "slot_ns", type=TIME, help="Time between slots.")
+@click.option("--lldu", "lldu_bytes", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
 @click.option(
     "--mi", is_flag=True, help="Write mutual information as a third column (Parquet only)."
 )
@@ -106,13 +111,8 @@ def synth(output: Path, **given: Any) -> None:
     """
     from clift.land_mobile import LandMobile
 
-    interleaving = given["interleaving"]
-    channel = LandMobile(
-        given["preset"],
-        given["esn0"],
-        None if interleaving is None else interleaving / 1e6,
-        **_options(given),
-    )
+    named = {name: value for name, value in given.items() if name in LandMobile.keywords}
+    channel = LandMobile(**named | _own_code(given["per_table"]))
     measured = None
     if given["levels"] is not None:
         measured = _series(given)
@@ -137,31 +137,14 @@ def synth(output: Path, **given: Any) -> None:
         click.echo(given["plot"])
 
 
-def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """The options as keyword arguments of `LandMobile`."""
-    named = {
-        "environment": given["environment"],
-        "model": given["model"],
-        "elevation_deg": given["elevation"],
-        "speed_kmh": given["speed"],
-        "carrier_ghz": given["carrier"],
-        "reference": given["reference"],
-        "modulation": given["modulation"],
-        "code": given["code"],
-        "threshold": given["threshold"],
-        "slot_ns": given["slot"],
-        "lldu_bytes": given["lldu"],
-    }
-    if given["per_table"] is not None:
-        columns = _columns(given["per_table"])
-        axis = "mi" if "mi" in columns else "esn0_db"
-        rows = zip(
-            _numbers(given["per_table"], columns, axis),
-            _numbers(given["per_table"], columns, "per"),
-            strict=True,
-        )
-        named |= {"per_table": list(rows), "per_axis": axis.removesuffix("_db")}
-    return {name: value for name, value in named.items() if value is not None}
+def _own_code(path: Path | None) -> dict[str, Any]:
+    """The arguments of a code whose packet error rates are in a file."""
+    if path is None:
+        return {}
+    columns = _columns(path)
+    axis = "mi" if "mi" in columns else "esn0_db"
+    rows = zip(*(_numbers(path, columns, name) for name in (axis, "per")), strict=True)
+    return {"per_table": list(rows), "per_axis": axis.removesuffix("_db")}
 
 
 def _series(given: dict[str, Any]) -> tuple[list[float], list[float]]:

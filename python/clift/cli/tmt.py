@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from clift.cli.options import TIME, busy, check_apart, reading, writes
-from clift.cli.trace import _options
 from clift.model_check import Departure, depart
 from clift.trace import PhyTrace, read_trace
 
@@ -74,7 +73,7 @@ def tmt(
         raise click.UsageError(f"{output}: unknown suffix; use .parquet or .csv")
     check_apart([path], output)
     with busy(f"reading {path}"):
-        phy = read_trace(path, **_options(options))
+        phy = read_trace(path, **options)
         phy = phy.offset(offset) if offset else phy
         phy = phy.share(share) if share > 1 else phy
     rtt_ns = _rtt(phy) if rtt is None else rtt

@@ -88,7 +88,7 @@ def convert(
     """
     check_apart([path], output)
     with busy(f"reading {path}"):
-        phy = Source(path.name, path, _options(options)).read()
+        phy = Source(path.name, path, options).read()
     with busy(f"writing {output}"):
         phy = phy.offset(offset).share(share)
         phy.write(output, to, unit=to_unit, opportunity_bytes=opportunity, model=model)
@@ -136,22 +136,4 @@ def _picture(source: Source, output: Path | None) -> Path:
 
 
 def _sources(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Source]:
-    named = _options(options)
-    return [source for path in paths for source in sources(path, **named)]
-
-
-def _options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options as keyword arguments of `clift.read_trace`."""
-    interval, rate = options["interval"], options["rate"]
-    named = {
-        "format": options["format"],
-        "unit": options["unit"],
-        "lldu_bytes": options["lldu"],
-        "direction": options["direction"],
-        "losses": options["losses"],
-        "interval_ms": None if interval is None else interval / 1e6,
-        "rate_kbps": None if rate is None else rate / 1e3,
-        "slot_ns": options["slot"],
-        "decode_ns": options["decode"],
-    }
-    return {key: value for key, value in named.items() if value is not None}
+    return [source for path in paths for source in sources(path, **options)]

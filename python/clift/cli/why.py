@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from clift.cli.options import Picture, Seconds, change, changing, writes
+from clift.cli.options import Picture, change, changing, seconds, writes
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--at", type=Seconds(), metavar="TIME", help='Explain this instant, e.g. "132 s".')
+@click.option("--at", type=seconds(), metavar="TIME", help='Explain this instant, e.g. "132 s".')
 @click.option(
     "--without",
     multiple=True,
@@ -27,7 +27,7 @@ from clift.scenario import Scenario
     "--from",
     "later",
     nargs=2,
-    type=(Seconds(), str),
+    type=(seconds(), str),
     multiple=True,
     metavar="TIME KEY=VALUE",
     help="Also run with another value from this time on: transport.congestion, link.queue or, on a "
