@@ -18,7 +18,7 @@ from clift._clift import UNIT_AGAIN, UNIT_NEW, UNIT_REPAIR, __version__
 from clift.campaign.metrics import metric
 from clift.report import panels
 from clift.report.page.assemble import GENERATOR
-from clift.report.page.content import asked_for, repairs, scale, shortened
+from clift.report.page.content import asked_for, scale, shortened
 from clift.report.page.study import Study
 from clift.report.page.write import check
 from clift.report.panels import Style
@@ -179,7 +179,7 @@ def _against(study: Study, name: str, found: dict[str, NDArray[np.float64]]) -> 
 def _repairs(study: Study) -> Plot:
     """One panel per cell: its units around a loss, named as the link names them."""
     drawn = []
-    for cell, log in repairs(study):
+    for cell, log in study.of_cells("units"):
 
         def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
             time, kind, number = log["time_s"], log["kind"], log["number"]

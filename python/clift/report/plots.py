@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.statistics import Estimate
-from clift.report.page.content import MOST_FLOWS, distributions, over_time, sequences
+from clift.report.page.content import MOST_FLOWS, distributions, over_time
 from clift.report.page.study import Study
-from clift.report.style import COLOURS
+from clift.report.style import COLOURS, marks
 
 Put = Callable[[Axes, dict[str, Any]], object]
 """Draws a line: into a panel, with its colour, dashes, marker and name."""
@@ -312,7 +312,7 @@ def _behind(panel: Panel, found: dict[int, Points]) -> list[Line]:
 def _sequence(study: Study) -> Plot:
     """Segments of the first flow around the loss with the longest wait; one panel per cell."""
     panels = []
-    for cell, log in sequences(study):
+    for cell, log in study.of_cells("sequence"):
 
         def put(axes: Axes, _: dict[str, Any], log: dict[str, Any] = log) -> None:
             _segments(axes, log["time_s"], log["kind"], log["seq"])
@@ -340,18 +340,8 @@ def _segments(
     """Draw segments sent, retransmitted, lost and acknowledged, by sequence number in kB."""
     size = rcParams["lines.markersize"] / 6
     for what, name, marker, colour, area in _MARKS:
-        chosen = kind == what
-        if chosen.any():
-            axes.scatter(
-                time_s[chosen],
-                seq[chosen] / 1e3,
-                s=size * area,
-                marker=marker,
-                color=COLOURS[colour],
-                label=name,
-                linewidths=1.0 if marker == "x" else 0,
-                zorder=2 if what == SENT else 3,
-            )
+        here, look = kind == what, (name, marker, COLOURS[colour], size * area)
+        marks(axes, time_s[here], seq[here] / 1e3, look, 1.0, 2 if what == SENT else 3)
     known = kind == ACKNOWLEDGED
     line = axes.step(time_s[known], seq[known] / 1e3, where="post", color=COLOURS[2])
     line[0].set_label("acknowledged")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from io import BytesIO
 from textwrap import fill
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -50,6 +53,32 @@ def png(figure: Figure) -> bytes:
     # Higher compression takes a third of the drawing time for a tenth less size.
     canvas.print_png(out, pil_kwargs={"compress_level": 3})  # type: ignore[no-untyped-call]
     return out.getvalue()
+
+
+def marks(axes: Axes, x: Any, y: Any, look: Sequence[Any], thick: float, order: int = 3) -> None:
+    """Draw marks; circles and squares are hollow.
+
+    Args:
+        axes: The panel.
+        x: Abscissas; without any, nothing is drawn.
+        y: Ordinates.
+        look: Name in the legend, marker, colour and area.
+        thick: Width of the lines of a cross and of a hollow mark.
+        order: Place among what is drawn.
+    """
+    name, marker, colour, area = look
+    if len(x):
+        axes.scatter(
+            x,
+            y,
+            s=area,
+            marker=marker,
+            facecolors="none" if marker in "os" else colour,
+            edgecolors=colour if marker in "os" else None,
+            linewidths=thick if marker in "xos" else 0,
+            label=name,
+            zorder=order,
+        )
 
 
 class Picture(Figure):

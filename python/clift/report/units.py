@@ -21,7 +21,7 @@ from clift._clift import (
     UNIT_REPAIR,
 )
 from clift.campaign.repairs import around, first_repaired_loss, heights
-from clift.report.style import COLOURS, Picture, heading
+from clift.report.style import COLOURS, Picture, heading, marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,21 +109,9 @@ def _segments(
         (RECEIVED_IN_VAIN, "received again", "s", _PINK, 22),
         (GONE, "lost", "v", _BLACK, 30),
     )
-    for what, name, marker, colour, size in styles:
+    for what, *look in styles:
         chosen = here & (kind == what)
-        if chosen.any():
-            hollow = marker in "os"
-            axes.scatter(
-                time[chosen] / 1e9,
-                seq[chosen] / 1e3,
-                s=size,
-                marker=marker,
-                facecolors="none" if hollow else colour,
-                edgecolors=colour if hollow else None,
-                linewidths=1.1 if marker in "xos" else 0,
-                label=name,
-                zorder=3,
-            )
+        marks(axes, time[chosen] / 1e9, seq[chosen] / 1e3, look, 1.1)
     acked = (flow == its_flow) & (kind == ACKNOWLEDGED) & (time <= window[1])
     shown = seq[here & ((kind != GONE) & (kind != ACKNOWLEDGED))]
     margin = 0.06 * (np.ptp(shown) + 1) if shown.size else 0.0
@@ -159,38 +147,21 @@ def _units(
     height = heights(sent)
     here = (time <= window[1]) & (np.maximum(time, arrival) >= window[0])
     ours = (sent["first_packet"] <= packet) & (packet <= sent["last_packet"])
-    got = here & (arrival >= 0)
+    got, repair = here & (arrival >= 0), kind == UNIT_REPAIR
     for chosen, colour, width in ((got & ~ours, _FAINT, 0.4), (got & ours, _RED, 0.9)):
         ends = np.stack([time[chosen], height[chosen], arrival[chosen], height[chosen]], axis=1)
         lines = ends.reshape(-1, 2, 2).astype(float) / (1e9, 1)
         axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=width, zorder=1))
     styles = (
         # Drawn first: repair units of every block must not hide the data units.
-        (
-            here & (kind == UNIT_REPAIR) & (sent["attempt"] == 0),
-            "repair, unrequested",
-            ".",
-            _PINK,
-            26,
-        ),
+        (here & repair & (sent["attempt"] == 0), "repair, unrequested", ".", _PINK, 26),
         (here & (kind == UNIT_NEW), "first transmission", ".", _BLUE, 7),
         (here & (kind == UNIT_AGAIN), "retransmission", "x", _RED, 30),
-        (here & (kind == UNIT_REPAIR) & (sent["attempt"] > 0), "repair, requested", "^", _PINK, 18),
+        (here & repair & (sent["attempt"] > 0), "repair, requested", "^", _PINK, 18),
         (here & (arrival < 0), "erased", "o", _BLACK, 46),
     )
-    for order, (chosen, name, marker, colour, size) in enumerate(styles):
-        if chosen.any():
-            axes.scatter(
-                time[chosen] / 1e9,
-                height[chosen],
-                s=size,
-                marker=marker,
-                facecolors="none" if marker == "o" else colour,
-                edgecolors=colour if marker == "o" else None,
-                linewidths=1.0 if marker in "xo" else 0,
-                label=name,
-                zorder=3 + order,
-            )
+    for order, (chosen, *look) in enumerate(styles, 3):
+        marks(axes, time[chosen] / 1e9, height[chosen], look, 1.0, order)
     inside = here & (time >= window[0])
     if inside.any():
         low, high = float(height[inside].min()), float(height[inside].max())

@@ -14,7 +14,6 @@ from clift.report.page.columns import averaged, column, numbers, thinned
 from clift.report.page.study import FIGURES, Study
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 # Bytes of all metrics before base64, which adds a third; the page must stay below 5 MB.
@@ -216,46 +215,9 @@ def _metrics(study: Study) -> dict[str, Any]:
     }
 
 
-def _labelled(table: pa.Table) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """Each cell of a table of first runs, with its columns."""
-    if not table.num_rows:
-        return
-    cell = table.column("cell").to_numpy()
-    columns = {
-        name: table.column(name).to_numpy(zero_copy_only=False)
-        for name in table.column_names
-        if name in _DRAWN
-    }
-    starts = np.flatnonzero(np.diff(cell, prepend=-1))
-    for begin, end in zip(starts, [*starts[1:], len(cell)], strict=True):
-        yield int(cell[begin]), {name: values[begin:end] for name, values in columns.items()}
-
-
-_DRAWN = frozenset(
-    [
-        "arrival_s",
-        "attempt",
-        "number",
-        "of_the_loss",
-        "unit",
-        "time_s",
-        "flow",
-        *_SERIES,
-        "segments_sent",
-        "from_ms",
-        "to_ms",
-        "segments",
-        "kind",
-        "seq",
-    ]
-) | {"around_a_loss"}
-
-
 def over_time(study: Study) -> Iterator[tuple[int, int, dict[str, tuple[Any, Any]]]]:
     """Rate, window, queue and capacity of the first flows of each cell: points by name."""
-    if "series" not in study.tables:
-        return
-    found = list(_labelled(study.tables["series"]))
+    found = list(study.of_cells("series"))
     lines = sum(min(MOST_FLOWS, len(np.unique(columns["flow"]))) for _, columns in found)
     most = min(_LONGEST_LINE, max(60, _MOST_POINTS // max(1, 3 * lines)))
     for cell, columns in found:
@@ -289,9 +251,7 @@ def _series(study: Study) -> list[dict[str, Any]]:
 
 def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:
     """One-way delays of each cell: ms, and the share of segments with at most that delay."""
-    if "delays" not in study.tables:
-        return
-    for cell, columns in _labelled(study.tables["delays"]):
+    for cell, columns in study.of_cells("delays"):
         counts = columns["segments"]
         there = counts > 0
         if there.any():
@@ -305,12 +265,6 @@ def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:
             )
 
 
-def sequences(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """Segments around the loss with the longest wait, per cell."""
-    if "sequence" in study.tables:
-        yield from _labelled(study.tables["sequence"])
-
-
 def _sequence(study: Study) -> list[dict[str, Any]]:
     return [
         {
@@ -320,14 +274,8 @@ def _sequence(study: Study) -> list[dict[str, Any]]:
             "kind": column(found["kind"], "u1"),
             "seq": column(found["seq"], "f8"),
         }
-        for cell, found in sequences(study)
+        for cell, found in study.of_cells("sequence")
     ]
-
-
-def repairs(study: Study) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """Units of live links around a loss and its repair, per cell."""
-    if "units" in study.tables:
-        yield from _labelled(study.tables["units"])
 
 
 def _units(study: Study) -> list[dict[str, Any]]:
@@ -342,7 +290,7 @@ def _units(study: Study) -> list[dict[str, Any]]:
             "number": column(found["number"], "f8"),
             "ours": column(found["of_the_loss"], "u1"),
         }
-        for cell, found in repairs(study)
+        for cell, found in study.of_cells("units")
     ]
 
 

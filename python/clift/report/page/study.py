@@ -33,6 +33,8 @@ _COLUMNS = {
     "sequence": ("cell", "time_s", "kind", "seq", "around_a_loss"),
     "units": ("cell", "time_s", "arrival_s", "kind", "attempt", "number", "of_the_loss", "unit"),
 }
+# Columns of a series that not every folder has.
+_SOMETIMES = ("capacity_kbps", "segments_sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,21 @@ class Study:
         table = self.tables["runs"].slice(0, most)
         run = table.column("run").to_numpy().astype(np.int64)
         return self._cells_of(table), run, table.column("seed").to_numpy().astype(np.uint64)
+
+    def of_cells(self, name: str) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+        """Each cell of a table of first runs, with the columns that are drawn; none without it."""
+        table = self.tables.get(name)
+        if table is None or not table.num_rows:
+            return
+        cell = table.column("cell").to_numpy()
+        columns = {
+            one: table.column(one).to_numpy(zero_copy_only=False)
+            for one in (*_COLUMNS[name], *_SOMETIMES)
+            if one in table.column_names
+        }
+        starts = np.flatnonzero(np.diff(cell, prepend=-1))
+        for begin, end in zip(starts, [*starts[1:], len(cell)], strict=True):
+            yield int(cell[begin]), {one: values[begin:end] for one, values in columns.items()}
 
     def printed(self) -> list[tuple[int, str, float, str]]:
         """Cell, metric, printed value and its source."""
