@@ -13,7 +13,7 @@ import pytest
 import small_study
 
 import clift
-from clift.campaign import parts, work
+from clift.campaign import parts, store
 from clift.campaign.files import sweep, write_file
 from clift.campaign.identity import cell_keys
 from clift.campaign.plan import Plan
@@ -249,9 +249,9 @@ def test_a_disk_that_fills_up_costs_no_finished_run(
 def test_runs_of_another_build_are_not_mixed(study: Path, tmp_path: Path, monkeypatch) -> None:
     folder = tmp_path / "out"
     clift.campaign.sweep(study, folder, progress=False, runs=2)
-    measured_by = work.measured_by
+    measured_by = store.measured_by
     monkeypatch.setattr(
-        work, "measured_by", lambda *given: measured_by(*given) | {"goodput_kbps": 1.0}
+        store, "measured_by", lambda *given: measured_by(*given) | {"goodput_kbps": 1.0}
     )
     with pytest.raises(clift.ScenarioError, match="of another build of CLIFT"):
         clift.campaign.sweep(study, folder, progress=False)

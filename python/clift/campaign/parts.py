@@ -15,15 +15,19 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift.campaign.files import read_file, said
+from clift.campaign.metrics import measured_by
 from clift.campaign.packed import Floats
 from clift.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from clift.simulation import Run
 
 Span = tuple[int, int]
 """First place and end of runs that follow one another."""
@@ -59,6 +63,13 @@ class Row:
     seed: int
     values: Mapping[str, float]
     window: tuple[float, float, bool] | None = None
+
+    @classmethod
+    def of(cls, cell: int, number: int, run: Run, shared: bool, of_link: bool = True) -> Row:
+        """What is kept of a run of a cell, whose runs may share a trace."""
+        found = run.scenario.window() if shared else None
+        window = None if found is None else (found[0] / 1e9, found[1] / 1e9, found[2])
+        return cls(cell, number, run.scenario.seed, measured_by(run, of_link), window)
 
 
 def file_name(study: str, spans: Sequence[Span], content: bytes) -> str:
@@ -211,6 +222,15 @@ def table(rows: Sequence[Row], columns: Mapping[str, Floats] | None = None) -> p
     }
     made |= {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
     return pa.table(made)
+
+
+def rows(table: pa.Table) -> Iterator[Row]:
+    """The runs of such a table."""
+    plain = {*PLAIN, "cell_key"}
+    for row in table.to_pylist():
+        values = {name: one for name, one in row.items() if name not in plain and one is not None}
+        window = None if row["start_s"] is None else (row["start_s"], row["length_s"], row["wraps"])
+        yield Row(row["cell"], row["run"], row["seed"], values, window)
 
 
 def content(table: pa.Table, keys: Sequence[str]) -> bytes:

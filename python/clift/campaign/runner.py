@@ -18,7 +18,6 @@ from clift.campaign import parts
 from clift.campaign.axes import conditions
 from clift.campaign.cells import Cells
 from clift.campaign.cluster import Cluster, connect
-from clift.campaign.files import said
 from clift.campaign.identity import Files, file_hashes
 from clift.campaign.metrics import is_metric, judged_by, metric
 from clift.campaign.parts import Row, Span
@@ -86,7 +85,9 @@ def run_campaign(
     count = threads or len(os.sched_getaffinity(0))
     inputs = None
     if store is not None:
-        check(store, results)
+        first = results.cells[0]
+        if first.scenario is not None and (run := store.repeat(first.scenario)) is not None:
+            first.keep_first(run)
     elif not results.is_large:
         inputs = Files(scenario)
         file_hashes(scenario, inputs)
@@ -186,28 +187,6 @@ def _do(
     if study.failure is not None:
         raise study.failure
     return True
-
-
-def check(store: Store, results: Results) -> None:
-    """Does the first run of a store again, which has to come out as it did.
-
-    The version of CLIFT is part of what a run is known by; a build of another state of its source
-    has the same.
-
-    Raises:
-        ScenarioError: If it comes out otherwise.
-    """
-    found = store.find(0)
-    if found is None or (first := results.cells[0].scenario) is None:
-        return
-    row = Worker([first], threading.Event())
-    run = simulate(first.replication(0))
-    results.cells[0].keep_first(run)
-    if row.row(0, run).values != found:
-        raise ScenarioError(
-            f"{store.folder}: its runs are of another build of CLIFT, and come out otherwise; "
-            "choose another folder, or remove this one"
-        )
 
 
 def planned(scenario: Scenario, cells: Sequence[Scenario]) -> Results:
@@ -385,13 +364,8 @@ class Study:
         """Puts a batch on the disk."""
         if self._store is None or not batch.rows:
             return
-        try:
-            batch.file = self._store.write(parts.table(batch.rows, batch.columns()))
-        except OSError as error:
-            # What is finished is still shown; nothing new is begun.
-            cure = "make room and run it again: what is there is kept"
-            message = f"{self._store.folder}: cannot write finished runs: {said(error)}; {cure}"
-            raise ScenarioError(message) from None
+        # After an error, what is finished is still shown, and nothing new is begun.
+        batch.file = self._store.keep(batch.rows, batch.columns())
 
     def _keep(self, batch: Batch) -> None:
         table = self._results.table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,9 +21,12 @@ from clift.campaign import files, parts
 from clift.campaign.files import make_folder, read_file, said, sweep, sync, write_file
 from clift.campaign.identity import Files, cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
-from clift.campaign.parts import DamagedFileError, Span
+from clift.campaign.metrics import measured_by
+from clift.campaign.packed import Floats
+from clift.campaign.parts import DamagedFileError, Row, Span
 from clift.errors import ChangedFileError, ScenarioError
 from clift.scenario import Scenario
+from clift.simulation import Run, simulate
 
 FOLDER = "store"
 """The folder in a results folder that holds finished runs."""
@@ -168,6 +171,19 @@ class Store:
             self._count(name)
         return name
 
+    def keep(self, rows: Sequence[Row], columns: Mapping[str, Floats] | None = None) -> str:
+        """As `write`, of rows, and with an error that says what to do.
+
+        Raises:
+            ScenarioError: If they cannot be written.
+        """
+        try:
+            return self.write(parts.table(rows, columns))
+        except OSError as error:
+            cure = "make room and run it again: what is there is kept"
+            message = f"{self.folder}: cannot write finished runs: {said(error)}; {cure}"
+            raise ScenarioError(message) from None
+
     def tables(self, but: Container[str] = ()) -> Iterator[tuple[str, pa.Table]]:
         """The finished runs, file by file; a run may be in two files, and is the same in both.
 
@@ -204,7 +220,7 @@ class Store:
             sync(self._runs)
             self.list()
 
-    def find(self, place: int) -> dict[str, float] | None:
+    def find(self, place: int) -> Mapping[str, float] | None:
         """What the run at a place measured; None if it is not there."""
         for name in sorted(self._names):
             spans = parts.spans_of(name, self.study) or ()
@@ -212,14 +228,31 @@ class Store:
                 table = self.read(self._runs / name)
                 run, cell = divmod(place, len(self.keys))
                 own = (table["run"].to_numpy() == run) & (table["cell"].to_numpy() == cell)
-                [row] = table.filter(own).to_pylist()
-                plain = {*parts.PLAIN, "cell_key"}
-                return {
-                    name: value
-                    for name, value in row.items()
-                    if name not in plain and value is not None
-                }
+                return next(parts.rows(table.filter(own))).values
         return None
+
+    def repeat(self, first: Scenario, of_link: bool = True) -> Run | None:
+        """Does the first run again, which has to come out as it did; None if it is not there.
+
+        The version of CLIFT is part of what a run is known by; a build of another state of its
+        source has the same.
+
+        Args:
+            first: The first cell.
+            of_link: As of `measured_by`.
+
+        Raises:
+            ScenarioError: If it comes out otherwise.
+        """
+        if (found := self.find(0)) is None:
+            return None
+        run = simulate(first.replication(0))
+        if measured_by(run, of_link) != found:
+            raise ScenarioError(
+                f"{self.folder}: its runs are of another build of CLIFT, and come out otherwise; "
+                "choose another folder, or remove this one"
+            )
+        return run
 
     @contextmanager
     def deriving(self) -> Iterator[None]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import clift._clift as _clift
-from clift.campaign.metrics import measured_by
 from clift.campaign.packed import Floats
 from clift.campaign.parts import Row, Span, measured
 from clift.campaign.results import DRAWN_CELLS
@@ -106,16 +105,8 @@ class Worker:
 
     def row(self, place: int, run: Run) -> Row:
         """What is kept of a run."""
-        cell = place % len(self._cells)
-        core, number, replication = run.scenario.task()
-        values = measured_by(run)
-        window = None
-        if self._is_shared(cell):
-            found = run.scenario.window()
-            if found is not None:
-                window = (found[0] / 1e9, found[1] / 1e9, found[2])
-        seed = core.seed(number, replication)
-        return Row(cell, place // len(self._cells), seed, values, window)
+        number, cell = divmod(place, len(self._cells))
+        return Row.of(cell, number, run, self._is_shared(cell))
 
     def _is_shared(self, cell: int) -> bool:
         """Whether runs of a cell share a trace, asked once where there are few cells."""

@@ -8,13 +8,9 @@ from time import monotonic
 from typing import Self
 
 from clift.campaign import parts
-from clift.campaign.files import said
-from clift.campaign.metrics import measured_by
 from clift.campaign.parts import Row
 from clift.campaign.store import open_store
-from clift.errors import ScenarioError
 from clift.scenario import Scenario
-from clift.simulation import simulate
 
 # Seconds between two writings of runs.
 _WRITTEN_S = 0.5
@@ -45,23 +41,8 @@ class RunCache:
         self._rows: dict[tuple[int, int], Row] = {}
         try:
             for _, table in self._store.tables():
-                names = [name for name in table.column_names if name not in parts.PLAIN]
-                for row in table.drop_columns(["cell_key"]).to_pylist():
-                    measured = {name: row[name] for name in names if row.get(name) is not None}
-                    window = row["start_s"], row["length_s"], row["wraps"]
-                    self._rows[row["cell"], row["run"]] = Row(
-                        *(row["cell"], row["run"], row["seed"], measured),
-                        None if row["start_s"] is None else window,
-                    )
-            first = self._rows.get((0, 0))
-            if first is not None:
-                # The version is part of what a run is known by; another state of the source is not.
-                again = simulate(cells[0].replication(0))
-                if measured_by(again, of_link=False) != first.values:
-                    raise ScenarioError(
-                        f"{folder}: its runs are of another build of CLIFT, and come out "
-                        "otherwise; choose another folder, or remove this one"
-                    )
+                self._rows |= {(row.cell, row.run): row for row in parts.rows(table)}
+            self._store.repeat(cells[0], of_link=False)
         except BaseException:
             self._store.close()
             raise
@@ -90,16 +71,11 @@ class RunCache:
         self._store.check_inputs()
         count = len(self._store.keys)
         places = [row.run * count + row.cell for row in rows]
-        try:
-            # Digits in the names of files.
-            for group in parts.cut(places, len(places)) if places else []:
-                own = sum(end - first for first, end in group)
-                self._store.write(parts.table(rows[:own]))
-                rows = rows[own:]
-        except OSError as error:
-            cure = "make room and run it again: what is there is kept"
-            message = f"{self._store.folder}: cannot write finished runs: {said(error)}; {cure}"
-            raise ScenarioError(message) from None
+        # Digits in the names of files.
+        for group in parts.cut(places, len(places)) if places else []:
+            own = sum(end - first for first, end in group)
+            self._store.keep(rows[:own])
+            rows = rows[own:]
         self._written = monotonic()
 
     def __enter__(self) -> Self:

@@ -15,7 +15,6 @@ import numpy as np
 import clift._clift as _clift
 from clift._bar import bar
 from clift._parse import COUNT, MARGIN, number, whole
-from clift.campaign.metrics import measured_by
 from clift.campaign.parts import Row
 from clift.campaign.statistics import LEVEL
 from clift.campaign.values import Window
@@ -278,7 +277,7 @@ class _Search:
         except Interrupted as stopped:
             runs, interrupted = stopped.runs, True
         done = [
-            self._row(*task, run)
+            Row.of(*task, run, self.cells[task[0]].shared is not None, of_link=False)
             for task, run in zip(missing, runs, strict=True)
             if run is not None
         ]
@@ -289,12 +288,6 @@ class _Search:
             if (row := there.get(task)) is not None:
                 self._keep(row, place, condition, one)
         return interrupted
-
-    def _row(self, cell: int, number: int, run: Run) -> Row:
-        """What is kept of a run."""
-        window = run.scenario.window() if self.cells[cell].shared else None
-        at = None if window is None else (window[0] / 1e9, window[1] / 1e9, window[2])
-        return Row(cell, number, run.scenario.seed, measured_by(run, of_link=False), at)
 
     def _keep(self, row: Row, place: int, condition: int, one: int) -> None:
         contest, number = self.found.contests[place], row.run
