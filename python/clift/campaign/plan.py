@@ -72,12 +72,6 @@ class Plan:
         """True if no run is missing, including those of other processes."""
         return not self._passed and not self._missing[self._cursor :].any()
 
-    def drop(self, cell: int) -> None:
-        """No more runs of a cell."""
-        with self._guard:
-            self._asked[cell :: self.cells] = False
-            self._missing[cell :: self.cells] = False
-
     def next(self, most: int) -> list[Span] | None:
         """The next runs that no other process does; None if there are none at present.
 

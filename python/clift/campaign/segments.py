@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,12 +33,10 @@ class Delays(NamedTuple):
     Args:
         time_s: Middle of each interval.
         median_ms: Of the segments that arrived in it.
-        p95_ms: Their 95th percentile.
     """
 
     time_s: _Floats
     median_ms: _Floats
-    p95_ms: _Floats
 
 
 class Excerpt(NamedTuple):
@@ -159,12 +157,8 @@ def _over_time(arrived_ns: _Ints, delays_ms: _Floats, duration_s: float) -> Dela
     order = np.lexsort((delays_ms, interval))
     interval, ordered = interval[order], delays_ms[order]
     there, first, count = np.unique(interval, return_index=True, return_counts=True)
-
-    def quantile(share: float) -> Any:
-        rank = np.ceil(share * count).astype(np.int64)  # nearest rank, as everywhere
-        return ordered[first + np.maximum(rank, 1) - 1]
-
-    return Delays((there + 0.5) * width / 1e9, quantile(0.5), quantile(0.95))
+    rank = (count + 1) // 2  # nearest rank, as everywhere
+    return Delays((there + 0.5) * width / 1e9, ordered[first + rank - 1])
 
 
 def around_the_loss(events: pa.Table) -> Excerpt | None:

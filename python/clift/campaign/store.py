@@ -131,10 +131,6 @@ class Store:
         alone = self._locks.held(_OF_STUDY, 1) is None
         return alone and monotonic() - self._listed < _GOOD_FOR_S
 
-    def others(self) -> bool:
-        """Whether other processes have claimed runs of the study."""
-        return self._locks.held(_OF_RUNS, MOST_RUNS) is not None
-
     def check_inputs(self) -> None:
         """Looks whether the files that the study names are those in the keys of its cells.
 

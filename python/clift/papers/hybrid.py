@@ -64,27 +64,20 @@ class Cell:
             **paper["link"],
         )
         sack = self.sack or profile != "papers"
+        tcp = {"transport": "newreno", "profile": profile, "sack": sack, "timestamps": sack}
         return Scenario(
             link,
-            transport="newreno",
-            profile=profile,
-            sack=sack,
-            timestamps=sack,
             flows=self.flows,
-            packet_bytes=network["packet_bytes"],
-            access_kbps=network["access_kbps"],
-            access_ms=network["access_ms"],
-            queue_packets=network["queue_packets"],
-            cwnd_max_packets=network["window_packets"],
             delayed_ack=network["delayed_ack_ms"] if profile == "papers" else None,
             duration_s=network["duration_s"] if duration_s is None else duration_s,
             seed=seed,
+            **network["run"] | tcp,
         )
 
     def utilisation(self, run: Run, profile: str = "papers") -> float:
         """Share of the wireless link that carries TCP data: in-order packets over its rate."""
         paper = parameters(PAPER)
-        packet = paper["network"]["packet_bytes"]
+        packet = paper["network"]["run"]["packet_bytes"]
         headers = 52 if self.sack or profile != "papers" else 40
         rate = paper["link"]["rate_kbps"]
         return float(run.goodput_kbps * packet / (packet - headers) / rate)

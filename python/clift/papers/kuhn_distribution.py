@@ -207,16 +207,9 @@ def _scenarios(
 ) -> list[Scenario]:
     setup = parameters(PAPER)["distribution"]
     links = _links(preset, scheme, effort.duration_s, effort.seeds)
+    how = setup["run"] | {"transport": transport, "profile": profile}
     return [
-        Scenario(
-            link,
-            transport=transport,
-            profile=profile,
-            queue_packets=setup["queue_packets"],
-            cwnd_max_packets=setup["window_packets"],
-            duration_s=effort.duration_s,
-            seed=seed,
-        )
+        Scenario(link, duration_s=effort.duration_s, seed=seed, **how)
         for link, seed in zip(links, effort.seeds, strict=True)
     ]
 

@@ -280,17 +280,8 @@ def _pages(effort: Effort, profile: str, transports: Sequence[str], paper: str, 
 def _scenario(
     link: LinkTrace, transport: str, profile: str, effort: Effort, **more: Any
 ) -> Scenario:
-    setup = parameters(PAPER)["internet"]
-    return Scenario(
-        link,
-        transport=transport,
-        profile=profile,
-        cwnd_max_packets=setup["window_packets"],
-        queue_packets=setup["queue_packets"],
-        wrap=True,
-        duration_s=effort.duration_s,
-        **more,
-    )
+    more |= parameters(PAPER)["internet"]["run"] | {"transport": transport, "profile": profile}
+    return Scenario(link, wrap=True, duration_s=effort.duration_s, **more)
 
 
 @shared_cache

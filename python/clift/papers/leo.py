@@ -158,15 +158,13 @@ def scenario(
         link,
         transport=transport,
         profile=profile,
-        packet_bytes=setup["packet_bytes"],
         initial_window=setup["initial_window"] if of_ns2 else None,
-        cwnd_max_packets=setup["cwnd_max_packets"],
-        queue_packets=setup["queue_packets"],
         timestamps=not of_ns2,
         delayed_ack=delayed_ack,
         duration_s=duration_s,
         reorder=Reorder(packets=setup["reorder_packets"], key="tcp") if table == 2 else None,
         seed=seed,
+        **setup["run"],
     )
 
 

@@ -134,18 +134,12 @@ def measured(summary: Mapping[str, Any], stats: Mapping[str, Any]) -> dict[str, 
 @shared_cache
 def _links(effort: Effort, scheme: str) -> list[LinkTrace]:
     setup = parameters(PAPER)["scenario"]
+    slot_ns = setup["channel"]["slot_ns"]
+    slots = round((effort.duration_s + 20) * 1e9 / slot_ns)
+    burst = setup["stretch_s"] * 1e9 / slot_ns
     return [
         tmt.apply(
-            channel.gilbert_elliott(
-                slots=round((effort.duration_s + 20) * 1e9 / setup["slot_ns"]),
-                slot_ns=setup["slot_ns"],
-                p=setup["erasures"],
-                burst=setup["stretch_s"] * 1e9 / setup["slot_ns"],
-                p_bad=setup["p_bad"],
-                decode_ns=setup["decode_ns"],
-                lldu_bytes=setup["lldu_bytes"],
-                seed=seed,
-            ),
+            channel.gilbert_elliott(slots, burst=burst, seed=seed, **setup["channel"]),
             scheme,
             rtt_ms=setup["rtt_ms"],
         )
@@ -156,19 +150,9 @@ def _links(effort: Effort, scheme: str) -> list[LinkTrace]:
 @shared_cache
 def _runs(effort: Effort, profile: str, scheme: str) -> list[Run]:
     setup = parameters(PAPER)["scenario"]
-    return run_many(
-        [
-            Scenario(
-                link,
-                transport=setup["transport"],
-                profile=profile,
-                packet_bytes=setup["packet_bytes"],
-                cwnd_max_packets=setup["window_packets"],
-                queue_packets=None,
-                duration_s=effort.duration_s,
-                seed=seed,
-            )
-            for link, seed in zip(_links(effort, scheme), effort.seeds, strict=True)
-        ],
-        progress=False,
-    )
+    how = setup["run"] | {"profile": profile, "queue_packets": None}
+    todo = [
+        Scenario(link, duration_s=effort.duration_s, seed=seed, **how)
+        for link, seed in zip(_links(effort, scheme), effort.seeds, strict=True)
+    ]
+    return run_many(todo, progress=False)
