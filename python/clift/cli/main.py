@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from itertools import pairwise, takewhile
 from types import FrameType
 from typing import Any
@@ -22,23 +23,7 @@ import clift._clift as _clift
 import clift._starting as _starting
 from clift._clift import __version__
 from clift._words import printable
-from clift.cli.advise import advise
-from clift.cli.attack import attack
-from clift.cli.constellation import constellation
-from clift.cli.crosscheck import crosscheck
-from clift.cli.design import design
-from clift.cli.explore import explore
-from clift.cli.live import live
-from clift.cli.model import model
 from clift.cli.options import Group, with_memory, with_plugins
-from clift.cli.paper import paper
-from clift.cli.report import report
-from clift.cli.results import results
-from clift.cli.run import run as run_command
-from clift.cli.schema import schema
-from clift.cli.tmt import tmt
-from clift.cli.trace import trace
-from clift.cli.why import why
 from clift.errors import CliftError, Interrupted
 from clift.own import explained
 
@@ -67,29 +52,14 @@ def cli() -> None:
     """Simulate TCP and QUIC over a satellite channel with link-layer repair."""
 
 
-_COMMANDS = (
-    run_command,
-    results,
-    report,
-    explore,
-    why,
-    attack,
-    advise,
-    design,
-    live,
-    crosscheck,
-    trace,
-    tmt,
-    model,
-    paper,
-    constellation,
-    schema,
-)
-for command in _COMMANDS:
-    cli.add_command(command)
+# The commands, each in a module of its name; the first ones take plugins.
+_TAKE_PLUGINS = ("run", "results", "report", "why", "attack", "design", "live", "tmt")
+_OTHERS = ("explore", "advise", "crosscheck", "trace", "model", "paper", "constellation", "schema")
+for name in (*_TAKE_PLUGINS, *_OTHERS):
+    cli.add_command(getattr(import_module(f"clift.cli.{name}"), name))
 with_memory(cli)
-for command in (run_command, results, report, why, attack, design, live, tmt):
-    with_plugins(command)
+for name in _TAKE_PLUGINS:
+    with_plugins(cli.commands[name])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -50,7 +50,7 @@ def draw(run: Run, series: pa.Table) -> Figure:
     for axes, (name, label) in zip(panels, shown, strict=True):
         for flow, colour in zip(flows, COLOURS, strict=False):
             if name == "delay":
-                x, y = delays[flow] if flow in delays else ((), ())
+                x, y = delays.get(flow, ((), ()))
             else:
                 chosen = columns["flow"] == flow
                 x, y = columns["time_s"][chosen], columns[name][chosen]
