@@ -5,6 +5,7 @@ only what was synced. Then the same command must find every batch that was repor
 only the missing runs, and leave the tables of an undisturbed study.
 """
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +25,8 @@ class PowerLossError(BaseException):
     """The machine has no power any more."""
 
 
-class FaultyDisk(files.Disk):
-    """Calls of the system in one folder, of which one fails.
+class FaultyDisk:
+    """The module `os` for files of a folder, with calls of the system of which one fails.
 
     Keeps what a power failure leaves: of each file what was synced, and of each folder the names
     that it had when it was synced.
@@ -50,16 +51,27 @@ class FaultyDisk(files.Disk):
         if count == self.fails:
             raise OSError(28, "No space left on device")
 
-    def open(self, path: Path, flags: int) -> int:
-        self._call("open")
-        return super().open(path, flags)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
 
-    def write(self, handle: int, content: Any) -> int:
-        self._call("write")
-        # Half of it, as a disk that fills up takes.
-        return super().write(handle, content[: len(content) // 2 + 1])
+    def open(self, path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_CREAT:
+            self._call("open")
+        return os.open(path, flags, mode)
 
-    def sync(self, handle: int) -> None:
+    def file(self, handle: int, mode: str) -> io.FileIO:
+        disk = self
+
+        class Half(io.FileIO):
+            """Takes half of what it is given, as a disk that fills up."""
+
+            def write(self, content: Any) -> int:
+                disk._call("write")
+                return super().write(content[: len(content) // 2 + 1])
+
+        return Half(handle, mode)
+
+    def fsync(self, handle: int) -> None:
         self._call("sync")
         path = Path(f"/proc/self/fd/{handle}").readlink()
         if path.is_dir():
@@ -71,15 +83,15 @@ class FaultyDisk(files.Disk):
 
     def rename(self, old: Path, new: Path) -> None:
         self._call("rename")
-        super().rename(old, new)
+        old.rename(new)
 
     def unlink(self, path: Path) -> None:
         self._call("unlink")
-        super().unlink(path)
+        path.unlink()
 
     def mkdir(self, path: Path) -> None:
         self._call("mkdir")
-        super().mkdir(path)
+        path.mkdir()
 
     def lose(self, early_names: bool) -> None:
         """Makes the folder what a power failure leaves of it.
@@ -118,7 +130,8 @@ class FaultyDisk(files.Disk):
 def faulty(root: Path, fails: int, power_loss: bool = False) -> Iterator[FaultyDisk]:
     with pytest.MonkeyPatch.context() as patch:
         disk = FaultyDisk(root, fails, power_loss)
-        patch.setattr(files, "disk", disk)
+        patch.setattr(files, "os", disk)
+        patch.setattr(files, "FileIO", disk.file)
         yield disk
 
 

@@ -5,71 +5,22 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
-import io
 import os
 import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from io import BufferedReader, BufferedWriter, FileIO
 from pathlib import Path
 from typing import IO, Any
 
+# What changes files goes through `os` and `FileIO`, which tests replace: their n-th call fails.
 _PARTIAL = ".clift-{}.partial"
 # What fsync says of a folder on file systems that have no such call for folders.
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 
 
-class Disk:
-    """System calls that change files. Tests replace `disk` by one whose n-th call fails."""
-
-    def open(self, path: Path, flags: int) -> int:
-        """Open a file, or create it."""
-        return os.open(path, flags | os.O_CLOEXEC, 0o666)
-
-    def write(self, handle: int, content: Any) -> int:
-        """Write bytes; return their number, which may be smaller."""
-        return os.write(handle, content)
-
-    def sync(self, handle: int) -> None:
-        """Wait until a file or a folder is on the disk."""
-        os.fsync(handle)
-
-    def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name."""
-        old.rename(new)
-
-    def unlink(self, path: Path) -> None:
-        """Remove a file."""
-        path.unlink()
-
-    def mkdir(self, path: Path) -> None:
-        """Make a folder."""
-        path.mkdir()
-
-
-disk = Disk()
-"""The calls in use."""
-
-
-class _Output(io.RawIOBase):
-    """An open file that is written through `disk`. Closing it closes the file."""
-
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        return disk.write(self._handle, content)
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            os.close(self._handle)
-
-
-def open_file(path: Path) -> io.BufferedReader:
+def open_file(path: Path) -> BufferedReader:
     """Open a regular file to read. A FIFO would block, a device may have no end.
 
     Raises:
@@ -112,7 +63,7 @@ def make_folder(path: Path) -> None:
         return
     make_folder(path.parent)
     with suppress(FileExistsError):  # another process was faster
-        disk.mkdir(path)
+        os.mkdir(path)
     sync(path.parent)
 
 
@@ -141,14 +92,14 @@ def write_file(path: Path, fill: Callable[[IO[bytes]], object], beside: Path | N
     folder = path.parent if beside is None else beside
     partial, handle = _partial(folder)
     try:
-        with io.BufferedWriter(_Output(handle)) as out:
+        with BufferedWriter(FileIO(handle, "wb")) as out:
             fill(out)
             out.flush()
-            disk.sync(handle)
-            disk.rename(partial, path)
+            os.fsync(handle)
+            os.rename(partial, path)
     except BaseException:
         with suppress(OSError):
-            disk.unlink(partial)
+            unlink(partial)
         raise
     sync(path.parent)
 
@@ -157,7 +108,7 @@ def _partial(folder: Path) -> tuple[Path, int]:
     """A file of a name that nobody has, locked for as long as it is open."""
     while True:
         path = folder / _PARTIAL.format(secrets.token_hex(8))
-        handle = disk.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with suppress(OSError):  # not every file system has locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # A process that sweeps may have taken it between the two calls.
@@ -185,9 +136,14 @@ def sweep(folder: Path) -> None:
             handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                disk.unlink(path)
+                unlink(path)
             finally:
                 os.close(handle)
+
+
+def unlink(path: Path) -> None:
+    """Removes a file."""
+    os.unlink(path)
 
 
 def sync(folder: Path) -> None:
@@ -198,7 +154,7 @@ def sync(folder: Path) -> None:
     """
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        disk.sync(handle)
+        os.fsync(handle)
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise

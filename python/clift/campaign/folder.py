@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import clift._output as output
-from clift.campaign import files
-from clift.campaign.files import make_folder, open_file, read_file, said, sha256, write_file
+from clift.campaign.files import make_folder, open_file, read_file, said, sha256, unlink, write_file
 from clift.campaign.store import FOLDER
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
@@ -298,7 +297,7 @@ def remove(folder: Path, names: list[str]) -> None:
     for name in names:
         path = folder / name
         try:
-            files.disk.unlink(path)
+            unlink(path)
         except FileNotFoundError:
             pass
         except OSError as error:

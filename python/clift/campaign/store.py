@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from clift._clift import __version__
 from clift._words import counted
-from clift.campaign import files, parts
-from clift.campaign.files import make_folder, read_file, said, sweep, sync, write_file
+from clift.campaign import parts
+from clift.campaign.files import make_folder, read_file, said, sweep, sync, unlink, write_file
 from clift.campaign.identity import Files, cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
 from clift.campaign.metrics import measured_by
@@ -211,7 +211,7 @@ class Store:
         for path, what in damaged.items():
             _LOG.warning("%s", what.replace("run the study again: it repeats", "repeating"))
             with suppress(FileNotFoundError):  # another process of the study was faster
-                files.disk.unlink(path)
+                unlink(path)
         if damaged:
             sync(self._runs)
             self.list()
@@ -501,7 +501,7 @@ def _take_over(
     write_file(inner / _STUDY, lambda out: out.write(content))
     for path in old:
         with suppress(OSError):
-            files.disk.unlink(path)
+            unlink(path)
     sync(runs)
 
 
