@@ -76,12 +76,7 @@ def as_dict(design: Design) -> dict[str, Any]:
         "clift": __version__,
         "title": design.title,
         "seed": design.seed,
-        "objective": {
-            "name": goal.name,
-            "metric": goal.metric,
-            "unit": goal.unit,
-            "better": goal.better,
-        },
+        "objective": {key: getattr(goal, key) for key in ("name", "metric", "unit", "better")},
         "constraints": [limit.text for limit in design.constraints],
         "axes": [{"name": name, "labels": labels} for name, labels in design.axes],
         "candidates": [

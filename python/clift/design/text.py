@@ -19,7 +19,7 @@ from clift.design.result import (
     Design,
     Ranked,
 )
-from clift.report.text import WIDTH, aligned, first_notes, with_interval
+from clift.report.text import WIDTH, aligned, filled, first_notes, with_interval
 
 # Rows of a ranking that are shown.
 _ROWS = 12
@@ -48,18 +48,14 @@ def report(design: Design, *, has_advice: bool = True) -> str:
             parts.append(_front(design, place))
     else:
         parts.append(_overview(design))
-    parts.append(_filled(given(design.campaign)))
+    parts.append(filled(given(design.campaign)))
     parts.append(two_bbrs(design.cells[: len(design.candidates)]))
     if has_advice:
-        parts.append(_filled(_sentence(design)))
-        parts += map(_filled, advice(design))
-    parts += map(_filled, first_notes(design.campaign))
-    parts.append(_filled(_legend(design)))
+        parts.append(filled(_sentence(design)))
+        parts += map(filled, advice(design))
+    parts += map(filled, first_notes(design.campaign))
+    parts.append(filled(_legend(design)))
     return "\n\n".join(part for part in parts if part)
-
-
-def _filled(text: str) -> str:
-    return fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _ranking(design: Design, place: int) -> str:

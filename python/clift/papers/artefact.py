@@ -170,11 +170,11 @@ class Artefact:
         reduced: Enough runs to see that it works.
         paper_s: Simulated time of the paper's runs. In runs shorter than half of it no claim fails.
         profiles: The TCP profiles to run; only "papers" for an artefact without TCP.
+        lines: Labels that identify a line of its plot.
+        measure: Module and function that run it.
         fitted: Values that a fit used, in words; empty without a fit.
         gated: True if it must meet the gate on printed cells.
         x: Label on the axis of its plot.
-        lines: Labels that identify a line of its plot.
-        measure: Module and function that run it.
     """
 
     paper: str
@@ -186,11 +186,11 @@ class Artefact:
     reduced: Effort
     paper_s: float
     profiles: tuple[str, ...]
-    fitted: str
-    gated: bool
-    x: str
     lines: tuple[str, ...]
     measure: str
+    fitted: str = ""
+    gated: bool = False
+    x: str = ""
 
     @property
     def kind(self) -> str:

@@ -176,22 +176,16 @@ def run(
 
 
 def _artefact(name: str, found: dict[str, Any]) -> Artefact:
-    profiles = PROFILES if found.get("tcp", True) else ("papers",)
+    plain = ("name", "title", "where", "measure", "fitted", "gated", "x")
     return Artefact(
         paper=name,
-        name=found["name"],
-        title=found["title"],
-        where=found["where"],
         claims=tuple(Claim(**claim) for claim in found.get("claim", [])),
         full=Effort(**found["full"]),
         reduced=Effort(**found["reduced"]),
         paper_s=found.get("paper_s", found["full"]["duration_s"]),
-        profiles=profiles,
-        fitted=found.get("fitted", ""),
-        gated=found.get("gated", False),
-        x=found.get("x", ""),
+        profiles=PROFILES if found.get("tcp", True) else ("papers",),
         lines=tuple(found.get("lines", ())),
-        measure=found["measure"],
+        **{key: found[key] for key in plain if key in found},
     )
 
 

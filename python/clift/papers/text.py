@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from math import floor, log10
-from textwrap import fill
 from typing import Any
 
 from clift._words import counted
@@ -13,13 +13,14 @@ from clift.campaign.statistics import Estimate
 from clift.papers.artefact import Artefact, Paper, Result, Row
 from clift.papers.gates import Gate, gate
 from clift.papers.registry import described
-from clift.report.text import WIDTH, aligned
+from clift.report.text import aligned, filled
 
 RULE = (
     "holds: the joint 95 % interval is on the claim's side; not decidable: it contains both sides. "
     "*: used in a fit, does not count."
 )
 _NAMES = {"papers": "ns-2's TCP", "linux": "kernel's TCP"}
+_filled = partial(filled, indent="  ")
 _WORDS = {True: "met", False: "NOT MET", None: "nothing to count"}
 
 
@@ -47,19 +48,12 @@ def paper_text(result: Result) -> str:
         for profile in result.outcomes:
             _, verdict = result.claims(profile)[place]
             who = f"{_NAMES[profile]}: " if len(result.outcomes) > 1 else ""
-            lines.append(_filled(f"  {who}{verdict.word}; {verdict.found}", "    "))
+            lines.append(_filled(f"  {who}{verdict.word}; {verdict.found}", indent="    "))
         parts.append("\n".join(lines))
     parts += [_filled(line) for line in _gate_lines(result)]
     if result.artefact.fitted:
         parts.append(_filled(f"Used in a fit: {result.artefact.fitted}."))
     return "\n\n".join([*parts, _filled(RULE)])
-
-
-def _filled(text: str, indent: str = "  ") -> str:
-    """Wrap text to the width of a terminal."""
-    return fill(
-        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def paper_markdown(result: Result) -> str:
@@ -89,12 +83,8 @@ def paper_json(result: Result) -> dict[str, Any]:
     return {
         "paper": artefact.paper,
         "artefact": artefact.name,
-        "title": artefact.title,
-        "where": artefact.where,
-        "fitted": artefact.fitted,
-        "runs": effort.runs,
-        "duration_s": effort.duration_s,
-        "seed": effort.seed,
+        **{key: getattr(artefact, key) for key in ("title", "where", "fitted")},
+        **asdict(effort),
         "profiles": {
             profile: {
                 "rows": [_row(row) for row in outcome.rows],
@@ -143,23 +133,17 @@ def show_text(paper: Paper) -> str:
             f"  clift paper run {paper.name} --{artefact.kind} {artefact.number}    "
             f"# {counted(full.runs, 'run')} of {full.duration_s:g} s"
         )
-        parts.append("\n".join(_filled(line, "    ") for line in lines))
+        parts.append("\n".join(_filled(line, indent="    ") for line in lines))
     return "\n\n".join(parts)
 
 
 def show_json(paper: Paper) -> dict[str, Any]:
     """The same as JSON."""
     return {
-        "name": paper.name,
-        "title": paper.title,
-        "source": paper.source,
-        "about": paper.about,
+        **{key: getattr(paper, key) for key in ("name", "title", "source", "about")},
         "artefacts": [
             {
-                "name": artefact.name,
-                "title": artefact.title,
-                "where": artefact.where,
-                "fitted": artefact.fitted,
+                **{key: getattr(artefact, key) for key in ("name", "title", "where", "fitted")},
                 "profiles": list(artefact.profiles),
                 "runs": artefact.full.runs,
                 "duration_s": artefact.full.duration_s,

@@ -70,7 +70,7 @@ def report(results: Results, brief: bool = False) -> str:
     parts += [versions] if versions else []
     sentence = conclude(results)
     if sentence:
-        parts.append(fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
+        parts.append(filled(sentence))
     parts += first_notes(results)
     return "\n\n".join(parts)
 
@@ -110,6 +110,13 @@ def first_notes(results: Results) -> list[str]:
     more = counted(len(found) - 1, "more cell")
     others = f" (and in {more})" if len(found) > 1 else ""
     return [f"Note{f' on {where}' if where else ''}{others}: {notes[0]}."]
+
+
+def filled(text: str, indent: str = "") -> str:
+    """A paragraph as wide as a table, with names in one piece; further lines are indented."""
+    return fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def aligned(rows: list[list[str]], left: int) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from clift._words import counted
-from clift.report.text import WIDTH, aligned
+from clift.report.text import aligned, filled
 from clift.trace import PhyTrace
 
 
@@ -81,19 +80,7 @@ def block(name: str, info: dict[str, Any]) -> str:
     rows += [(key, info[key]) for key in ("description", "source") if info[key] is not None]
     rows += [(label, note) for label in ("understood", "assumed") for note in info[label]]
     rows += [("warning", note) for note in info["warnings"]]
-    return "\n".join(
-        [name]
-        + [
-            fill(
-                f"  {label:<15}{value}",
-                WIDTH,
-                subsequent_indent=17 * " ",
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for label, value in rows
-        ]
-    )
+    return "\n".join([name, *(filled(f"  {key:<15}{value}", 17 * " ") for key, value in rows)])
 
 
 def table(infos: Sequence[tuple[str, dict[str, Any]]]) -> str:
