@@ -15,7 +15,7 @@ from clift.campaign import store
 from clift.campaign.folder import RECORD, RECORDS, damaged, open_listed, read_record, sums
 from clift.campaign.metrics import judged_by
 from clift.campaign.results import fewest
-from clift.campaign.statistics import Difference, difference, estimate
+from clift.campaign.statistics import Difference, Estimate, difference, estimate
 from clift.errors import ScenarioError
 
 Labels = tuple[str, ...]
@@ -98,10 +98,13 @@ class Saved:
             raise ScenarioError(f"{axis}: not an axis of {self.folder}, which has {axes}")
         return list(dict.fromkeys(self.runs.column(axis).to_pylist()))
 
-    def estimates(self, metric: str) -> dict[Labels, dict[str, Any]]:
+    def estimates(self, metric: str) -> dict[Labels, Estimate]:
         """Mean, interval and number of runs of a metric, cell by cell."""
-        own = _where(self.summary, "metric", [metric])
-        return {tuple(row[axis] for axis in self.axes): row for row in own.to_pylist()}
+        names = ("mean", "half_width", "runs", "low", "high", "median", "p95")
+        return {
+            tuple(row[axis] for axis in self.axes): Estimate(*(row[name] for name in names))
+            for row in _where(self.summary, "metric", [metric]).to_pylist()
+        }
 
     def values(self, metric: str) -> dict[Labels, dict[int, float]]:
         """A metric of every run that has it, by cell and number."""
@@ -112,19 +115,18 @@ class Saved:
                 own[row["run"]] = row[metric]
         return found
 
-    def estimates_beside(self, other: Saved, metric: str) -> dict[Labels, dict[str, Any]]:
+    def estimates_beside(self, other: Saved, metric: str) -> dict[Labels, Estimate]:
         """The estimates over the runs that both folders have, as their difference is."""
         found, theirs = self.estimates(metric), other.values(metric)
         for cell, own in self.values(metric).items():
             both = [value for run, value in own.items() if run in theirs.get(cell, {})]
             if cell in found and 0 < len(both) < len(own) and (part := estimate(both)) is not None:
-                names = ("mean", "half_width", "runs", "low", "high", "median", "p95")
-                found[cell] = found[cell] | {key: getattr(part, key) for key in names}
+                found[cell] = part
         return found
 
     def pivot(
         self, metric: str, rows: str, columns: str
-    ) -> tuple[list[str], list[str], dict[tuple[str, str], dict[str, Any]]]:
+    ) -> tuple[list[str], list[str], dict[tuple[str, str], Estimate]]:
         """A metric by the labels of two axes.
 
         Returns:

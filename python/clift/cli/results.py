@@ -14,6 +14,7 @@ from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
     from clift.campaign.saved import Saved
+    from clift.campaign.statistics import Estimate
 
 
 @click.command()
@@ -118,20 +119,20 @@ def _are_folders(others: tuple[Path, ...], wheres: tuple[str, ...]) -> None:
 def _listed(saved: Saved, name: str, as_json: bool) -> None:
     found = saved.estimates(name)
     told = [
-        {**dict(zip(saved.axes, cell, strict=True)), **_figures(found.get(cell))}
+        {**dict(zip(saved.axes, cell, strict=True)), **_figures(found.get(cell), name)}
         for cell in saved.cells
     ]
     table = [[*saved.axes, "runs", metric(name).heading]]
     for cell in saved.cells:
         one = found.get(cell)
-        table.append([*cell, str(one["runs"] if one else 0), _shown(one, name)])
+        table.append([*cell, str(one.runs if one else 0), _shown(one, name)])
     _print(told, table, as_json, len(saved.axes))
 
 
 def _pivot(saved: Saved, name: str, rows: str, columns: str, as_json: bool) -> None:
     down, across, found = saved.pivot(name, rows, columns)
     told = [
-        {rows: row, columns: column, **_figures(found.get((row, column)))}
+        {rows: row, columns: column, **_figures(found.get((row, column)), name)}
         for row in down
         for column in across
     ]
@@ -152,8 +153,8 @@ def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
         told.append(dict(zip(ours.axes, cell, strict=True)))
         told[-1] |= {
             "metric": name,
-            "mean": first[cell]["mean"] if cell in first else None,
-            "other_mean": second[cell]["mean"] if cell in second else None,
+            "mean": first[cell].mean if cell in first else None,
+            "other_mean": second[cell].mean if cell in second else None,
             "difference": None if apart is None else apart.share,
             "low": None if apart is None else apart.low,
             "high": None if apart is None else apart.high,
@@ -175,19 +176,15 @@ def _compared(ours: Saved, other: Saved, name: str, as_json: bool) -> None:
     _print(told, table, as_json, len(ours.axes))
 
 
-def _figures(one: dict[str, Any] | None) -> dict[str, Any]:
-    names = ("metric", "mean", "low", "high", "half_width", "median", "p95", "runs")
-    return {} if one is None else {name: one[name] for name in names}
+def _figures(one: Estimate | None, name: str) -> dict[str, Any]:
+    names = ("mean", "low", "high", "half_width", "median", "p95", "runs")
+    return {} if one is None else {"metric": name} | {key: getattr(one, key) for key in names}
 
 
-def _shown(one: dict[str, Any] | None, name: str) -> str:
-    from clift.campaign.statistics import Estimate
+def _shown(one: Estimate | None, name: str) -> str:
     from clift.report.text import with_interval
 
-    if one is None:
-        return "-"
-    names = ("mean", "half_width", "runs", "low", "high")
-    return with_interval(Estimate(*(one[key] for key in names)), metric(name).scale)
+    return with_interval(one, metric(name).scale)
 
 
 def _print(told: Any, table: list[list[str]], as_json: bool, left: int) -> None:
