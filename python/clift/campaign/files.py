@@ -8,11 +8,13 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedReader, BufferedWriter, FileIO
 from pathlib import Path
 from typing import IO, Any
+
+from clift.errors import ScenarioError
 
 # What changes files goes through `os` and `FileIO`, which tests replace: their n-th call fails.
 _PARTIAL = ".clift-{}.partial"
@@ -139,6 +141,20 @@ def sweep(folder: Path) -> None:
                 unlink(path)
             finally:
                 os.close(handle)
+
+
+@contextmanager
+def results_in(folder: Path) -> Iterator[None]:
+    """Errors of the system in the block say that no results can be in the folder.
+
+    Raises:
+        ScenarioError: Instead of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        message = f"{folder}: cannot write results there: {said(error)}; choose another folder"
+        raise ScenarioError(message) from None
 
 
 def unlink(path: Path) -> None:

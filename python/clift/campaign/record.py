@@ -16,7 +16,7 @@ from clift._clift import __version__
 from clift._output import written
 from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
-from clift.campaign.files import make_folder, said, write_file
+from clift.campaign.files import make_folder, results_in, said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, read_record, remove, with_sums
 from clift.campaign.identity import file_hashes
 from clift.campaign.results import Results
@@ -35,14 +35,9 @@ def prepare(folder: Path) -> None:
     Raises:
         ScenarioError: If that does not go.
     """
-    try:
+    with results_in(folder):
         make_folder(folder)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        reason = error.strerror or error
-        message = f"{folder}: cannot write results there: {reason}; choose another folder"
-        raise ScenarioError(message) from None
+        tempfile.TemporaryFile(dir=folder).close()
 
 
 def taken(scenario: Scenario) -> list[tuple[str, str, str]]:

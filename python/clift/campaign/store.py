@@ -18,7 +18,16 @@ import pyarrow as pa
 from clift._clift import __version__
 from clift._words import counted
 from clift.campaign import parts
-from clift.campaign.files import make_folder, read_file, said, sweep, sync, unlink, write_file
+from clift.campaign.files import (
+    make_folder,
+    read_file,
+    results_in,
+    said,
+    sweep,
+    sync,
+    unlink,
+    write_file,
+)
 from clift.campaign.identity import Files, cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
 from clift.campaign.metrics import measured_by
@@ -306,26 +315,19 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
     inputs = Files(scenario)
     keys, hashes = cell_keys(scenario, inputs), file_hashes(scenario, inputs)
     inner = folder / FOLDER
-    try:
+    with results_in(folder):
         make_folder(inner / _RUNS)
         locks = Locks(inner / "lock")
-    except OSError as error:
-        message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
-        raise ScenarioError(message) from None
-    store = Store(folder, keys, locks, inputs)
-    try:
-        _enter(store, locks, hashes, force)
-        sweep(inner)
-        sweep(folder)
-        store.list()
-        store.drop_damaged()
-    except OSError as error:
-        store.close()
-        message = f"{folder}: cannot write results there: {said(error)}; {_CURE}"
-        raise ScenarioError(message) from None
-    except BaseException:
-        store.close()
-        raise
+        store = Store(folder, keys, locks, inputs)
+        try:
+            _enter(store, locks, hashes, force)
+            sweep(inner)
+            sweep(folder)
+            store.list()
+            store.drop_damaged()
+        except BaseException:
+            store.close()
+            raise
     return store
 
 

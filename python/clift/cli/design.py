@@ -99,14 +99,11 @@ def design(
     tell_notes(further_notes(found.campaign, told=not as_json))
     # Written before the pictures, which take longer.
     click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))
-    stopped = ""
-    if output is not None:
-        try:
-            for written in write(found, output):
-                click.echo(f"wrote {written}", err=True)
-        except KeyboardInterrupt:
-            stopped = f"stopped while writing files: {output} is incomplete"
-    if stopped:
-        raise Interrupted(stopped, [])
+    try:
+        for written in write(found, output) if output is not None else ():
+            click.echo(f"wrote {written}", err=True)
+    except KeyboardInterrupt:
+        stopped = f"stopped while writing files: {output} is incomplete"
+        raise Interrupted(stopped, []) from None
     if not found.is_complete:
         raise Interrupted(f"stopped after {found.done} of {counted(found.budget, 'run')}", [])

@@ -148,7 +148,7 @@ class _Search:
         self._kept: RunCache | None = None
         self.tried = _candidates(scenario, space, keys, axes)
         self.cells = self._cells(scenario, met)
-        labels = _axes(self.cells)
+        labels = [(name, names) for name, names in self.cells[0].axes if name != _AXIS]
         conditions: list[tuple[str | None, ...]] = list(product(*(names for _, names in labels)))
         if len(conditions) * len(self.tried) != len(self.cells):
             raise ScenarioError(f"{scenario.file or 'the scenario'}: its axes do not multiply")
@@ -184,10 +184,8 @@ class _Search:
         labels = [one.label for one in self.tried]
         points = {one.label: one.changes for one in self.tried}
         keys = {key for one in self.tried for key in one.changes}
-        base = scenario
-        if any(key.startswith("link.reorder.") for key in keys) and "link.reorder" in _given(
-            scenario
-        ):
+        base, link = scenario, scenario.config.get("link") or {}
+        if link.get("reorder") and any(key.startswith("link.reorder.") for key in keys):
             base = base.replace(**{"link.reorder": None})
         try:
             # What a paper prints is of schemes that may not be among these.
@@ -295,17 +293,17 @@ class _Search:
         contest.runs[one, number, condition] = {
             name: value for name, value in found.items() if not name.startswith("flows.")
         } | {name: found[name] for name in self._names() if name in found}
-        parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
-        there = [part for part in parts if part is not None]
         race = contest.race
         if number not in race.windows and row.window is not None:
             race.windows[number] = Window(*row.window, row.values["duration_s"])
         # After Ctrl-C a run may lack those before it.
-        while len(there) == self.met and number == len(race.values[one]):
+        while number == len(race.values[one]):
+            keys = [(one, number, part) for part in range(self.met)]
+            if not contest.runs.keys() >= {*keys}:
+                break
+            there = [contest.runs[key] for key in keys]
             race.add(one, number, self._value(there), self._excess(there))
             number += 1
-            parts = [contest.runs.get((one, number, part)) for part in range(self.met)]
-            there = [part for part in parts if part is not None]
 
     def _names(self) -> list[str]:
         return [self.found.objective.metric, *(limit.metric for limit in self.found.constraints)]
@@ -350,16 +348,6 @@ def _candidates(
     if len(found) < 2:
         raise ScenarioError(f"space: {len(found)} candidate; give two or more to choose among")
     return found
-
-
-def _given(scenario: Scenario) -> set[str]:
-    config = scenario.config
-    return {"link.reorder"} if config.get("link") and config["link"].get("reorder") else set()
-
-
-def _axes(cells: Sequence[Scenario]) -> list[tuple[str, list[str]]]:
-    axes = cells[0].axes
-    return [(name, labels) for name, labels in axes if name != _AXIS]
 
 
 def capacity(cell: Scenario) -> float | None:
