@@ -15,10 +15,8 @@ the docs say.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
-import platform
 import random
 import sys
 from dataclasses import asdict, astuple, dataclass
@@ -180,17 +178,14 @@ def engine(cell: EcnCell, shift_ns: int = 0) -> Did:
     return Did(outcome.goodput_kbps, marked, flow["retransmissions"], flow["timeouts"])
 
 
-def measure_here(cell: EcnCell, shift_ns: int) -> Did:
+def measure_here(number: int, shift_ns: int) -> dict[str, object]:
     """Result of this kernel's flow over its queue, with a delay that much longer each way."""
+    cell = cells()[number]
     delay_ns = cell.rtt_ms * 500_000 + shift_ns
     path = functools.partial(forward_through, cell.kernel_queue, cell.rate_bps, delay_ns)
     measured = measure(cell, ("net.ipv4.tcp_ecn=1",), path)
-    return Did(
-        round(measured.goodput_kbps, 2),
-        measured.marked,
-        measured.retransmissions,
-        measured.timeouts,
-    )
+    goodput = round(measured.goodput_kbps, 2)
+    return asdict(Did(goodput, measured.marked, measured.retransmissions, measured.timeouts))
 
 
 def recorded() -> dict[EcnCell, dict[int, tuple[Did, str]]]:
@@ -272,23 +267,10 @@ def compare() -> tuple[int, int, int]:
 
 def main() -> int:
     """Measures if that is asked for, and compares."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--measure", nargs="+", metavar=("KERNEL", "NUMBER"),
-                        help="a kernel of virtual.py, and numbers of cells")  # fmt: skip
-    parser.add_argument("--here", nargs=2, type=int, metavar=("NUMBER", "SHIFT_NS"),
-                        help="a cell in this kernel, as root")  # fmt: skip
-    given = parser.parse_args()
-    if given.here is not None:
-        number, shift = given.here
-        did = asdict(measure_here(cells()[number], shift))
-        print(json.dumps(did | {"kernel": f"Linux {platform.release()}"}))
-        return 0
-    if given.measure:
-        name, *numbers = given.measure
-        if reason := virtual.hindrance(name):
-            print(reason, file=sys.stderr)
-            return 2
-        measure_in(name, [int(number) for number in numbers] or list(range(len(cells()))))
+    numbers = ("NUMBER", "SHIFT_NS")
+    code = virtual.asked(__doc__, measure_here, measure_in, numbers, len(cells()))
+    if code is not None:
+        return code
     equal, different, count = compare()
     print(f"of {count} cells {equal} are equal in both, {different} differ in one or both")
     return int(equal < FEWEST_EQUAL or different > MOST_DIFFERENT)

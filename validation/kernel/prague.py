@@ -11,10 +11,8 @@ within 5 % of goodput than the docs say.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
-import platform
 import random
 import sys
 from dataclasses import asdict, dataclass
@@ -70,13 +68,14 @@ def cells() -> list[PragueCell]:
     ]
 
 
-def measure_here(cell: PragueCell) -> Did:
-    """Result of this kernel's flow over its queue."""
+def measure_here(number: int) -> dict[str, object]:
+    """Result of this kernel's flow over its queue, for the cell of that number."""
+    cell = cells()[number]
     delay_ns = cell.rtt_ms * 500_000
     path = functools.partial(forward_through, cell.kernel_queue, cell.rate_bps, delay_ns)
     found = measure(cell, ("net.ipv4.tcp_ecn=3",), path)
     goodput = round(found.goodput_kbps, 2)
-    return Did(goodput, found.marked, found.retransmissions, found.timeouts)
+    return asdict(Did(goodput, found.marked, found.retransmissions, found.timeouts))
 
 
 def measure_in(name: str, numbers: list[int]) -> None:
@@ -112,21 +111,9 @@ def compare() -> tuple[int, int]:
 
 def main() -> int:
     """Measures if that is asked for, and compares."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--measure", nargs="+", metavar=("KERNEL", "NUMBER"),
-                        help="a kernel of virtual.py, and numbers of cells")  # fmt: skip
-    parser.add_argument("--here", type=int, metavar="NUMBER", help="a cell in this kernel, as root")
-    given = parser.parse_args()
-    if given.here is not None:
-        did = asdict(measure_here(cells()[given.here]))
-        print(json.dumps(did | {"kernel": f"Linux {platform.release()}"}))
-        return 0
-    if given.measure:
-        name, *numbers = given.measure
-        if reason := virtual.hindrance(name):
-            print(reason, file=sys.stderr)
-            return 2
-        measure_in(name, [int(number) for number in numbers] or list(range(COUNT)))
+    code = virtual.asked(__doc__, measure_here, measure_in, ("NUMBER",), COUNT)
+    if code is not None:
+        return code
     near, count = compare()
     print(f"of {count} cells {near} are within 5 % of goodput")
     return int(near < FEWEST)

@@ -11,11 +11,9 @@ percentage points. Exit code 1 if fewer cells are near than the docs say.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import itertools
 import json
-import platform
 import random
 import sys
 from dataclasses import dataclass
@@ -102,23 +100,24 @@ def engine(cell: Pair, shift_ns: int) -> tuple[float, float, int]:
     return first, second, summary["links"][0]["packets_marked"]
 
 
-def measure_here(cell: Pair, shift_ns: int) -> dict[str, object]:
+def measure_here(number: int, shift_ns: int) -> dict[str, object]:
     """What this kernel does; CUBIC asks for RFC 3168, Prague for accurate ECN."""
+    cell = cells()[number]
     queue, delay_ns = cell.flows[0].kernel_queue, cell.rtt_ms * 500_000 + shift_ns
     path = functools.partial(forward_through, queue, cell.rate_bps, delay_ns)
     first, second = measure_together(cell.flows, ("net.ipv4.tcp_ecn=4",), path)
-    goodputs = {
+    return {
         "first_kbps": round(first.goodput_kbps, 2),
         "second_kbps": round(second.goodput_kbps, 2),
+        "marked": first.marked,
     }
-    return goodputs | {"marked": first.marked, "kernel": f"Linux {platform.release()}"}
 
 
-def measure_in(name: str) -> None:
-    """Measures what is lacking of all cells in the kernel of that name, and stores what it did."""
+def measure_in(name: str, numbers: list[int]) -> None:
+    """Measures what is lacking of cells, by their numbers, in the kernel of that name."""
     rows = kept.read(FILE)
     have = {(int(row["number"]), int(row["shift_ns"])) for row in rows}
-    for shift, number in itertools.product(KERNEL_SHIFTS_NS, range(len(cells()))):
+    for shift, number in itertools.product(KERNEL_SHIFTS_NS, numbers):
         if (number, shift) in have:
             continue
         words = ["-m", "validation.kernel.prague_pairs", "--here", str(number), str(shift)]
@@ -157,20 +156,10 @@ def compare() -> tuple[int, int]:
 
 def main() -> int:
     """Measures if that is asked for, and compares."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--measure", metavar="KERNEL", help="a kernel of virtual.py")
-    parser.add_argument("--here", nargs=2, type=int, metavar=("NUMBER", "SHIFT_NS"),
-                        help="a cell in this kernel, as root")  # fmt: skip
-    given = parser.parse_args()
-    if given.here is not None:
-        number, shift = given.here
-        print(json.dumps(measure_here(cells()[number], shift)))
-        return 0
-    if given.measure:
-        if reason := virtual.hindrance(given.measure):
-            print(reason, file=sys.stderr)
-            return 2
-        measure_in(given.measure)
+    numbers = ("NUMBER", "SHIFT_NS")
+    code = virtual.asked(__doc__, measure_here, measure_in, numbers, len(cells()))
+    if code is not None:
+        return code
     near, count = compare()
     print(f"of {count} cells {near} are near")
     return int(near < FEWEST)

@@ -18,13 +18,15 @@ cores.
 from __future__ import annotations
 
 import argparse
+import json
+import platform
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -122,6 +124,43 @@ def run(
         code = int((out / "exit").read_text())
         said, talk = ((out / name).read_text() for name in ("stdout", "stderr"))
         return subprocess.CompletedProcess(list(command), code, said, talk)
+
+
+def asked(
+    doc: str | None,
+    here: Callable[..., Mapping[str, object]],
+    measure: Callable[[str, list[int]], object],
+    numbers: tuple[str, ...],
+    count: int,
+) -> int | None:
+    """Measures what a comparison's command line asks for.
+
+    Args:
+        doc: Of the comparison's module; the first line describes the command.
+        here: What a cell of those numbers does in this kernel.
+        measure: Stores what cells, by their numbers, do in the kernel of that name.
+        numbers: Names of `here`'s numbers.
+        count: Cells, which are all measured if the command names none.
+
+    Returns:
+        Exit code; None: a comparison is wanted.
+    """
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0] if doc else None)
+    parser.add_argument("--measure", nargs="+", metavar=("KERNEL", "NUMBER"),
+                        help="a kernel of virtual.py, and numbers of cells")  # fmt: skip
+    parser.add_argument("--here", nargs=len(numbers), type=int, metavar=numbers,
+                        help="a cell in this kernel, as root")  # fmt: skip
+    given = parser.parse_args()
+    if given.here is not None:
+        print(json.dumps({**here(*given.here), "kernel": f"Linux {platform.release()}"}))
+        return 0
+    if given.measure:
+        name, *cells = given.measure
+        if reason := hindrance(name):
+            print(reason, file=sys.stderr)
+            return 2
+        measure(name, [int(number) for number in cells] or list(range(count)))
+    return None
 
 
 def main() -> int:
