@@ -173,8 +173,8 @@ impl TraceLink {
         self.fragmentation.lldus(self.payload, size)
     }
 
-    /// Nothing leaves it sooner than this after its arrival; the end of the trace is told at any time
-    /// ([`TraceLink::has_notices`]).
+    /// Nothing leaves it sooner than this after its arrival, but the end of the trace may be reported at any
+    /// time ([`TraceLink::has_notices`]).
     pub(crate) fn lead(&self) -> Duration {
         Duration::from_nanos(self.one_way as u64)
     }

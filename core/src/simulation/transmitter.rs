@@ -54,7 +54,7 @@ impl Transmitter {
     }
 
     /// The time that everything it is given takes at least; `None` if that is not known, if packets
-    /// overtake one another or if some are lost, which is told as soon as they are sent.
+    /// overtake one another or if some are lost: a loss is reported as soon as the packet was sent.
     pub(super) fn lead(&self) -> Option<Duration> {
         match (&self.delay, &self.loss) {
             (Propagation::Fixed(delay), LossProcess::None) => Some(*delay),

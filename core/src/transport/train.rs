@@ -86,7 +86,7 @@ pub struct Train {
     pub(crate) received: Vec<Received>,
     /// When it sent something, and how many packets it had sent then.
     pub(crate) sent: Vec<(Instant, usize)>,
-    /// What kept it from sending more, from when on.
+    /// What kept it from sending more, each with its beginning.
     pub(crate) limits: Vec<(Instant, Limit)>,
     pub(crate) alarm: Alarm,
     /// How often the alarm went off.

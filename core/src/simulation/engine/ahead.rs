@@ -2,7 +2,7 @@
 //!
 //! The packets of a flow that shares its way with no other go round: from the sender over its nodes to
 //! the receiver, and back over others. Each node and each end hears of one other only. What is on a leg
-//! without overtaking reaches its far end whatever happens elsewhere meanwhile, and so does what leaves a
+//! without overtaking reaches its far end, no matter what happens elsewhere meanwhile. So does what leaves a
 //! link before a packet could that was not sent so far. All of it is worked off at once, as conservative
 //! parallel simulation does (Chandy and Misra, 1979), up to the next event that concerns everything: a
 //! change, a sample, data from the application. Each node and each end sees the same events in the same
