@@ -88,6 +88,7 @@ impl Agenda {
     }
 
     /// The next event of `source` is this one.
+    #[inline(always)] // as `replace`
     pub fn put(&mut self, source: SourceId, event: Option<(Instant, u64)>) {
         match event {
             Some((at, sequence)) => self.set(source, at, sequence),

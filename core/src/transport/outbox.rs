@@ -48,6 +48,11 @@ impl Outbox {
         self.draft = self.free.pop().unwrap_or(self.packets.len() as u32);
     }
 
+    /// Sends a packet that came from elsewhere.
+    pub(crate) fn pass(&mut self, number: u32) {
+        self.sent.push(number);
+    }
+
     /// Attaches contents to the packet last returned by [`Outbox::draft`].
     pub fn attach(&mut self, contents: Contents) {
         self.attach_to(self.draft, contents);

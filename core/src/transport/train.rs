@@ -143,6 +143,14 @@ impl Train {
         self.alarms = 0;
     }
 
+    /// The packets that arrive leave at once.
+    pub(crate) fn pass(&mut self, outbox: &mut Outbox) {
+        for (arrival, count) in self.arrivals.iter().zip(1..) {
+            outbox.pass(arrival.packet);
+            self.sent.push((arrival.key.0, count));
+        }
+    }
+
     /// The alarm goes off, if it does before an arrival: when.
     #[inline(always)] // as `Alarm::set`
     pub(super) fn alarm_before(&mut self, arrival: Key) -> Option<Instant> {

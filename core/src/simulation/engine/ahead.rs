@@ -148,18 +148,29 @@ impl Node {
         }
     }
 
-    /// Takes in packets at this stop of their way, each with the time when it comes; those that it does not
-    /// take in are freed. Its next event, if that changes.
-    fn load(
-        &mut self,
-        sent: impl Iterator<Item = (Instant, u32)>,
-        place: u32,
-        packets: &mut Outbox,
-    ) -> Option<Key> {
+    /// Takes in packets at this stop of their way; those that it does not take in are freed. Its next event,
+    /// if that changes.
+    fn load(&mut self, coming: Coming<'_>, place: u32, packets: &mut Outbox) -> Option<Key> {
         match self {
-            Self::Leg(node) => node.load(sent, place, packets),
-            Self::Link(node) => node.load(sent, packets),
-            Self::Managed(node) => node.load(sent, packets),
+            Self::Leg(node) => node.load(coming, place, packets),
+            Self::Link(node) => node.load(coming, packets),
+            Self::Managed(node) => node.load(coming, packets),
+        }
+    }
+}
+
+/// Packets that come to a node: when some come, and how many have come then; and all of them in order.
+#[derive(Clone, Copy)]
+struct Coming<'a>(&'a [(Instant, usize)], &'a [u32]);
+
+impl Coming<'_> {
+    #[inline(always)] // called in few places
+    fn each(self, mut take_in: impl FnMut(Instant, u32)) {
+        let Self(steps, all) = self;
+        let mut first = 0;
+        for &(now, end) in steps {
+            all[first..end].iter().for_each(|&packet| take_in(now, packet));
+            first = end;
         }
     }
 }
@@ -171,14 +182,9 @@ impl LegNode {
         Unloaded { events: arrivals.len(), next: self.next(), ended: None }
     }
 
-    fn load(
-        &mut self,
-        sent: impl Iterator<Item = (Instant, u32)>,
-        place: u32,
-        packets: &mut Outbox,
-    ) -> Option<Key> {
+    fn load(&mut self, coming: Coming<'_>, place: u32, packets: &mut Outbox) -> Option<Key> {
         let mut news = None;
-        for (now, id) in sent {
+        coming.each(|now, id| {
             let packet = &packets[id];
             match self.leg.offer(now, packet.size, packet.len > 0) {
                 // Packets of one instant may have one rank: they keep their order.
@@ -189,7 +195,7 @@ impl LegNode {
                 }
                 Passage::Lost | Passage::Dropped => packets.free(id),
             }
-        }
+        });
         news
     }
 }
@@ -225,17 +231,13 @@ impl LinkNode {
         }
     }
 
-    fn load(
-        &mut self,
-        sent: impl Iterator<Item = (Instant, u32)>,
-        packets: &mut Outbox,
-    ) -> Option<Key> {
+    fn load(&mut self, coming: Coming<'_>, packets: &mut Outbox) -> Option<Key> {
         let before = self.next();
-        for (now, id) in sent {
+        coming.each(|now, id| {
             if self.link.enqueue(now, offered(id, 0, &packets[id])) != Admission::Queued {
                 packets.free(id);
             }
-        }
+        });
         self.next().filter(|_| self.next() != before)
     }
 
@@ -279,17 +281,13 @@ impl ManagedNode {
         }
     }
 
-    fn load(
-        &mut self,
-        sent: impl Iterator<Item = (Instant, u32)>,
-        packets: &mut Outbox,
-    ) -> Option<Key> {
+    fn load(&mut self, coming: Coming<'_>, packets: &mut Outbox) -> Option<Key> {
         let before = self.next();
-        for (now, id) in sent {
+        coming.each(|now, id| {
             if !self.offer(now, &offered(id, 0, &packets[id])) {
                 packets.free(id);
             }
-        }
+        });
         self.next().filter(|_| self.next() != before)
     }
 }
@@ -313,45 +311,30 @@ impl Engine<'_> {
         if let Some(at) = ended.filter(|&at| at < end) {
             return Err(RunError::TraceEnded { at });
         }
-        let source = SourceId(number as u32);
-        match next {
-            Some((at, rank)) => agenda.set(source, at, rank),
-            None => agenda.clear(source),
-        }
+        agenda.put(SourceId(number as u32), next);
         // An end whose last packets were lost may still have its timer expire before they would have arrived.
         if let Some(arrival) = train.arrivals.last() {
             clocks[number] = arrival.key.0;
         }
-        let news = match socket {
-            None => {
-                let passing = train.arrivals.iter().map(|arrival| (arrival.key.0, arrival.packet));
-                to.load(passing, place, packets)
-            }
+        match socket {
+            None => train.pass(packets),
             Some(number) => {
                 let Socket { endpoint, alarm, end, .. } = &mut sockets[number as usize];
                 train.alarm = *alarm;
                 endpoint.answer_all(train, packets);
                 *alarm = train.alarm;
                 let (timer, end) = (timers[number as usize], *end);
-                match alarm.look() {
-                    look if look == agenda.time_of(timer) => {}
-                    Some(at) => agenda.set(timer, at, alarm.key().1),
-                    None => agenda.clear(timer),
+                if alarm.look() != agenda.time_of(timer) {
+                    agenda.put(timer, alarm.look().map(|at| (at, alarm.key().1)));
                 }
                 let is_last = flows[0].arrived_all(train, end, packets, sockets);
                 self.unfinished -= usize::from(is_last);
                 packets.free_all(train.arrivals.iter().map(|arrival| arrival.packet));
-                let sent = packets.take_sent();
-                let mut first = 0;
-                let each = train.sent.iter().flat_map(|&(at, end)| {
-                    let own = &sent[std::mem::replace(&mut first, end)..end];
-                    own.iter().map(move |&packet| (at, packet))
-                });
-                let news = to.load(each, place, packets);
-                packets.give_back(sent);
-                news
             }
-        };
+        }
+        let all = packets.take_sent();
+        let news = to.load(Coming(&train.sent, &all), place, packets);
+        packets.give_back(all);
         if let Some((at, rank)) = news {
             agenda.set(SourceId(target as u32), at, rank);
         }

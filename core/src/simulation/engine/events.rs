@@ -20,10 +20,7 @@ impl Engine<'_> {
         };
         // The agenda shows a leg only while something is on its way.
         let Some((id, place)) = node.pop() else { return Ok(()) };
-        match node.next() {
-            Some((at, rank)) => self.agenda.set(source, at, rank),
-            None => self.agenda.clear(source),
-        }
+        self.agenda.put(source, node.next());
         self.enter(place + 1, id, now);
         Ok(())
     }
@@ -185,10 +182,8 @@ impl Engine<'_> {
         let source = self.timer_source(number);
         let socket = &mut self.sockets[number as usize];
         let goes_off = socket.alarm.goes_off(now);
-        match socket.alarm.look() {
-            Some(at) => self.agenda.set(source, at, socket.alarm.key().1),
-            None => self.agenda.clear(source),
-        }
+        let look = socket.alarm.look().map(|at| (at, socket.alarm.key().1));
+        self.agenda.put(source, look);
         if !goes_off {
             return false;
         }
