@@ -98,7 +98,7 @@ pub enum Fault {
     RepeatedKey(Snippet),
     /// A value that is not valid for its key.
     #[error("{1} is not valid for {0}; write an integer of at least {2}")]
-    Value(&'static str, Snippet, u64),
+    Value(String, Snippet, u64),
     /// An unknown packing.
     #[error("unknown packing {0}; write packet or bytes")]
     Packing(Snippet),

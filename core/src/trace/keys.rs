@@ -1,5 +1,7 @@
 //! Metadata of trace files: keys and values, the same in every format that supports them.
 
+use std::collections::BTreeSet;
+
 use crate::trace::checksum::Checksums;
 use crate::trace::decimal::parse_integer;
 use crate::trace::error::{Fault, Snippet};
@@ -17,86 +19,47 @@ pub(crate) struct Keys {
     /// Checksums of the other keys, to which the reader adds the columns.
     pub(crate) sums: Checksums,
     checksum: Option<String>,
-    seen: Vec<&'static str>,
+    seen: BTreeSet<String>,
 }
 
 impl Keys {
     /// Sets a key; false if the key is unknown.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<bool, Fault> {
-        let header = &mut self.header;
-        let known = match key {
-            "clift-trace" if value == "1" => "clift-trace",
-            "clift-trace" => return Err(Fault::Version(Snippet::new(value.as_bytes()))),
-            "lldu_bytes" => {
-                let fault = || Fault::Value("lldu_bytes", Snippet::new(value.as_bytes()), 1);
-                let bytes = number("lldu_bytes", value, 1)?;
-                self.lldu = Some(Bytes(u32::try_from(bytes).map_err(|_| fault())?));
-                "lldu_bytes"
-            }
-            "decode_ns" => {
-                header.decode = Some(Duration::from_nanos(number("decode_ns", value, 1)?));
-                "decode_ns"
-            }
-            "period_ns" => {
-                header.period = Some(Duration::from_nanos(number("period_ns", value, 1)?));
-                "period_ns"
-            }
-            "rtt_ns" => {
-                header.rtt = Some(Duration::from_nanos(number("rtt_ns", value, 0)?));
-                "rtt_ns"
-            }
-            "packing" => {
-                let packing = Packing::of(value);
-                let fault = || Fault::Packing(Snippet::new(value.as_bytes()));
-                header.loading.packing = Some(packing.ok_or_else(fault)?);
-                "packing"
-            }
-            "packet_header_bytes" => {
-                let fault =
-                    || Fault::Value("packet_header_bytes", Snippet::new(value.as_bytes()), 0);
-                let bytes = number("packet_header_bytes", value, 0)?;
-                header.loading.packet_header = Bytes(u32::try_from(bytes).map_err(|_| fault())?);
-                "packet_header_bytes"
-            }
-            "tick_ns" => {
-                header.loading.tick = Duration::from_nanos(number("tick_ns", value, 1)?);
-                "tick_ns"
-            }
-            "tick_phase_ns" => {
-                header.loading.phase = Duration::from_nanos(number("tick_phase_ns", value, 0)?);
-                "tick_phase_ns"
-            }
-            "description" => {
-                header.description = text(value);
-                "description"
-            }
-            "source" => {
-                header.source = text(value);
-                "source"
-            }
-            "understood" => {
-                header.notes.understood = split(value);
-                "understood"
-            }
-            "assumed" => {
-                header.notes.assumed = split(value);
-                "assumed"
-            }
-            "warnings" => {
-                header.notes.warnings = split(value);
-                "warnings"
-            }
-            Checksums::KEY => {
-                self.checksum = Some(value.to_owned());
-                Checksums::KEY
-            }
-            _ => return Ok(false),
+        let snippet = || Snippet::new(value.as_bytes());
+        let number = |least: u64, most: u64| {
+            let number = parse_integer(value.as_bytes()).filter(|n| (least..=most).contains(n));
+            number.ok_or_else(|| Fault::Value(key.to_owned(), snippet(), least))
         };
-        if self.seen.contains(&known) {
-            return Err(Fault::RepeatedKey(Snippet::new(known.as_bytes())));
+        let time = |least| number(least, u64::MAX).map(Duration::from_nanos);
+        let bytes = |least| number(least, u32::MAX.into()).map(|bytes| Bytes(bytes as u32));
+        let text = || Some(value.to_owned()).filter(|text| !text.is_empty());
+        let Header { notes, loading, .. } = &mut self.header;
+        match key {
+            "clift-trace" if value == "1" => {}
+            "clift-trace" => return Err(Fault::Version(snippet())),
+            "lldu_bytes" => self.lldu = Some(bytes(1)?),
+            "decode_ns" => self.header.decode = Some(time(1)?),
+            "period_ns" => self.header.period = Some(time(1)?),
+            "rtt_ns" => self.header.rtt = Some(time(0)?),
+            "packing" => {
+                let packing = Packing::of(value).ok_or_else(|| Fault::Packing(snippet()))?;
+                loading.packing = Some(packing);
+            }
+            "packet_header_bytes" => loading.packet_header = bytes(0)?,
+            "tick_ns" => loading.tick = time(1)?,
+            "tick_phase_ns" => loading.phase = time(0)?,
+            "description" => self.header.description = text(),
+            "source" => self.header.source = text(),
+            "understood" => notes.understood = split(value),
+            "assumed" => notes.assumed = split(value),
+            "warnings" => notes.warnings = split(value),
+            Checksums::KEY => self.checksum = Some(value.to_owned()),
+            _ => return Ok(false),
         }
-        self.seen.push(known);
-        if known != Checksums::KEY {
+        if !self.seen.insert(key.to_owned()) {
+            return Err(Fault::RepeatedKey(Snippet::new(key.as_bytes())));
+        }
+        if key != Checksums::KEY {
             self.sums.key(key, value);
         }
         Ok(true)
@@ -112,7 +75,7 @@ impl Keys {
     /// index and name of each column that was read. A file of CLIFT without checksums, as earlier
     /// versions wrote it, is marked.
     pub(crate) fn check(&mut self, names: &[(usize, &'static str)]) -> Result<(), Fault> {
-        self.header.unchecked = self.checksum.is_none() && self.seen.contains(&"clift-trace");
+        self.header.unchecked = self.checksum.is_none() && self.seen.contains("clift-trace");
         self.checksum.as_ref().map_or(Ok(()), |value| self.sums.check(value, names))
     }
 }
@@ -152,15 +115,6 @@ pub(crate) fn loading(loading: Loading) -> impl Iterator<Item = (&'static str, S
     ];
     let given = numbers.into_iter().filter(|&(_, number)| number > 0);
     packing.into_iter().chain(given.map(|(key, number)| (key, number.to_string())))
-}
-
-fn number(key: &'static str, value: &str, least: u64) -> Result<u64, Fault> {
-    let number = parse_integer(value.as_bytes()).filter(|&number| number >= least);
-    number.ok_or_else(|| Fault::Value(key, Snippet::new(value.as_bytes()), least))
-}
-
-fn text(value: &str) -> Option<String> {
-    (!value.is_empty()).then(|| value.to_owned())
 }
 
 /// `text` without line ends and other control characters; `None` if the result is empty.

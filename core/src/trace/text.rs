@@ -181,7 +181,7 @@ fn read_slot(line: &[u8], sized: bool, slots: &mut SlotBuilder<'_>) -> Result<()
     if let Some(text) = bytes {
         let bytes = parse_integer(text).and_then(|bytes| u32::try_from(bytes).ok());
         let bytes = bytes.filter(|&bytes| bytes > 0);
-        let bytes = bytes.ok_or_else(|| Fault::Value("bytes", Snippet::new(text), 1))?;
+        let bytes = bytes.ok_or_else(|| Fault::Value("bytes".to_owned(), Snippet::new(text), 1))?;
         slots.push_size(Bytes(bytes))?;
     }
     slots.push(parse_nanoseconds(t)?, parse_nanoseconds(d)?, t)
