@@ -12,10 +12,10 @@ use clift::scenario::{
 };
 use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
-use clift::trace::series::{self, DelayIs, Series};
+use clift::trace::series::DelayIs;
 use clift::trace::{
-    Header, InMemory, MiTrace, PhyTrace, ReadError, TimeUnit, TraceFile, capture, columns,
-    mahimahi, parquet, ping, text as own,
+    Header, InMemory, MiTrace, PhyTrace, TimeUnit, TraceFile, capture, columns, mahimahi, parquet,
+    ping, text as own,
 };
 use clift::units::{BitRate, Bytes, Duration};
 
@@ -108,12 +108,12 @@ pub fn loss(data: &[u8]) {
 pub fn series(data: &[u8]) {
     let end = data.iter().position(|&byte| byte == b'\n').unwrap_or(data.len());
     let (Ok(words), rest) = (std::str::from_utf8(&data[..end]), &data[end..]) else { return };
-    let mut how = Series::new("1:s".parse().unwrap());
+    let mut how = TraceFile { time: "1:s".parse().ok(), ..TraceFile::new("log") };
     for word in words.split(' ') {
         let Some((key, value)) = word.split_once('=') else { return };
         let value = value.replace('_', " ");
         let taken = match key {
-            "time" => value.parse().map(|time| how.time = time).is_ok(),
+            "time" => value.parse().map(|time| how.time = Some(time)).is_ok(),
             "rate" => value.parse().map(|rate| how.rate = Some(rate)).is_ok(),
             "delay" => value.parse().map(|delay| how.delay = Some(delay)).is_ok(),
             "rtt" => value.parse().map(|delay| how.delay = Some(delay)).is_ok(),
@@ -129,12 +129,16 @@ pub fn series(data: &[u8]) {
             return;
         }
         if key == "rtt" {
-            (how.delay_is, how.keep_order) = (DelayIs::RoundTrip, false);
+            (how.delay_is, how.keep_order) = (DelayIs::RoundTrip, Some(false));
         }
     }
-    if let Some(phy) = parsed(series::read(rest.get(1..).unwrap_or_default(), &how, 5_000)) {
+    let mut files = InMemory::default();
+    files.insert("log", rest.get(1..).unwrap_or_default());
+    // A rate may ask for any number of slots.
+    let budget = Budget::new(MemoryLimit::Bytes(1 << 20), None);
+    if let Some(phy) = parsed(how.read_within(&files, &budget)) {
         let arrivals = phy.t().iter().zip(phy.d().iter()).filter(|(_, d)| **d > 0);
-        assert!(!how.keep_order || arrivals.map(|(t, d)| t + d).is_sorted());
+        assert!(how.keep_order.is_some() || arrivals.map(|(t, d)| t + d).is_sorted());
         same(&phy, &rewritten_as_text(&phy), "text");
     }
 }
@@ -165,7 +169,7 @@ pub fn parquet(data: &[u8]) {
 }
 
 /// The trace, or nothing after an error that is one printable line.
-fn parsed(read: Result<PhyTrace, ReadError>) -> Option<PhyTrace> {
+fn parsed<E: std::fmt::Display>(read: Result<PhyTrace, E>) -> Option<PhyTrace> {
     match read {
         Ok(phy) => Some(phy),
         Err(error) => {

@@ -114,7 +114,7 @@ fn read(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {
         rate_is: how.rate_is.or(Some(RateIs::Sent)),
         ..how.clone()
     };
-    series::read_made(&how, input, |reader, budget| table(reader, budget))
+    series::read_made(&how, input, table)
 }
 
 /// The intervals as a table of time, rate and loss.

@@ -53,7 +53,7 @@ fn read(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {
         loss: how.loss.clone().or_else(|| column("loss")),
         ..how.clone()
     };
-    series::read_made(&how, input, |reader, budget| table(reader, budget))
+    series::read_made(&how, input, table)
 }
 
 /// The samples from the oldest to the latest, as a table of time, round-trip time and loss.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::budget::Budget;
-use crate::seed::{Seed, Stream};
 use crate::trace::decimal::{parse_scaled, with_point};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::step::StepDetector;
@@ -14,7 +13,7 @@ use super::frames::{Frames, Signal};
 use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
 use super::slots::{Loss, SlotGenerator, State};
 use super::table::{Row, WHITE_SPACE};
-use super::{PACKET, Series, clock, excerpt};
+use super::{Modem, PACKET, Series, clock, excerpt};
 
 /// Columns of a file, counted from 0.
 struct SeriesLayout {
@@ -82,7 +81,7 @@ struct CurrentRow {
 
 /// State of the import of a file.
 pub(super) struct SeriesImport<'a> {
-    pub(super) series: &'a Series,
+    pub(super) series: &'a Series<'a>,
     pub(super) slots: SlotGenerator<'a>,
     pub(super) frames: Option<Frames<'a>>,
     layout: Option<SeriesLayout>,
@@ -122,16 +121,15 @@ pub(super) struct SeriesImport<'a> {
 }
 
 impl<'a> SeriesImport<'a> {
-    pub(super) fn new(series: &'a Series, limits: (u64, &'a Budget<'a>)) -> Self {
-        let losses = series.loss.as_ref().map(|_| Seed(series.seed).rng(Stream::Import(0)));
-        let lldu = series.lldu.unwrap_or(PACKET);
+    pub(super) fn new(series: &'a Series<'a>, budget: &'a Budget<'a>) -> Self {
+        let losses = series.how.loss.as_ref().map(|_| series.losses());
+        let lldu = series.how.lldu.unwrap_or(PACKET);
+        let limits = (series.most(), budget);
+        let frames = |modem: &Modem| modem.frames(series.losses(), series.keeps_order(), limits);
         Self {
             series,
-            slots: SlotGenerator::new(lldu, losses, series.keep_order, limits.0, limits.1),
-            frames: series
-                .modem
-                .as_ref()
-                .map(|modem| modem.frames(series.seed, series.keep_order, limits)),
+            slots: SlotGenerator::new(lldu, losses, series.keeps_order(), limits),
+            frames: series.modem.as_ref().map(frames),
             layout: None,
             header: None,
             between: "",
@@ -220,7 +218,7 @@ impl<'a> SeriesImport<'a> {
         let loss = self.loss(loss.as_deref(), is_idle)?;
         let mut state = State { rate, delay, loss };
         self.count(&state);
-        if self.series.rate_is == Some(RateIs::Received) {
+        if self.series.how.rate_is == Some(RateIs::Received) {
             state = state.sent().ok_or_else(|| {
                 Fault::Table("the rate with what was lost is over 1 Tbit/s".to_owned())
             })?;
@@ -228,7 +226,7 @@ impl<'a> SeriesImport<'a> {
         let signal = match &self.series.modem {
             None => Signal::default(),
             Some(about) => {
-                let loss = self.series.loss.as_ref().map(|_| state.loss);
+                let loss = self.series.how.loss.as_ref().map(|_| state.loss);
                 about.signal([level.as_deref(), modcod], |field| self.is_missing(field), loss)?
             }
         };
@@ -239,7 +237,7 @@ impl<'a> SeriesImport<'a> {
         self.levels.extend(signal.esn0);
         let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
         let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(&text)))?;
-        if self.series.rate.is_none() && self.frames.is_none() {
+        if self.series.how.rate.is_none() && self.frames.is_none() {
             if self.held.as_ref().is_some_and(|held| held.t >= t) {
                 return Err(self.unsorted(Fault::Unsorted(Snippet::new(&text)), &text));
             }
@@ -294,13 +292,13 @@ impl<'a> SeriesImport<'a> {
 
     /// Counts a row for the notes.
     fn count(&mut self, state: &State) {
-        if column(self.series.rate.as_ref()).is_some() && state.rate > 0 {
+        if column(self.series.how.rate.as_ref()).is_some() && state.rate > 0 {
             self.values[0].push(state.rate / 1_000_000);
         }
-        if let (Some(_), Some(delay)) = (column(self.series.delay.as_ref()), state.delay) {
+        if let (Some(_), Some(delay)) = (column(self.series.how.delay.as_ref()), state.delay) {
             self.values[1].push(delay.unsigned_abs());
         }
-        if let (Some(_), Loss::Share(share)) = (column(self.series.loss.as_ref()), state.loss) {
+        if let (Some(_), Loss::Share(share)) = (column(self.series.how.loss.as_ref()), state.loss) {
             self.lost = (self.lost.0 + share, self.lost.1 + 1);
         }
     }
@@ -325,7 +323,7 @@ impl<'a> SeriesImport<'a> {
     }
 
     fn end(&mut self, held: &CurrentRow, to: i64) -> Result<(), Fault> {
-        let most = self.series.max_hold.map_or(i64::MAX, |hold| hold.as_nanos() as i64);
+        let most = self.series.how.max_hold.map_or(i64::MAX, |hold| hold.as_nanos() as i64);
         let until = to.min(held.t.saturating_add(most));
         if until == to {
             return self.interval(held, to);
@@ -344,11 +342,11 @@ impl<'a> SeriesImport<'a> {
         }
         if held.state.is_outage() && to > held.t {
             self.outages += 1;
-            let has_rate = matches!(self.series.rate, Some(Given::Column(..)));
+            let has_rate = matches!(self.series.how.rate, Some(Given::Column(..)));
             self.unmeasured += u64::from(has_rate && held.state.rate > 0);
             self.outage += to - held.t;
         }
-        if self.series.rate.is_some() {
+        if self.series.how.rate.is_some() {
             self.slots.interval(held.t, to, &held.state)?;
         }
         Ok(())
@@ -361,7 +359,7 @@ impl<'a> SeriesImport<'a> {
         if !self.intervals.is_empty() {
             let middle = (self.intervals.len() - 1) / 2;
             usual = *self.intervals.select_nth_unstable(middle).1;
-        } else if self.series.rate.is_some() || self.frames.is_some() {
+        } else if self.series.how.rate.is_some() || self.frames.is_some() {
             let fault = "the duration of a single row is unknown; give two or more rows";
             return Err(Fault::Table(fault.to_owned()).at(held.line));
         }
@@ -391,7 +389,7 @@ impl<'a> SeriesImport<'a> {
         }
         // The period must be longer than from the first slot to the last.
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
-        let rtt = self.series.delay.as_ref().map(|_| Duration::ZERO);
+        let rtt = self.series.how.delay.as_ref().map(|_| Duration::ZERO);
         self.slots.make()?;
         self.values.iter_mut().for_each(|values| values.sort_unstable());
         self.levels.sort_unstable_by(f64::total_cmp);
@@ -410,8 +408,8 @@ impl<'a> SeriesImport<'a> {
     pub(super) fn leaves_out(&self) -> bool {
         let series = self.series;
         series.excerpt.is_some()
-            && series.rate.is_some()
-            && series.max_hold.is_none()
+            && series.how.rate.is_some()
+            && series.how.max_hold.is_none()
             && self.frames.is_none()
     }
 
@@ -421,9 +419,9 @@ impl<'a> SeriesImport<'a> {
         let series = self.series;
         let columns = [
             Some(&series.time.column),
-            column(series.rate.as_ref()),
-            column(series.delay.as_ref()),
-            column(series.loss.as_ref()),
+            column(series.how.rate.as_ref()),
+            column(series.how.delay.as_ref()),
+            column(series.how.loss.as_ref()),
             series.modem.as_ref().and_then(|modem| modem.columns()[0]),
             series.modem.as_ref().and_then(|modem| modem.columns()[1]),
         ];
@@ -479,9 +477,9 @@ impl<'a> SeriesImport<'a> {
         let series = self.series;
         Ok(SeriesLayout {
             time: find(&series.time.column)?,
-            rate: column(series.rate.as_ref()).map(find).transpose()?,
-            delay: column(series.delay.as_ref()).map(find).transpose()?,
-            loss: column(series.loss.as_ref()).map(find).transpose()?,
+            rate: column(series.how.rate.as_ref()).map(find).transpose()?,
+            delay: column(series.how.delay.as_ref()).map(find).transpose()?,
+            loss: column(series.how.loss.as_ref()).map(find).transpose()?,
             modem: match &series.modem {
                 None => [None; 2],
                 Some(modem) => {
@@ -495,7 +493,7 @@ impl<'a> SeriesImport<'a> {
     fn is_missing(&self, field: &[u8]) -> bool {
         const MISSING: [&[u8]; 7] = [b"", b"-", b"nan", b"na", b"n/a", b"null", b"none"];
         MISSING.iter().any(|name| field.eq_ignore_ascii_case(name))
-            || self.series.missing.as_ref().is_some_and(|text| field == text.trim().as_bytes())
+            || self.series.how.missing.as_ref().is_some_and(|text| field == text.trim().as_bytes())
     }
 
     /// The rate in millionths of a bit per second.
@@ -504,7 +502,7 @@ impl<'a> SeriesImport<'a> {
         let too_fast = |text: &[u8]| {
             Fault::Table(format!("rate {} is over 1 Tbit/s; check the unit", Snippet::new(text)))
         };
-        let unit = match (&self.series.rate, field) {
+        let unit = match (&self.series.how.rate, field) {
             (None, _) => return Ok(MOST),
             (Some(Given::Constant(rate)), _) => {
                 let rate = rate.bits_per_second();
@@ -532,7 +530,7 @@ impl<'a> SeriesImport<'a> {
 
     /// The one-way delay in nanoseconds.
     fn delay(&mut self, field: Option<&[u8]>) -> Result<Option<i64>, Fault> {
-        let unit = match &self.series.delay {
+        let unit = match &self.series.how.delay {
             // The arrival time of a modem's frame already includes its own duration.
             None => return Ok(Some(i64::from(self.frames.is_none()))),
             Some(Given::Constant(delay)) => {
@@ -549,13 +547,13 @@ impl<'a> SeriesImport<'a> {
         let size = size.ok_or_else(|| Fault::TooLate(Snippet::new(field)))?;
         let measured = self.one_way(if negative { -size } else { size });
         self.delays.take(measured);
-        let shift = self.series.clock_offset.map_or(0, Shift::as_nanos);
+        let shift = self.series.how.clock_offset.map_or(0, Shift::as_nanos);
         match measured.saturating_add(shift) {
             ..0 => Err(Fault::Table(format!(
                 "delay {} is negative{}: {} the marker of missing values as `missing`",
                 Snippet::new(field),
                 if shift == 0 { "" } else { " with the clock offset" },
-                match self.series.delay_is {
+                match self.series.how.delay_is {
                     DelayIs::OneWay => "the clocks differ, so give clock_offset, or",
                     // One clock measures both ends of it.
                     DelayIs::RoundTrip => "give",
@@ -569,7 +567,7 @@ impl<'a> SeriesImport<'a> {
     }
 
     fn one_way(&self, delay: i64) -> i64 {
-        match self.series.delay_is {
+        match self.series.how.delay_is {
             DelayIs::OneWay => delay,
             DelayIs::RoundTrip => delay / 2 + delay % 2,
         }
@@ -577,7 +575,7 @@ impl<'a> SeriesImport<'a> {
 
     /// The loss, which may be missing in a row that has no slots (`is_idle`).
     fn loss(&mut self, field: Option<&[u8]>, is_idle: bool) -> Result<Loss, Fault> {
-        let unit = match &self.series.loss {
+        let unit = match &self.series.how.loss {
             None => return Ok(Loss::default()),
             Some(Given::Constant(share)) => return Ok(Loss::Share(share.get())),
             Some(Given::Column(_, unit)) => *unit,

@@ -1,11 +1,12 @@
 //! Logs of modems: their additional columns, and the frames generated from them.
 
+use rand_chacha::ChaCha8Rng;
+
 use super::frames::{Coding, Frames, Signal};
 use super::given::{ColumnName, Given};
 use super::slots::Loss;
 use super::{DecibelHertz, Decibels, SymbolRate, decibels};
 use crate::budget::Budget;
-use crate::seed::{Seed, Stream};
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::{Modcod, Modcods};
@@ -33,7 +34,7 @@ pub(super) enum ModcodSource {
 
 /// Layout of a modem's log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Modem {
+pub(super) struct Modem {
     pub(super) level: Option<SignalLevel>,
     pub(super) source: ModcodSource,
     modcods: Modcods,
@@ -129,7 +130,7 @@ impl Modem {
 
     pub(super) fn frames<'a>(
         &self,
-        seed: u64,
+        losses: ChaCha8Rng,
         keep_order: bool,
         limits: (u64, &'a Budget<'a>),
     ) -> Frames<'a> {
@@ -140,7 +141,6 @@ impl Modem {
                 Coding::Adaptive { margin: *margin, delay: *delay }
             }
         };
-        let losses = Seed(seed).rng(Stream::Import(0));
         let air = (self.rate, self.symbols);
         Frames::new((coding, self.modcods.clone()), air, losses, keep_order, limits)
     }

@@ -47,15 +47,15 @@ impl SeriesImport<'_> {
             understood.push(format!("time is {} in {time}", self.named(&series.time.column)));
         }
         let given = [
-            ("rate", self.said(series.rate.as_ref())),
+            ("rate", self.said(series.how.rate.as_ref())),
             (
-                match series.delay_is {
+                match series.how.delay_is {
                     DelayIs::OneWay => "one-way delay",
                     DelayIs::RoundTrip => "round-trip time",
                 },
-                self.said(series.delay.as_ref()),
+                self.said(series.how.delay.as_ref()),
             ),
-            ("loss", self.said(series.loss.as_ref())),
+            ("loss", self.said(series.how.loss.as_ref())),
         ];
         understood.extend(
             given.into_iter().filter_map(|(what, said)| Some(format!("{what} is {}", said?))),
@@ -70,7 +70,7 @@ impl SeriesImport<'_> {
                 [least, median(delays), most].map(|delay| readable(delay as i64));
             understood.push(format!("one-way delays from {least} to {most}, the median {middle}"));
         }
-        match (&series.rate, &series.loss, series.rate_is) {
+        match (&series.how.rate, &series.how.loss, series.how.rate_is) {
             (Some(_), Some(_), Some(RateIs::Received)) => understood
                 .push("the rate counts received data: the lost part is added to it".to_owned()),
             (Some(Given::Column(..)), Some(_), None) => {
@@ -78,7 +78,7 @@ impl SeriesImport<'_> {
             }
             _ => {}
         }
-        if let Some(hold) = series.max_hold {
+        if let Some(hold) = series.how.max_hold {
             understood.push(format!("a row holds for {hold} at most, then an outage begins"));
         }
         let span = |nanos: u64| readable(nanos as i64);
@@ -89,7 +89,7 @@ impl SeriesImport<'_> {
                 span(self.outage.unsigned_abs())
             ));
         }
-        if let Some(shift) = series.clock_offset {
+        if let Some(shift) = series.how.clock_offset {
             understood.push(format!("{shift} were added to every delay"));
         }
         let has_zones = series.time.format == TimeFormat::Date && self.zones[0].is_none();
@@ -99,7 +99,7 @@ impl SeriesImport<'_> {
         if self.decimals.lines[0].is_some() {
             assumed.push("decimal commas: `4,00` is 4.00".to_owned());
         }
-        match series.rate {
+        match series.how.rate {
             None if series.modem.is_none() => {
                 assumed.push("no rate: one slot per row".to_owned());
             }
@@ -114,11 +114,12 @@ impl SeriesImport<'_> {
                 span(length.unsigned_abs())
             ));
         }
-        if series.lldu.is_none() && series.modem.is_none() {
-            let rate = if series.rate.is_none() { ", which the rate is counted with" } else { "" };
+        if series.how.lldu.is_none() && series.modem.is_none() {
+            let rate =
+                if series.how.rate.is_none() { ", which the rate is counted with" } else { "" };
             assumed.push(format!("LLDUs of {} bytes{rate}", PACKET.0));
         }
-        match (&series.delay, series.delay_is) {
+        match (&series.how.delay, series.how.delay_is) {
             (None, _) if series.modem.is_some() => assumed.push(
                 "no delay: a frame is there once its last symbol is, and the round trip is not known"
                     .to_owned(),
@@ -129,18 +130,18 @@ impl SeriesImport<'_> {
                 assumed.push("half of the round-trip time is the way there".to_owned());
             }
         }
-        if series.delay.is_some() {
+        if series.how.delay.is_some() {
             assumed.push(
                 "the whole delay is in d, so that the link adds none (RTT 0); for the way back a \
                  run takes the median delay of the way there unless it gives one"
                     .to_owned(),
             );
         }
-        match &series.loss {
+        match &series.how.loss {
             None if series.modem.is_some() && self.drawn() => assumed.push(format!(
                 "a frame is lost with the frame error rate of its MODCOD's curve at the Es/N0 of \
                  its row, drawn with seed {}",
-                series.seed
+                series.seed()
             )),
             None if series.modem.is_some() => assumed.push(
                 "a frame is lost if the Es/N0 of its row is below its MODCOD's threshold"
@@ -148,7 +149,7 @@ impl SeriesImport<'_> {
             ),
             None => assumed.push("no loss: no slot is erased".to_owned()),
             Some(_) if self.drawn() => assumed
-                .push(format!("slots are lost independently, drawn with seed {}", series.seed)),
+                .push(format!("slots are lost independently, drawn with seed {}", series.seed())),
             Some(_) => {
                 understood
                     .push("a row loses all of its slots or none: nothing is drawn".to_owned());
@@ -157,7 +158,7 @@ impl SeriesImport<'_> {
         if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
             modem.notes(frames, &self.levels, understood, assumed);
         }
-        if series.keep_order && self.slots.waited > 0 {
+        if series.keeps_order() && self.slots.waited > 0 {
             assumed.push(format!(
                 "order is kept: {} later than {} row says, behind an earlier one",
                 counted(self.slots.waited, "slot arrives", "slots arrive"),
@@ -183,7 +184,7 @@ impl SeriesImport<'_> {
             None => (self.slots.waited, self.slots.len(), "slot"),
         };
         if waited > made as u64 / 2 {
-            let does = if self.series.keep_order { "waits behind" } else { "arrives before" };
+            let does = if self.series.keeps_order() { "waits behind" } else { "arrives before" };
             warnings.push(format!(
                 "most {unit}s ({waited} of {made}) have a delay with which each {does} an earlier \
                  one: check the unit of the time column, then that of the delay"
@@ -207,8 +208,8 @@ impl SeriesImport<'_> {
                 self.unmeasured, self.rows
             ));
         }
-        let delay_or_loss = column(self.series.delay.as_ref()).is_some()
-            || column(self.series.loss.as_ref()).is_some();
+        let delay_or_loss = column(self.series.how.delay.as_ref()).is_some()
+            || column(self.series.how.loss.as_ref()).is_some();
         let (idle, unit, so) = match &self.frames {
             Some(frames) => (frames.idle, "frame", "no frame is judged by them"),
             None if delay_or_loss => {
@@ -237,7 +238,7 @@ impl SeriesImport<'_> {
             self.intervals.iter().partition(|i| is_pause(i));
         let gaps = self.intervals.iter().filter(|&&length| length / 5 >= usual.max(1)).count();
         if gaps > 0 {
-            let holds = match (pauses.len(), &self.series.rate) {
+            let holds = match (pauses.len(), &self.series.how.rate) {
                 (0, Some(_)) => ", and the row before holds on".to_owned(),
                 (0, None) => String::new(),
                 (count, _) => format!(
@@ -259,7 +260,7 @@ impl SeriesImport<'_> {
             ));
         }
         let mean = others.iter().sum::<i64>() / others.len().max(1) as i64;
-        if self.series.rate.is_some() && usual > 0 && mean / 10 >= usual {
+        if self.series.how.rate.is_some() && usual > 0 && mean / 10 >= usual {
             warnings.push(format!(
                 "rows come in batches, {} apart within one and {} on average: their times may be \
                  those at which a buffer was written, not those of the measurement",
@@ -296,7 +297,7 @@ impl SeriesImport<'_> {
                 fast(most)
             ));
         }
-        if let (Some(Given::Column(column, unit)), true) = (&series.rate, self.made.is_none()) {
+        if let (Some(Given::Column(column, unit)), true) = (&series.how.rate, self.made.is_none()) {
             const HINTS: [(&str, &str); 8] = [
                 ("gbps", "Gbit/s"),
                 ("gbit", "Gbit/s"),
@@ -314,11 +315,11 @@ impl SeriesImport<'_> {
                 warnings.push(format!("the median rate is {middle}: check the unit of the rate"));
             }
         }
-        if let Some(Given::Column(column, unit)) = &series.delay {
+        if let Some(Given::Column(column, unit)) = &series.how.delay {
             warnings.extend(self.misnamed("delay", column, unit.name, &TIMES));
             let is_rtt =
                 |name: &str| name.split(|c: char| !c.is_alphabetic()).any(|word| word == "rtt");
-            if series.delay_is == DelayIs::OneWay
+            if series.how.delay_is == DelayIs::OneWay
                 && let Some((name, lower)) = self.title(column)
                 && is_rtt(&lower)
             {
@@ -331,7 +332,7 @@ impl SeriesImport<'_> {
         if let (TimeFormat::Unit(unit), true) = (&series.time.format, self.made.is_none()) {
             warnings.extend(self.misnamed("time", &series.time.column, &unit.to_string(), &TIMES));
         }
-        if let Some(Given::Column(column, unit)) = &series.loss {
+        if let Some(Given::Column(column, unit)) = &series.how.loss {
             const HINTS: [(&str, &str); 4] =
                 [("percent", "%"), ("pct", "%"), ("(%", "%"), ("_%", "%")];
             let unit = if unit.name.is_empty() { "shares" } else { unit.name };
@@ -339,7 +340,7 @@ impl SeriesImport<'_> {
         }
         let mean = self.lost.0 / self.lost.1.max(1) as f64;
         if mean >= 0.2 {
-            let cure = match (&series.rate, series.rate_is) {
+            let cure = match (&series.how.rate, series.how.rate_is) {
                 (Some(Given::Column(..)), None) => {
                     ": if the rate is what was received, give rate_is received (--rate-is \
                      received), or the loss counts twice"

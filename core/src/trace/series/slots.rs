@@ -119,8 +119,7 @@ impl<'a> SlotGenerator<'a> {
         lldu: Bytes,
         losses: Option<ChaCha8Rng>,
         keep_order: bool,
-        most: u64,
-        budget: &'a Budget<'a>,
+        (most, budget): (u64, &'a Budget<'a>),
     ) -> Self {
         let work = u128::from(lldu.0) * 8 * 1_000_000 * 1_000_000_000;
         Self {
@@ -329,7 +328,7 @@ mod tests {
         // 8 bits take 1 ms at 8 kbit/s. Half a slot is carried over an outage and a slower
         // interval.
         let budget = Budget::unlimited();
-        let mut maker = SlotGenerator::new(Bytes(1), None, true, 100, &budget);
+        let mut maker = SlotGenerator::new(Bytes(1), None, true, (100, &budget));
         let rate = |kbit: u64| kbit * 1_000_000_000;
         maker.interval(0, 1_500_000, &state(rate(8))).unwrap();
         maker.interval(1_500_000, 5_000_000, &state(0)).unwrap();
@@ -349,7 +348,7 @@ mod tests {
             lldu in 1u32..2000,
         ) {
             let budget = Budget::unlimited();
-            let mut maker = SlotGenerator::new(Bytes(lldu), None, true, 1 << 20, &budget);
+            let mut maker = SlotGenerator::new(Bytes(lldu), None, true, (1 << 20, &budget));
             let (mut from, mut carried, mut k) = (0i64, 0u128, 0u128);
             let mut expected = Vec::new();
             let work = u128::from(lldu) * 8 * 1_000_000_000_000_000;
@@ -377,7 +376,7 @@ mod tests {
         ) {
             let budget = Budget::unlimited();
             let [mut whole, mut kept] =
-                [(); 2].map(|()| SlotGenerator::new(Bytes(25), None, true, 1 << 20, &budget));
+                [(); 2].map(|()| SlotGenerator::new(Bytes(25), None, true, (1 << 20, &budget)));
             let mut from = 0;
             for (length, kbit) in rows {
                 for maker in [&mut whole, &mut kept] {
@@ -409,7 +408,7 @@ mod tests {
         #[test]
         fn slots_arrive_in_order(delays in proptest::collection::vec(0i64..10_000_000, 1..50)) {
             let budget = Budget::unlimited();
-            let mut maker = SlotGenerator::new(Bytes(125), None, true, 1 << 20, &budget);
+            let mut maker = SlotGenerator::new(Bytes(125), None, true, (1 << 20, &budget));
             for (index, &delay) in delays.iter().enumerate() {
                 let from = index as i64 * 1_000_000;
                 let state = State { delay: Some(delay), ..state(3_000_000_000_000) };

@@ -1,24 +1,43 @@
 use super::*;
+use crate::units::Duration;
 
 const MS: i64 = 1_000_000;
 
+/// A series with this column of times.
+fn timed(time: &str) -> TraceFile {
+    TraceFile { time: Some(time.parse().unwrap()), ..TraceFile::new("x.csv") }
+}
+
+fn read_as(
+    reader: impl BufRead,
+    how: &TraceFile,
+    excerpt: Option<u64>,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
+    let time = how.time.as_ref().unwrap();
+    Series { how, time, excerpt, modem: None }.read(reader, None, budget)
+}
+
+fn read(reader: impl BufRead, how: &TraceFile) -> Result<PhyTrace, ReadError> {
+    read_as(reader, how, None, &Budget::unlimited())
+}
+
 /// Builds a series from text: `time=1:s rate=2:kbit/s ...`; LLDUs of 125 bytes.
-fn series(keys: &str) -> Series {
-    let mut series = Series::new("1:s".parse().unwrap());
-    series.lldu = Some(Bytes(125));
+fn series(keys: &str) -> TraceFile {
+    let mut series = TraceFile { lldu: Some(Bytes(125)), ..timed("1:s") };
     for part in keys.split(' ').filter(|part| !part.is_empty()) {
         let (key, value) = part.split_once('=').unwrap();
         let value = &value.replace('_', " ");
         match key {
-            "time" => series.time = value.parse().unwrap(),
+            "time" => series.time = Some(value.parse().unwrap()),
             "rate" => series.rate = Some(value.parse().unwrap()),
             "delay" => series.delay = Some(value.parse().unwrap()),
             "loss" => series.loss = Some(value.parse().unwrap()),
             "offset" => series.clock_offset = Some(value.parse().unwrap()),
             "missing" => series.missing = Some(value.clone()),
             "is" => series.delay_is = DelayIs::RoundTrip,
-            "overtaking" => series.keep_order = false,
-            "seed" => series.seed = value.parse().unwrap(),
+            "overtaking" => series.keep_order = Some(false),
+            "seed" => series.seed = Some(value.parse().unwrap()),
             _ => panic!("{key}"),
         }
     }
@@ -26,11 +45,11 @@ fn series(keys: &str) -> Series {
 }
 
 fn imported(text: &str, keys: &str) -> PhyTrace {
-    read(text.as_bytes(), &series(keys), 10_000).unwrap()
+    read(text.as_bytes(), &series(keys)).unwrap()
 }
 
 fn fault(text: &str, keys: &str) -> String {
-    read(text.as_bytes(), &series(keys), 10_000).unwrap_err().to_string()
+    read(text.as_bytes(), &series(keys)).unwrap_err().to_string()
 }
 
 #[test]
@@ -86,7 +105,7 @@ fn order_is_kept_by_default() {
 #[test]
 fn losses_are_shares_per_cent_or_counts() {
     let lost = |text: &str, keys: &str| {
-        let phy = read(text.as_bytes(), &series(keys), 200_000).unwrap();
+        let phy = read(text.as_bytes(), &series(keys)).unwrap();
         phy.d().iter().filter(|&&d| d == 0).count() as f64 / phy.len() as f64
     };
     // 100,000 slots, 20 % lost: four standard errors are .005.
@@ -147,7 +166,7 @@ fn a_wrong_unit_of_time_causes_a_warning() {
 
 #[test]
 fn an_implausible_signal_level_causes_a_warning() {
-    use crate::trace::{InMemory, TraceFile};
+    use crate::trace::InMemory;
     let notes = |log: &str, file: TraceFile| {
         let mut files = InMemory::default();
         files.insert("log.csv", log);
@@ -204,9 +223,11 @@ fn dates_quotes_semicolons_and_remarks_are_parsed() {
                 # more\r\n2024-01-01T00:00:01.5Z;4\r\n\r\n2024-01-01T00:00:02Z;0\r\n";
     let phy = imported(text, "time=when:date rate=2:kbit/s");
     assert_eq!(phy.len(), 12 + 2);
-    let named =
-        Series { rate: Some("down (kbit/s):kbit/s".parse().unwrap()), ..series("time=when:date") };
-    assert_eq!(read(text.as_bytes(), &named, 100).unwrap().t(), phy.t());
+    let named = TraceFile {
+        rate: Some("down (kbit/s):kbit/s".parse().unwrap()),
+        ..series("time=when:date")
+    };
+    assert_eq!(read(text.as_bytes(), &named).unwrap().t(), phy.t());
     assert!(
         phy.header()
             .notes
@@ -233,11 +254,11 @@ fn decimal_commas_are_read_where_commas_do_not_separate_columns() {
     assert_eq!(imported(text, keys).d(), commas.d());
     let text = "2024-01-01 00.00;0,12\n2024-01-01 00.01;0,12\n";
     assert_eq!(imported(text, "time=1:%Y-%m-%d_%H.%M rate=2:kbit/s").len(), 15);
-    let modem = crate::trace::TraceFile {
+    let modem = TraceFile {
         time: Some("1:s".parse().unwrap()),
         esn0: Some("2:dB".parse().unwrap()),
         symbol_rate: Some("50 kBd".parse().unwrap()),
-        ..crate::trace::TraceFile::new("m.csv")
+        ..TraceFile::new("m.csv")
     };
     let read = |text: &str| {
         let mut files = crate::trace::InMemory::default();
@@ -266,7 +287,7 @@ fn lines_may_end_in_carriage_returns_alone() {
     let windows = whole.replace('\n', "\r\n");
     let end = windows.find('\r').unwrap() + 1;
     let parts = std::io::BufReader::with_capacity(end, windows.as_bytes());
-    assert_eq!(read(parts, &series(keys), 10_000).unwrap().t(), phy.t());
+    assert_eq!(read(parts, &series(keys)).unwrap().t(), phy.t());
 }
 
 #[test]
@@ -364,7 +385,7 @@ fn faults_have_a_line_and_a_cure() {
         ("0,8\n1,-8\n", rate, "line 2: rate `-8` is negative; if it marks an outage"),
         ("0,8\n1,1e10\n", rate, "line 2: rate `1e10` is over 1 Tbit/s"),
         ("0,0\n1,0\n", rate, "the series has no slots"),
-        ("0,8\n1e9,8\n", rate, "line 2: more than 10000 slots; split the file"),
+        ("0,8\n1e9,8\n", rate, "line 2: more than 4294967295 slots; split the file"),
         ("0,8\n1,inf\n", rate, "line 2: rate `inf` is not a number"),
         (
             "t,r\n0,8\n1,8\n",
@@ -466,7 +487,7 @@ fn rows_shorter_than_a_slot_keep_the_rate_and_warn_about_delays_and_losses() {
 fn a_series_too_large_for_memory_is_refused_before_it_is_generated() {
     let (series, text) = (series("rate=20_Mbit/s"), "0\n21600\n43200\n64800\n86400\n");
     let budget = Budget::of(crate::budget::MemoryLimit::Bytes(100_000_000));
-    let refused = read_within(text.as_bytes(), &series, MOST, &budget).unwrap_err().to_string();
+    let refused = read_as(text.as_bytes(), &series, None, &budget).unwrap_err().to_string();
     // 20,000 slots a second, five times six hours.
     assert!(
         refused.starts_with("2160000000 slots need 35 GB of memory in total, but"),
@@ -477,24 +498,24 @@ fn a_series_too_large_for_memory_is_refused_before_it_is_generated() {
 #[test]
 fn a_received_rate_counts_its_losses_once() {
     let csv = "time,rate,loss\n0,12,0.9\n1,120,0\n2,0,1\n3,120,0\n";
-    let series = |rate_is| Series {
+    let series = |rate_is| TraceFile {
         rate: Some("rate:kbit/s".parse().unwrap()),
         loss: Some("loss".parse().unwrap()),
         rate_is,
-        ..Series::new("time:s".parse().unwrap())
+        ..timed("time:s")
     };
-    let slots = |rate_is| read(csv.as_bytes(), &series(rate_is), 1000).unwrap();
+    let slots = |rate_is| read(csv.as_bytes(), &series(rate_is)).unwrap();
     let received = slots(Some(RateIs::Received));
     assert_eq!((received.len(), slots(Some(RateIs::Sent)).len()), (30, 21));
     let warned = |phy: &PhyTrace| phy.header().notes.warnings.join(";").contains("give rate_is");
     assert!(warned(&slots(None)) && !warned(&received));
-    let fast = Series {
+    let fast = TraceFile {
         rate: Some("2:Gbit/s".parse().unwrap()),
         loss: Some("3".parse().unwrap()),
-        time: "1:s".parse().unwrap(),
+        time: timed("1:s").time,
         ..series(Some(RateIs::Received))
     };
-    let over = read("0,2,0\n1,900,0.9999999\n2,1,0\n".as_bytes(), &fast, 1000);
+    let over = read("0,2,0\n1,900,0.9999999\n2,1,0\n".as_bytes(), &fast);
     assert!(
         over.unwrap_err().to_string().starts_with("line 2: the rate with what was lost is over")
     );
@@ -502,13 +523,9 @@ fn a_received_rate_counts_its_losses_once() {
 
 #[test]
 fn a_row_holds_no_longer_than_it_may() {
-    let series = |max_hold| Series {
-        rate: Some("2:kbit/s".parse().unwrap()),
-        max_hold,
-        ..Series::new("1:s".parse().unwrap())
-    };
-    let slots =
-        |max_hold| read("0,12\n1,12\n2,12\n9,12\n".as_bytes(), &series(max_hold), 99).unwrap();
+    let series =
+        |max_hold| TraceFile { rate: Some("2:kbit/s".parse().unwrap()), max_hold, ..timed("1:s") };
+    let slots = |max_hold| read("0,12\n1,12\n2,12\n9,12\n".as_bytes(), &series(max_hold)).unwrap();
     assert_eq!(slots(None).len(), 10);
     let phy = slots(Some(Duration::from_secs(3)));
     assert_eq!(phy.t().iter().map(|t| t / 1_000_000_000).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 9]);
@@ -519,12 +536,12 @@ fn a_row_holds_no_longer_than_it_may() {
 #[test]
 fn rows_whose_delay_was_not_measured_are_warned_of() {
     let warnings = |csv: &str| {
-        let series = Series {
+        let series = TraceFile {
             rate: Some("2:kbit/s".parse().unwrap()),
             delay: Some("3:ms".parse().unwrap()),
-            ..Series::new("1:s".parse().unwrap())
+            ..timed("1:s")
         };
-        read(csv.as_bytes(), &series, 99).unwrap().header().notes.warnings.join(";")
+        read(csv.as_bytes(), &series).unwrap().header().notes.warnings.join(";")
     };
     let told = warnings("0,12,20\n1,12,-\n2,12,-\n3,12,-\n");
     assert!(told.contains("3 of 4 rows have a rate but no delay"), "{told}");
@@ -536,12 +553,12 @@ fn rows_whose_delay_was_not_measured_are_warned_of() {
 fn values_are_summed_up_and_doubtful_ones_warned_of() {
     let csv = "when,throughput_mbps,delay_ms\n\
                2024-05-28T10:00:00Z,12,20\n2024-05-28T10:00:01,18,30.5\n2024-05-28T10:00:02Z,14.5,25\n";
-    let series = Series {
+    let series = TraceFile {
         rate: Some("throughput_mbps:kbit/s".parse().unwrap()),
         delay: Some("delay_ms:us".parse().unwrap()),
-        ..Series::new("when:date".parse().unwrap())
+        ..timed("when:date")
     };
-    let phy = read(csv.as_bytes(), &series, 1000).unwrap();
+    let phy = read(csv.as_bytes(), &series).unwrap();
     let understood = phy.header().notes.understood.join(";");
     for expected in [
         "rates from 12 kbit/s to 18 kbit/s, the median 14.5 kbit/s",
@@ -563,13 +580,13 @@ fn values_are_summed_up_and_doubtful_ones_warned_of() {
 fn names_that_sound_like_another_unit_are_warned_of() {
     let csv = "t_ms,rtt_s,loss_percent\n0,0.04,0\n1000,0.05,1\n2000,0.04,0\n";
     let warned = |time: &str, delay: &str, loss: &str, delay_is| {
-        let series = Series {
+        let series = TraceFile {
             delay: Some(delay.parse().unwrap()),
             loss: Some(loss.parse().unwrap()),
             delay_is,
-            ..Series::new(time.parse().unwrap())
+            ..timed(time)
         };
-        read(csv.as_bytes(), &series, 1000).unwrap().header().notes.warnings.join(";")
+        read(csv.as_bytes(), &series).unwrap().header().notes.warnings.join(";")
     };
     let warnings = warned("t_ms:s", "rtt_s:ms", "loss_percent", DelayIs::OneWay);
     for expected in [
@@ -587,8 +604,8 @@ fn names_that_sound_like_another_unit_are_warned_of() {
 #[test]
 fn an_excerpt_leaves_out_pauses_and_spreads_its_parts() {
     let excerpt = |text: &str, most| {
-        let excerpt = Series { excerpt: Some(most), ..series("rate=2:kbit/s") };
-        read(text.as_bytes(), &excerpt, u64::MAX).unwrap()
+        let series = series("rate=2:kbit/s");
+        read_as(text.as_bytes(), &series, Some(most), &Budget::unlimited()).unwrap()
     };
     let seconds = |phy: &PhyTrace| phy.t().iter().map(|t| t / (1000 * MS)).collect::<Vec<_>>();
     let rows = |times: &mut dyn Iterator<Item = u32>, rate: u32| {
@@ -602,12 +619,10 @@ fn an_excerpt_leaves_out_pauses_and_spreads_its_parts() {
     assert!(warnings.contains("behind line 3: 1 pause, 9998 s in all, is left out"), "{warnings}");
     assert!(!warnings.contains("batches"), "{warnings}");
     // With a longest time, the row before the pause says what holds.
-    let held = Series {
-        excerpt: Some(99),
-        max_hold: Some(Duration::from_secs(1)),
-        ..series("rate=2:kbit/s")
-    };
-    assert_eq!(seconds(&read(text.as_bytes(), &held, 99).unwrap())[3], 10_000);
+    let max_hold = Some(Duration::from_secs(1));
+    let held = TraceFile { max_hold, ..series("rate=2:kbit/s") };
+    let held = read_as(text.as_bytes(), &held, Some(99), &Budget::unlimited()).unwrap();
+    assert_eq!(seconds(&held)[3], 10_000);
     // 10 Gbit/s for a day: more slots than can be indexed. The rate says the hour.
     let day =
         (0..24).map(|hour| format!("{},{}\n", hour * 3600, 10_000_000 - hour)).collect::<String>();
@@ -624,7 +639,7 @@ fn an_excerpt_leaves_out_pauses_and_spreads_its_parts() {
 #[test]
 fn times_of_day_go_on_at_midnight_and_odd_times_are_refused_with_their_cause() {
     let times = |text: &str, keys: &str| {
-        read(text.as_bytes(), &series(keys), 99).map_err(|error| error.to_string())
+        read(text.as_bytes(), &series(keys)).map_err(|error| error.to_string())
     };
     let phy = times("23:59:59,1\n00:00:00,1\n00:00:01,1\n", "time=1:%H:%M:%S rate=2:kbit/s");
     assert_eq!(phy.unwrap().t()[..], [0, 1000 * MS, 2000 * MS]);
