@@ -14,8 +14,8 @@ use clift::trace::loss_string::{self, Pattern};
 use clift::trace::probes::{self, Direction, Sampling};
 use clift::trace::series::DelayIs;
 use clift::trace::{
-    Header, InMemory, MiTrace, PhyTrace, TimeUnit, TraceFile, capture, columns, mahimahi, parquet,
-    ping, text as own,
+    Header, InMemory, MiTrace, PhyTrace, TimeUnit, TraceFile, columns, mahimahi, parquet, ping,
+    text as own,
 };
 use clift::units::{BitRate, Bytes, Duration};
 
@@ -23,7 +23,7 @@ const LLDU: Bytes = Bytes(33);
 
 /// The text format.
 pub fn text(data: &[u8]) {
-    if let Some(phy) = parsed(own::read(data, None)) {
+    if let Some(phy) = parsed(own::read(data, None, &Budget::unlimited())) {
         same(&phy, &rewritten_as_text(&phy), "header too");
     }
 }
@@ -33,21 +33,21 @@ pub fn columns(data: &[u8]) {
     use TimeUnit::{Microseconds, Milliseconds, Nanoseconds, Seconds};
     let Some((choice, data)) = data.split_first() else { return };
     let unit = [Seconds, Milliseconds, Microseconds, Nanoseconds][usize::from(choice % 4)];
-    if let Some(phy) = parsed(columns::read(data, unit, LLDU)) {
+    if let Some(phy) = parsed(columns::read(data, unit, LLDU, &Budget::unlimited())) {
         let mut file = Vec::new();
         columns::write(&phy, unit, &mut file).unwrap();
-        same(&phy, &columns::read(&file[..], unit, LLDU).unwrap(), "columns");
+        same(&phy, &columns::read(&file[..], unit, LLDU, &Budget::unlimited()).unwrap(), "columns");
     }
 }
 
 /// mahimahi: a file comes back byte for byte but for its line ends and leading zeros.
 pub fn mahimahi(data: &[u8]) {
     let size = mahimahi::OPPORTUNITY;
-    if let Some(phy) = parsed(mahimahi::read(data, size)) {
+    if let Some(phy) = parsed(mahimahi::read(data, size, &Budget::unlimited())) {
         assert!(phy.d().iter().all(|&d| d > 0));
         let mut file = Vec::new();
         mahimahi::write(&phy, size, &mut file).unwrap();
-        same(&phy, &mahimahi::read(&file[..], size).unwrap(), "mahimahi");
+        same(&phy, &mahimahi::read(&file[..], size, &Budget::unlimited()).unwrap(), "mahimahi");
         same(&phy, &rewritten_as_text(&phy), "text");
     }
 }
@@ -59,12 +59,17 @@ pub fn probes(data: &[u8]) {
     let (lldu, rate) = (Bytes(125_000), BitRate::from_bits_per_second(1));
     let sampling = Sampling { lldu, rate: rate.filter(|_| choice & 4 != 0) };
     let phy = match choice & 3 {
-        0 => probes::read_csv(data, Direction::Up, sampling),
-        1 => probes::read_csv(data, Direction::Down, sampling),
+        0 => probes::read_csv(data, Direction::Up, sampling, &Budget::unlimited()),
+        1 => probes::read_csv(data, Direction::Down, sampling, &Budget::unlimited()),
         _ => {
             let cut = data.iter().position(|&byte| byte == 0).unwrap_or(data.len());
             let losses = data.get(cut + 1..).unwrap_or_default();
-            probes::read_pair(&data[..cut], losses, Duration::from_millis(10), sampling)
+            probes::read_pair(
+                (&data[..cut], losses),
+                Duration::from_millis(10),
+                sampling,
+                &Budget::unlimited(),
+            )
         }
     };
     if let Some(phy) = parsed(phy) {
@@ -80,7 +85,7 @@ pub fn ping(data: &[u8]) {
     let (lldu, rate) = (Bytes(125_000), BitRate::from_bits_per_second(1));
     let sampling = Sampling { lldu, rate: rate.filter(|_| choice & 1 != 0) };
     let interval = (choice & 2 != 0).then_some(Duration::from_millis(10));
-    if let Some(phy) = parsed(ping::read(data, interval, sampling)) {
+    if let Some(phy) = parsed(ping::read(data, interval, sampling, &Budget::unlimited())) {
         assert_eq!(phy.t()[0], 0);
         same(&phy, &rewritten_as_text(&phy), "text");
     }
@@ -91,15 +96,21 @@ pub fn loss(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else { return };
     let pattern =
         Pattern { slot: Duration::from_nanos(7), decode: Duration::from_nanos(3), lldu: LLDU };
+    // A few characters may ask for any number of slots.
+    let budget = Budget::new(MemoryLimit::Bytes(1 << 20), None);
     let mut file = Vec::new();
     if choice % 2 == 0 {
-        if let Some(phy) = parsed(loss_string::read(data, pattern)) {
+        if let Some(phy) = parsed(loss_string::read(data, pattern, &Budget::unlimited())) {
             loss_string::write(&phy, &mut file).unwrap();
-            same(&phy, &loss_string::read(&file[..], pattern).unwrap(), "string");
+            same(
+                &phy,
+                &loss_string::read(&file[..], pattern, &Budget::unlimited()).unwrap(),
+                "string",
+            );
         }
-    } else if let Some(phy) = parsed(loss_string::read_runs(data, pattern, 10_000)) {
+    } else if let Some(phy) = parsed(loss_string::read_runs(data, pattern, &budget)) {
         loss_string::write_runs(&phy, &mut file).unwrap();
-        same(&phy, &loss_string::read_runs(&file[..], pattern, 10_000).unwrap(), "runs");
+        same(&phy, &loss_string::read_runs(&file[..], pattern, &budget).unwrap(), "runs");
     }
 }
 
@@ -147,13 +158,17 @@ pub fn series(data: &[u8]) {
 pub fn capture(data: &[u8]) {
     let [choice, low, high, files @ ..] = data else { return };
     let at = usize::from(u16::from_le_bytes([*low, *high])).min(files.len());
-    let options = capture::Options {
+    let mut both = InMemory::default();
+    both.insert("sent", &files[..at]);
+    both.insert("seen", &files[at..]);
+    let how = TraceFile {
+        receiver: Some("seen".into()),
         nat: choice & 1 != 0,
-        keep_order: choice & 2 != 0,
+        keep_order: Some(choice & 2 != 0),
         clock_offset: "-5 ms".parse().ok().filter(|_| choice & 4 != 0),
-        ..capture::Options::default()
+        ..TraceFile::new("sent")
     };
-    if let Some(phy) = parsed(capture::read(&files[..at], &files[at..], &options)) {
+    if let Some(phy) = parsed(how.read(&both)) {
         assert_eq!(phy.t()[0], 0);
         same(&phy, &rewritten_as_text(&phy), "text");
     }
@@ -161,10 +176,16 @@ pub fn capture(data: &[u8]) {
 
 /// Parquet.
 pub fn parquet(data: &[u8]) {
-    if let Some(phy) = parsed(parquet::read(Cursor::new(data.to_vec()), None)) {
+    if let Some(phy) =
+        parsed(parquet::read(Box::new(Cursor::new(data.to_vec())), None, &Budget::unlimited()))
+    {
         let mut file = Vec::new();
         parquet::write(&phy, &mut file).unwrap();
-        same(&phy, &parquet::read(Cursor::new(file), None).unwrap(), "Parquet");
+        same(
+            &phy,
+            &parquet::read(Box::new(Cursor::new(file)), None, &Budget::unlimited()).unwrap(),
+            "Parquet",
+        );
     }
 }
 
@@ -183,7 +204,7 @@ fn parsed<E: std::fmt::Display>(read: Result<PhyTrace, E>) -> Option<PhyTrace> {
 fn rewritten_as_text(phy: &PhyTrace) -> PhyTrace {
     let mut file = Vec::new();
     own::write(phy, &mut file).unwrap();
-    own::read(&file[..], None).unwrap()
+    own::read(&file[..], None, &Budget::unlimited()).unwrap()
 }
 
 fn same(before: &PhyTrace, after: &PhyTrace, what: &str) {

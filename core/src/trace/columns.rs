@@ -26,7 +26,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     read: Some(|how, input| {
         let unit = how.needed(how.unit, UNIT.0, UNIT.1, input)?;
         let lldu = how.lldu.unwrap_or(DEFAULT_LLDU);
-        input.parsed(&how.file, |file| read_within(file, unit, lldu, input.budget))
+        input.parsed(&how.file, |file| read(file, unit, lldu, input.budget))
     }),
     write: Some(|phy, how, out| {
         let unit = how.unit.ok_or(WriteError::Missing { why: UNIT.0, field: UNIT.1 })?;
@@ -38,19 +38,17 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// rounded up; a decoding time above zero becomes at least 1 ns, because 0 means erased).
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::{TimeUnit, columns};
 /// use clift::units::Bytes;
-/// let phy = columns::read("0 0.036\n0.5,0\n".as_bytes(), TimeUnit::Seconds, Bytes(33)).unwrap();
+/// let budget = Budget::unlimited();
+/// let phy = columns::read("0 0.036\n0.5,0\n".as_bytes(), TimeUnit::Seconds, Bytes(33), &budget).unwrap();
 /// assert_eq!((&phy.t()[..], &phy.d()[..]), (&[0, 500_000_000][..], &[36_000_000, 0][..]));
 /// ```
 ///
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
-pub fn read(reader: impl BufRead, unit: TimeUnit, lldu: Bytes) -> Result<PhyTrace, ReadError> {
-    read_within(reader, unit, lldu, &Budget::unlimited())
-}
-
-fn read_within(
+pub fn read(
     reader: impl BufRead,
     unit: TimeUnit,
     lldu: Bytes,
@@ -110,6 +108,10 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn read(reader: impl BufRead, unit: TimeUnit, lldu: Bytes) -> Result<PhyTrace, ReadError> {
+        super::read(reader, unit, lldu, &Budget::unlimited())
+    }
 
     fn message(text: &str) -> String {
         read(text.as_bytes(), TimeUnit::Seconds, Bytes(33)).unwrap_err().to_string()

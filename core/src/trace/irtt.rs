@@ -27,7 +27,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let why = "irtt measures two directions, up (from its client to its server) and down";
         let direction = how.needed(how.direction, why, "direction", input)?;
         let sampling = Sampling::of(how, input)?;
-        input.parsed(&how.file, |file| read_within(file, direction, sampling, input.budget))
+        input.parsed(&how.file, |file| read(file, direction, sampling, input.budget))
     }),
     write: None,
 };
@@ -85,6 +85,7 @@ struct Delays {
 /// Reads one direction of a file of irtt.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::irtt;
 /// use clift::trace::probes::{Direction, Sampling};
 /// use clift::units::{Bytes, Duration};
@@ -94,7 +95,7 @@ struct Delays {
 ///     {"seqno": 1, "lost": "true_up", "timestamps": {"client": {"send": {"monotonic": 600}}},
 ///      "delay": {}}]}"#;
 /// let sampling = Sampling { lldu: Bytes(1500), rate: None };
-/// let phy = irtt::read(json.as_bytes(), Direction::Up, sampling).unwrap();
+/// let phy = irtt::read(json.as_bytes(), Direction::Up, sampling, &Budget::unlimited()).unwrap();
 /// assert_eq!((&phy.t()[..], &phy.d()[..]), (&[0, 500][..], &[1, 0][..]));
 /// assert_eq!(phy.header().rtt, Some(Duration::from_nanos(17_292_000)));
 /// ```
@@ -102,14 +103,6 @@ struct Delays {
 /// # Errors
 /// A [`ReadError`] with the first fault.
 pub fn read(
-    reader: impl BufRead,
-    direction: Direction,
-    sampling: Sampling,
-) -> Result<PhyTrace, ReadError> {
-    read_within(reader, direction, sampling, &Budget::unlimited())
-}
-
-fn read_within(
     reader: impl BufRead,
     direction: Direction,
     sampling: Sampling,
@@ -197,6 +190,14 @@ mod tests {
     use super::*;
     use crate::trace::json::tests::never_panics;
     use crate::units::Bytes;
+
+    fn read(
+        reader: impl BufRead,
+        way: Direction,
+        sampling: Sampling,
+    ) -> Result<PhyTrace, ReadError> {
+        super::read(reader, way, sampling, &Budget::unlimited())
+    }
 
     const AS_SENT: Sampling = Sampling { lldu: Bytes(1500), rate: None };
 

@@ -22,7 +22,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     keys: &[&["slot", "decoding"]],
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
-        let mut phy = input.parsed(&how.file, |file| read_within(file, pattern, input.budget))?;
+        let mut phy = input.parsed(&how.file, |file| read(file, pattern, input.budget))?;
         let lost = phy.d().iter().filter(|&&d| d == 0).count();
         // Loss logs with the opposite convention are more common than links that lose most slots.
         if 2 * lost > phy.len() {
@@ -44,7 +44,7 @@ pub(super) const RUNS: FormatRow = FormatRow {
     keys: &[&["slot", "decoding"]],
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
-        input.parsed(&how.file, |file| read_runs_within(file, pattern, MOST, input.budget))
+        input.parsed(&how.file, |file| read_runs(file, pattern, input.budget))
     }),
     write: Some(|phy, _, out| Ok(write_runs(phy, out)?)),
 };
@@ -65,22 +65,19 @@ pub struct Pattern {
 /// `#`; anything else is an error.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::loss_string::{self, Pattern};
 /// use clift::units::{Bytes, Duration};
 /// let ms = Duration::from_millis;
 /// let pattern = Pattern { slot: ms(1), decode: ms(36), lldu: Bytes(33) };
-/// let phy = loss_string::read("1 0\n1".as_bytes(), pattern).unwrap();
+/// let phy = loss_string::read("1 0\n1".as_bytes(), pattern, &Budget::unlimited()).unwrap();
 /// assert_eq!(phy.t()[..], [0, 1_000_000, 2_000_000]);
 /// assert_eq!(phy.d()[..], [36_000_000, 0, 36_000_000]);
 /// ```
 ///
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
-pub fn read(reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
-    read_within(reader, pattern, &Budget::unlimited())
-}
-
-fn read_within(
+pub fn read(
     mut reader: impl BufRead,
     pattern: Pattern,
     budget: &Budget<'_>,
@@ -143,31 +140,25 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
 }
 
 /// Reads run lengths in the format of ns-2's `ErrorModel/Trace`: each line is the number of packets
-/// received and the number lost after them. Files of more than `most` slots are refused, because a
-/// few characters can request any amount of memory.
+/// received and the number lost after them.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::loss_string::{self, Pattern};
 /// use clift::units::{Bytes, Duration};
 /// let ms = Duration::from_millis;
 /// let pattern = Pattern { slot: ms(1), decode: ms(36), lldu: Bytes(33) };
-/// let phy = loss_string::read_runs("2 1\n1 0\n".as_bytes(), pattern, 1000).unwrap();
+/// let phy = loss_string::read_runs("2 1\n1 0\n".as_bytes(), pattern, &Budget::unlimited()).unwrap();
 /// assert_eq!(phy.d()[..], [36_000_000, 36_000_000, 0, 36_000_000]);
 /// ```
 ///
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
-pub fn read_runs(reader: impl BufRead, pattern: Pattern, most: u64) -> Result<PhyTrace, ReadError> {
-    read_runs_within(reader, pattern, most, &Budget::unlimited())
-}
-
-fn read_runs_within(
+pub fn read_runs(
     reader: impl BufRead,
     pattern: Pattern,
-    most: u64,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
-    let most = most.min(MOST);
     let mut lines = Lines::new(reader);
     let mut d = Vec::new();
     while let Some((number, line)) = lines.next()? {
@@ -177,8 +168,8 @@ fn read_runs_within(
         }
         let (good, lost) = parse_run(line).map_err(|fault| fault.at(number))?;
         let total = good.saturating_add(lost).saturating_add(d.len() as u64);
-        if total > most {
-            return Err(Fault::TooMany(most).at(number));
+        if total > MOST {
+            return Err(Fault::TooMany(MOST).at(number));
         }
         let room = (d.capacity() - d.len()) as u64;
         if good + lost > room {
@@ -262,6 +253,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn read(reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
+        super::read(reader, pattern, &Budget::unlimited())
+    }
+
+    fn read_runs(reader: impl BufRead, pattern: Pattern) -> Result<PhyTrace, ReadError> {
+        super::read_runs(reader, pattern, &Budget::unlimited())
+    }
+
     const PATTERN: Pattern =
         Pattern { slot: Duration::from_nanos(7), decode: Duration::from_nanos(3), lldu: Bytes(33) };
 
@@ -302,11 +301,11 @@ mod tests {
             ("1 2\n-1 2\n", "line 2: `-1 2` is not a run length"),
             ("1\n", "line 1: `1` is not a run length"),
             ("NaN 1\n", "line 1: `NaN 1` is not a run length"),
-            ("1 0\n99 1\n", "line 2: more than 100 slots; split the file"),
-            ("18446744073709551615 1\n", "line 1: more than 100 slots"),
+            ("1 0\n4294967295 1\n", "line 2: more than 4294967295 slots; split the file"),
+            ("18446744073709551615 1\n", "line 1: more than 4294967295 slots"),
         ];
         for (text, expected) in runs {
-            let message = read_runs(text.as_bytes(), PATTERN, 100).unwrap_err().to_string();
+            let message = read_runs(text.as_bytes(), PATTERN).unwrap_err().to_string();
             assert!(message.starts_with(expected), "{text:?}: {message}");
         }
         let far = Pattern { slot: Duration::from_nanos(1 << 61), ..PATTERN };
@@ -324,7 +323,7 @@ mod tests {
             write_runs(&phy, &mut runs).unwrap();
             let read_back = read(&string[..], PATTERN).unwrap();
             prop_assert_eq!(&read_back.d()[..], &phy.d()[..]);
-            let read_back = read_runs(&runs[..], PATTERN, 1000).unwrap();
+            let read_back = read_runs(&runs[..], PATTERN).unwrap();
             prop_assert_eq!(&read_back.d()[..], &phy.d()[..]);
         }
     }

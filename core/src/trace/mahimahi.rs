@@ -34,7 +34,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     keys: &[],
     read: Some(|how, input| {
         let size = how.lldu.unwrap_or(OPPORTUNITY);
-        input.parsed(&how.file, |file| read_within(file, size, input.budget))
+        input.parsed(&how.file, |file| read(file, size, input.budget))
     }),
     write: Some(|phy, how, out| {
         // A trace that was read from a mahimahi file keeps its opportunity size.
@@ -52,8 +52,9 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// same instant when the file repeats.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::mahimahi;
-/// let phy = mahimahi::read("1\n1\n4\n".as_bytes(), mahimahi::OPPORTUNITY).unwrap();
+/// let phy = mahimahi::read("1\n1\n4\n".as_bytes(), mahimahi::OPPORTUNITY, &Budget::unlimited()).unwrap();
 /// assert_eq!(phy.t()[..], [1_000_000, 1_000_001, 4_000_000]);
 /// assert_eq!(phy.d()[..], [1, 1, 1]);
 /// assert_eq!(phy.header().period.unwrap().as_nanos(), 4_000_000);
@@ -61,15 +62,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 ///
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
-pub fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
-    read_within(reader, size, &Budget::unlimited())
-}
-
-fn read_within(
-    reader: impl BufRead,
-    size: Bytes,
-    budget: &Budget<'_>,
-) -> Result<PhyTrace, ReadError> {
+pub fn read(reader: impl BufRead, size: Bytes, budget: &Budget<'_>) -> Result<PhyTrace, ReadError> {
     let t = read_opportunities(reader, budget)?;
     let Some(&last) = t.last() else { return Err(crate::trace::TraceError::Empty.into()) };
     // mahimahi repeats a file with its last timestamp (`link_queue.cc`); opportunities of one
@@ -220,6 +213,10 @@ fn not_a_stamp(text: &[u8]) -> Fault {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn read(reader: impl BufRead, size: Bytes) -> Result<PhyTrace, ReadError> {
+        super::read(reader, size, &Budget::unlimited())
+    }
 
     fn parsed(text: &str) -> PhyTrace {
         read(text.as_bytes(), OPPORTUNITY).unwrap()

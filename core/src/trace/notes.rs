@@ -7,9 +7,10 @@ use crate::trace::keys::one_line;
 /// How an import interpreted a foreign file, what it assumed, and its warnings.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::{Notes, text};
 /// let file = "# assumed: delays are one way; LLDUs of 1500 bytes\nt_ns,d_ns\n0,5\n";
-/// let phy = text::read(file.as_bytes(), None).unwrap();
+/// let phy = text::read(file.as_bytes(), None, &Budget::unlimited()).unwrap();
 /// assert_eq!(phy.header().notes.assumed, ["delays are one way", "LLDUs of 1500 bytes"]);
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]

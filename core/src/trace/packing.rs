@@ -40,8 +40,9 @@ impl Packing {
 /// How packets are loaded onto the slots of a trace. Empty for most traces.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::{Loading, Packing, mahimahi};
-/// let phy = mahimahi::read("1\n4\n".as_bytes(), mahimahi::OPPORTUNITY).unwrap();
+/// let phy = mahimahi::read("1\n4\n".as_bytes(), mahimahi::OPPORTUNITY, &Budget::unlimited()).unwrap();
 /// let loading = phy.header().loading;
 /// assert_eq!((loading.packing, loading.packet_header.0), (Some(Packing::Bytes), 4));
 /// // A packet that arrives at 3.2 ms waits for the opportunities from 4 ms on.

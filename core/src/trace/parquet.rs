@@ -87,7 +87,7 @@ pub fn enable() {
         }));
         (
             |how, input| {
-                input.parsed_anywhere(&how.file, |file| read_within(file, how.lldu, input.budget))
+                input.parsed_anywhere(&how.file, |file| read(file, how.lldu, input.budget))
             },
             |phy, _, out| Ok(write(phy, out)?),
         )
@@ -115,23 +115,20 @@ const MOST_ROWS_PER_BYTE: u64 = 1 << 16;
 ///
 /// ```
 /// use std::io::Cursor;
+/// use clift::budget::Budget;
 /// use clift::trace::{PhyTrace, parquet};
 /// use clift::units::Bytes;
 /// let phy = PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(40))?;
 /// let mut file = Vec::new();
 /// parquet::write(&phy, &mut file).unwrap();
-/// let back = parquet::read(Cursor::new(file), None).unwrap();
+/// let back = parquet::read(Box::new(Cursor::new(file)), None, &Budget::unlimited()).unwrap();
 /// assert_eq!((back.t(), back.d(), back.lldu()), (phy.t(), phy.d(), Bytes(40)));
 /// # Ok::<(), clift::trace::TraceError>(())
 /// ```
 ///
 /// # Errors
 /// A [`ReadError`] if the file is not Parquet, is truncated or damaged, or does not hold a trace.
-pub fn read(source: impl Source, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
-    read_within(Box::new(source), lldu, &Budget::unlimited())
-}
-
-fn read_within(
+pub fn read(
     source: Box<dyn Source>,
     lldu: Option<Bytes>,
     budget: &Budget<'_>,
@@ -655,6 +652,10 @@ mod tests {
     use super::*;
     use crate::trace::{Header, Loading, Packing};
     use crate::units::Duration;
+
+    fn read(file: Cursor<Vec<u8>>, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
+        super::read(Box::new(file), lldu, &Budget::unlimited())
+    }
 
     fn file(phy: &PhyTrace) -> Vec<u8> {
         let mut file = Vec::new();

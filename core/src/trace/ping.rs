@@ -30,7 +30,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     keys: &[&["interval", "rate"]],
     read: Some(|how, input| {
         let sampling = Sampling::of(how, input)?;
-        input.parsed(&how.file, |file| read_within(file, how.interval, sampling, input.budget))
+        input.parsed(&how.file, |file| read(file, how.interval, sampling, input.budget))
     }),
     write: None,
 };
@@ -46,13 +46,14 @@ const USUAL: Duration = Duration::from_secs(1);
 /// is not given, it follows from the summary, else it is one second.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::ping;
 /// use clift::trace::probes::Sampling;
 /// use clift::units::{Bytes, Duration};
 /// let log = "64 bytes from 192.0.2.1: icmp_seq=1 ttl=52 time=600 ms\n\
 ///            64 bytes from 192.0.2.1: icmp_seq=3 ttl=52 time=620 ms\n";
 /// let sampling = Sampling { lldu: Bytes(1500), rate: None };
-/// let phy = ping::read(log.as_bytes(), None, sampling).unwrap();
+/// let phy = ping::read(log.as_bytes(), None, sampling, &Budget::unlimited()).unwrap();
 /// assert_eq!(phy.t()[..], [0, 1_000_000_000, 2_000_000_000]);
 /// assert_eq!(phy.d()[..], [1, 0, 10_000_001]);
 /// assert_eq!(phy.header().rtt, Some(Duration::from_millis(600)));
@@ -61,14 +62,6 @@ const USUAL: Duration = Duration::from_secs(1);
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
 pub fn read(
-    reader: impl BufRead,
-    interval: Option<Duration>,
-    sampling: Sampling,
-) -> Result<PhyTrace, ReadError> {
-    read_within(reader, interval, sampling, &Budget::unlimited())
-}
-
-fn read_within(
     reader: impl BufRead,
     interval: Option<Duration>,
     sampling: Sampling,

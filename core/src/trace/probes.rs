@@ -28,7 +28,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let why = "probes have two directions, up and down";
         let direction = how.needed(how.direction, why, "direction", input)?;
         let sampling = Sampling::of(how, input)?;
-        input.parsed(&how.file, |file| read_csv_within(file, direction, sampling, input.budget))
+        input.parsed(&how.file, |file| read_csv(file, direction, sampling, input.budget))
     }),
     write: None,
 };
@@ -48,9 +48,7 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     let why = "a file of delays needs the time between probes";
     let interval = how.needed(how.interval, why, "interval", input)?;
     let (losses, sampling) = (input.reader(losses)?, Sampling::of(how, input)?);
-    input.parsed(&how.file, |file| {
-        read_pair_within((file, losses), interval, sampling, input.budget)
-    })
+    input.parsed(&how.file, |file| read_pair((file, losses), interval, sampling, input.budget))
 }
 
 /// Default payload of a slot: that of an Ethernet frame.
@@ -80,11 +78,12 @@ impl Sampling {
 /// Time 0 is the first probe, even if unknown, so that both directions have the same clock.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::probes::{self, Direction, Sampling};
 /// use clift::units::{Bytes, Duration};
 /// let csv = "timestamp,rtt,uplink,downlink\n1000000000,50,20.5,29.5\n1010000000,-1,-1,0\n";
 /// let sampling = Sampling { lldu: Bytes(1500), rate: None };
-/// let phy = probes::read_csv(csv.as_bytes(), Direction::Up, sampling).unwrap();
+/// let phy = probes::read_csv(csv.as_bytes(), Direction::Up, sampling, &Budget::unlimited()).unwrap();
 /// assert_eq!((&phy.t()[..], &phy.d()[..]), (&[0, 10_000_000][..], &[1, 0][..]));
 /// assert_eq!(phy.header().rtt, Some(Duration::from_millis(41)));
 /// ```
@@ -92,14 +91,6 @@ impl Sampling {
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
 pub fn read_csv(
-    reader: impl BufRead,
-    direction: Direction,
-    sampling: Sampling,
-) -> Result<PhyTrace, ReadError> {
-    read_csv_within(reader, direction, sampling, &Budget::unlimited())
-}
-
-fn read_csv_within(
     reader: impl BufRead,
     direction: Direction,
     sampling: Sampling,
@@ -124,15 +115,6 @@ fn read_csv_within(
 /// # Errors
 /// A [`ReadError`] with the first faulty line, or if the files differ in length.
 pub fn read_pair(
-    delays: impl BufRead,
-    losses: impl BufRead,
-    interval: Duration,
-    sampling: Sampling,
-) -> Result<PhyTrace, ReadError> {
-    read_pair_within((delays, losses), interval, sampling, &Budget::unlimited())
-}
-
-fn read_pair_within(
     (delays, losses): (impl BufRead, impl BufRead),
     interval: Duration,
     sampling: Sampling,

@@ -39,30 +39,26 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     suffixes: &["csv", "txt"],
     doc: "CLIFT's own.",
     keys: &[],
-    read: Some(|how, input| {
-        input.parsed(&how.file, |file| read_within(file, how.lldu, input.budget))
-    }),
+    read: Some(|how, input| input.parsed(&how.file, |file| read(file, how.lldu, input.budget))),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
 };
 
-/// Reads a trace. `lldu` overrides the size that the file gives.
+/// Reads a trace within a budget. `lldu` overrides the size that the file gives.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::trace::text;
-/// let phy = text::read("# lldu_bytes: 40\nt_ns,d_ns\n0,5\n10,0\n".as_bytes(), None).unwrap();
+/// let budget = Budget::unlimited();
+/// let phy = text::read("# lldu_bytes: 40\nt_ns,d_ns\n0,5\n10,0\n".as_bytes(), None, &budget).unwrap();
 /// assert_eq!((phy.len(), phy.lldu().0), (2, 40));
 ///
-/// let fault = text::read("t_ns,d_ns\n0,5\n10,NaN\n".as_bytes(), None).unwrap_err();
+/// let fault = text::read("t_ns,d_ns\n0,5\n10,NaN\n".as_bytes(), None, &budget).unwrap_err();
 /// assert_eq!(fault.to_string(), "line 3: `NaN` is not a time; write integer nanoseconds");
 /// ```
 ///
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
-pub fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
-    read_within(reader, lldu, &Budget::unlimited())
-}
-
-fn read_within(
+pub fn read(
     reader: impl BufRead,
     lldu: Option<Bytes>,
     budget: &Budget<'_>,
@@ -193,6 +189,10 @@ mod tests {
     use crate::trace::{Header, Loading, Notes, Packing};
     use crate::units::Duration;
     use proptest::prelude::*;
+
+    fn read(reader: impl BufRead, lldu: Option<Bytes>) -> Result<PhyTrace, ReadError> {
+        super::read(reader, lldu, &Budget::unlimited())
+    }
 
     fn message(text: &str) -> String {
         read(text.as_bytes(), None).unwrap_err().to_string()

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::budget::Budget;
 use crate::trace::{Parts, mahimahi};
 
 proptest! {
@@ -257,7 +258,8 @@ fn departures_match_the_queue_of_mahimahi() {
     ];
     for (opportunities, queue, packets, expected) in cases {
         let text: String = opportunities.iter().map(|ms| format!("{ms}\n")).collect();
-        let phy = mahimahi::read(text.as_bytes(), mahimahi::OPPORTUNITY).unwrap();
+        let phy =
+            mahimahi::read(text.as_bytes(), mahimahi::OPPORTUNITY, &Budget::unlimited()).unwrap();
         let parts =
             Parts { t: phy.t().clone(), d: phy.d().clone(), ..Parts::of(&phy, Duration::ZERO) };
         let mut link = link(parts, TraceLinkConfig { queue, wrap: true, ..Default::default() });

@@ -1,18 +1,19 @@
 //! Matches packets sent and received: delays, losses, and ambiguous cases.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
+use super::fault;
 use super::packet::{Packet, PayloadLevel};
 use super::reader::Capture;
-use super::{Options, fault};
 use crate::budget::Budget;
 use crate::trace::error::ReadError;
 use crate::trace::notes::readable;
 use crate::trace::probes::resample;
 use crate::trace::series::Shift;
 use crate::trace::step::StepDetector;
-use crate::trace::{Header, Notes, PhyTrace};
-use crate::units::{Bytes, Duration, counted};
+use crate::trace::{Header, Notes, PhyTrace, TraceFile};
+use crate::units::{BitRate, Bytes, Duration, counted};
 
 /// Minimum percentage of the sender's packets that must be in both captures, unless the user
 /// selects the packets.
@@ -25,16 +26,16 @@ const PAUSE: i64 = 200_000_000;
 /// and a run's packets of 1500 bytes would take two LLDUs of fewer.
 const MTU: u32 = 1500;
 
-/// Builds the trace from the packets sent.
+/// Builds the trace from the packets sent, those with the address `from` if it is given.
 pub(super) fn trace(
-    sent: &Capture,
-    seen: &Capture,
-    options: &Options,
+    [sent, seen]: [&Capture; 2],
+    how: &TraceFile,
+    (from, rate): (Option<IpAddr>, Option<BitRate>),
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
-    let chosen = |packet: &&Packet| sent.is_from(packet.from, options.from);
+    let chosen = |packet: &&Packet| sent.is_from(packet.from, from);
     let offered = sent.packets.iter().filter(chosen).count();
-    if let Some(from) = options.from.filter(|_| offered == 0) {
+    if let Some(from) = from.filter(|_| offered == 0) {
         let places = sent.packets.iter().map(|packet| packet.from).collect::<BTreeSet<_>>();
         let there = places.into_iter().filter_map(|place| sent.addresses.get(place as usize));
         let there = there.take(5).map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -42,6 +43,7 @@ pub(super) fn trace(
             "no packet from {from} in the capture of the sender; there are packets from {there}"
         )));
     }
+    let keep_order = how.keep_order.unwrap_or(false);
     let level = sent.level.max(seen.level);
     let matched = MatchedPackets::of(sent, seen, level);
     if matched.unclear * 10 > offered as u64 {
@@ -57,7 +59,7 @@ pub(super) fn trace(
              give the one at the receiver as the second",
         ));
     }
-    let ways = matched.ways(sent, options);
+    let ways = matched.ways(sent, from);
     let Some(there) = ways.there else {
         return Err(fault(
             "no packet is in both captures; are they of the same time and traffic? Behind NAT give \
@@ -73,7 +75,7 @@ pub(super) fn trace(
         )));
     }
     let share = both * 100 / offered;
-    if share < LEAST_SHARE && options.from.is_none() {
+    if share < LEAST_SHARE && from.is_none() {
         return Err(fault(format!(
             "{both} of {offered} packets of the sender ({share} %) are in both captures, less than \
              {LEAST_SHARE} %: other hosts, the way back or multicast may be mixed in; give `from`, \
@@ -96,7 +98,7 @@ pub(super) fn trace(
     let censored = all - slots.len();
     let lost = slots.iter().filter(|(_, raw)| raw.is_none()).count();
 
-    let shift = options.clock_offset.map_or(0, Shift::as_nanos);
+    let shift = how.clock_offset.map_or(0, Shift::as_nanos);
     let least = there.least.saturating_add(shift);
     let lift = if least < 0 { 1i64.saturating_sub(least) } else { 0 };
     let first = slots[0].0;
@@ -118,14 +120,14 @@ pub(super) fn trace(
         let behind = raw.is_some() && arrival < latest;
         overtaken += u64::from(behind);
         latest = if raw.is_some() { latest.max(arrival) } else { latest };
-        d.push(if behind && options.keep_order { latest - at } else { delay });
+        d.push(if behind && keep_order { latest - at } else { delay });
         t.push(at);
     }
-    let lldu = options.lldu.unwrap_or(Bytes(largest.max(MTU)));
+    let lldu = how.lldu.unwrap_or(Bytes(largest.max(MTU)));
     let gaps = t.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap >= PAUSE);
     let (pauses, paused) = gaps.fold((0, 0), |(count, sum), gap| (count + 1, sum + gap));
     let lasted = t.last().map_or(1, |last| (*last).max(1));
-    if let Some(rate) = options.rate {
+    if let Some(rate) = rate {
         (t, d) = resample(&t, &d, lldu, rate, budget)?;
     }
 
@@ -163,10 +165,8 @@ pub(super) fn trace(
             .to_owned(),
     );
     if shift != 0 {
-        understood.push(format!(
-            "{} were added to every delay",
-            options.clock_offset.unwrap_or_default()
-        ));
+        understood
+            .push(format!("{} were added to every delay", how.clock_offset.unwrap_or_default()));
     }
     understood.push(format!(
         "{both} of {offered} packets of the sender's capture ({share} %) are in both"
@@ -177,7 +177,7 @@ pub(super) fn trace(
         understood.push(format!("left out: {packets} of the other way or of other hosts"));
     }
     let assumed = &mut notes.assumed;
-    if options.lldu.is_none() {
+    if how.lldu.is_none() {
         let why = if largest < MTU {
             format!("what an Ethernet frame carries (the longest packet has {largest})")
         } else {
@@ -185,11 +185,11 @@ pub(super) fn trace(
         };
         assumed.push(format!("LLDUs of {} bytes, {why}", lldu.0));
     }
-    assumed.push(match options.rate {
+    assumed.push(match rate {
         None => "one slot per packet".to_owned(),
         Some(rate) => format!("slots at {rate}, each with the fate of the nearest packet"),
     });
-    if options.clock_offset.is_none() && lift == 0 {
+    if how.clock_offset.is_none() && lift == 0 {
         assumed.push("both clocks agree".to_owned());
     }
     assumed.push(
@@ -197,7 +197,7 @@ pub(super) fn trace(
             .to_owned(),
     );
     let warnings = &mut notes.warnings;
-    if options.rate.is_some() && pauses > 0 {
+    if rate.is_some() && pauses > 0 {
         let share = 100.0 * paused as f64 / lasted as f64;
         warnings.push(format!(
             "{} of {} or more between packets, {share:.3} % of the time: nobody knows \
@@ -228,7 +228,7 @@ pub(super) fn trace(
         }
     }
     if overtaken > 0 {
-        let kept = if options.keep_order { ", with which they now arrive" } else { "" };
+        let kept = if keep_order { ", with which they now arrive" } else { "" };
         warnings.push(format!(
             "{} arrived behind a later one{kept}",
             counted(overtaken, "packet", "packets")
@@ -328,7 +328,7 @@ impl MatchedPackets {
     }
 
     /// Determines the directions across the link. A given source address decides them.
-    fn ways(&self, sent: &Capture, options: &Options) -> LinkDirections {
+    fn ways(&self, sent: &Capture, from: Option<IpAddr>) -> LinkDirections {
         let mut directions: BTreeMap<(u32, u32), TimeDifferences> = BTreeMap::new();
         for (packet, raw) in sent.packets.iter().zip(&self.raw) {
             if let &Some(raw) = raw {
@@ -343,10 +343,10 @@ impl MatchedPackets {
         let opposite = |&(from, to): &(u32, u32)| directions.get(&(to, from));
         let mut ways = LinkDirections { forward: BTreeMap::new(), there: None, back: None };
         for (&direction, &range) in &directions {
-            let crosses = sent.is_from(direction.0, options.from);
+            let crosses = sent.is_from(direction.0, from);
             let other = opposite(&direction);
-            let is_back = if options.from.is_some() {
-                !crosses && other.is_some() && sent.is_from(direction.1, options.from)
+            let is_back = if from.is_some() {
+                !crosses && other.is_some() && sent.is_from(direction.1, from)
             } else {
                 other.is_some_and(|other| (other.least, direction.1) > (range.least, direction.0))
             };

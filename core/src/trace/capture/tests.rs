@@ -1,4 +1,6 @@
 use super::*;
+use crate::trace::series::Given;
+use crate::units::Bytes;
 use etherparse::PacketBuilder;
 
 /// Frames with their capture times in microseconds.
@@ -81,7 +83,19 @@ fn expected() -> (Vec<i64>, Vec<i64>) {
     ((0..50).map(|n| n * 10_000_000).collect(), (0..50).map(d).collect())
 }
 
-fn traced(sender: &[u8], receiver: &[u8], options: &Options) -> PhyTrace {
+fn read(sender: &[u8], receiver: &[u8], how: &TraceFile) -> Result<PhyTrace, ReadError> {
+    let budget = Budget::unlimited();
+    let sent = packets(sender, how.nat, SENDER, &budget)?;
+    let seen = packets(receiver, how.nat, RECEIVER, &budget)?;
+    let from = how.from.as_deref().map(|from| from.parse().unwrap());
+    let rate = how.rate.as_ref().map(|rate| match rate {
+        Given::Constant(rate) => *rate,
+        Given::Column(..) => panic!("{rate}"),
+    });
+    pairs::trace([&sent, &seen], how, (from, rate), &budget)
+}
+
+fn traced(sender: &[u8], receiver: &[u8], options: &TraceFile) -> PhyTrace {
     read(sender, receiver, options).unwrap()
 }
 
@@ -104,19 +118,19 @@ fn every_capture_format_gives_the_same_trace() {
         pcapng(&seen, true, false),
     ];
     for (case, receiver) in receiver.iter().enumerate() {
-        same(&traced(&plain, receiver, &Options::default()), &format!("case {case}"));
+        same(&traced(&plain, receiver, &TraceFile::default()), &format!("case {case}"));
     }
-    let short = traced(&plain, &receiver[4], &Options::default());
+    let short = traced(&plain, &receiver[4], &TraceFile::default());
     // Packets of 128 bytes do not show what the path carries.
     assert_eq!(short.lldu(), Bytes(1500));
     assert!(short.header().notes.assumed[0].ends_with("(the longest packet has 128)"));
     assert!(short.header().notes.understood.iter().any(|note| note.contains("first 16 bytes")));
     // Two bytes of payload are not enough if nothing else differs.
-    let alike = read(&plain[..], &pcap(&seen, 1, false, false, 44)[..], &Options::default());
+    let alike = read(&plain[..], &pcap(&seen, 1, false, false, 44)[..], &TraceFile::default());
     let message = alike.unwrap_err().to_string();
     assert!(message.starts_with("50 of 50 packets look the same as others"), "{message}");
     // A binary clock differs by less than its resolution.
-    let binary = traced(&plain, &pcapng(&seen, false, true), &Options::default());
+    let binary = traced(&plain, &pcapng(&seen, false, true), &TraceFile::default());
     let (_, d) = expected();
     assert!(binary.d().iter().zip(&d).all(|(a, b)| (a - b).abs() < 1000 && (*a == 0) == (*b == 0)));
 }
@@ -147,9 +161,9 @@ fn every_link_type_gives_the_same_trace() {
     ];
     for (kind, frames) in cases {
         let receiver = pcap(&frames, kind, true, false, 65535);
-        same(&traced(&plain, &receiver, &Options::default()), &format!("link type {kind}"));
+        same(&traced(&plain, &receiver, &TraceFile::default()), &format!("link type {kind}"));
     }
-    let message = read(&pcap(&sent, 147, true, false, 99)[..], &plain[..], &Options::default());
+    let message = read(&pcap(&sent, 147, true, false, 99)[..], &plain[..], &TraceFile::default());
     assert!(message.unwrap_err().to_string().starts_with("link type 147 is not known; known are"));
 }
 
@@ -166,9 +180,9 @@ fn the_return_path_is_recognised_despite_clock_offsets() {
         let late: Frames = seen.iter().map(|(us, frame)| (us + ahead, frame.clone())).collect();
         let files = [&sent, &late].map(|frames| pcap(frames, 1, false, false, 65535));
         let clock_offset = Some(format!("{} us", -ahead).parse().unwrap());
-        let options = Options { clock_offset, ..Options::default() };
+        let options = TraceFile { clock_offset, ..TraceFile::default() };
         same(&traced(&files[0], &files[1], &options), &format!("{ahead} us ahead"));
-        let unsaid = traced(&files[0], &files[1], &Options::default());
+        let unsaid = traced(&files[0], &files[1], &TraceFile::default());
         let warnings = unsaid.warnings().join("\n");
         match ahead {
             // The smallest delay becomes 1 ns.
@@ -189,7 +203,7 @@ fn packets_outside_the_receivers_capture_are_left_out() {
     // Its capture stops while the 45th packet is in flight, and starts with the 3rd.
     seen.retain(|(us, _)| (55_000..475_000).contains(us));
     let files = [&sent, &seen].map(|frames| pcap(frames, 1, false, false, 65535));
-    let phy = traced(&files[0], &files[1], &Options::default());
+    let phy = traced(&files[0], &files[1], &TraceFile::default());
     let (_, d) = expected();
     assert_eq!(phy.d()[..], d[3..45]);
     assert!(phy.header().notes.understood[2].starts_with("8 are left out, which"));
@@ -198,7 +212,7 @@ fn packets_outside_the_receivers_capture_are_left_out() {
     seen.push((600_000, udp(1000, true)));
     seen.retain(|(us, _)| *us != 49 * 10_000 + 30_000);
     let files = [&sent, &seen].map(|frames| pcap(frames, 1, false, false, 65535));
-    let phy = traced(&files[0], &files[1], &Options::default());
+    let phy = traced(&files[0], &files[1], &TraceFile::default());
     assert_eq!((phy.len(), phy.d()[49]), (50, 0));
 }
 
@@ -216,9 +230,10 @@ fn addresses_behind_nat_are_not_compared() {
         })
         .collect();
     let files = [&sent, &seen].map(|frames| pcap(frames, 1, false, false, 65535));
-    let message = read(&files[0][..], &files[1][..], &Options::default()).unwrap_err().to_string();
+    let message =
+        read(&files[0][..], &files[1][..], &TraceFile::default()).unwrap_err().to_string();
     assert!(message.starts_with("no packet is in both captures"), "{message}");
-    same(&traced(&files[0], &files[1], &Options { nat: true, ..Options::default() }), "nat");
+    same(&traced(&files[0], &files[1], &TraceFile { nat: true, ..TraceFile::default() }), "nat");
 }
 
 #[test]
@@ -228,14 +243,15 @@ fn duplicates_reordering_and_equal_times_cause_warnings() {
     seen[20].0 += 25_000;
     sent[1].0 = 0;
     let files = [&sent, &seen].map(|frames| pcap(frames, 1, false, false, 65535));
-    let phy = traced(&files[0], &files[1], &Options::default());
+    let phy = traced(&files[0], &files[1], &TraceFile::default());
     assert_eq!(phy.t()[..3], [0, 1, 20_000_000]);
     let warnings = phy.warnings().join("\n");
     for expected in ["1 packet at the receiver not seen", "2 packets arrived behind a later"] {
         assert!(warnings.contains(expected), "{warnings}");
     }
     assert!(warnings.contains("1 packet has the time of the one before"), "{warnings}");
-    let kept = traced(&files[0], &files[1], &Options { keep_order: true, ..Options::default() });
+    let kept =
+        traced(&files[0], &files[1], &TraceFile { keep_order: Some(true), ..TraceFile::default() });
     let arrivals = kept.t().iter().zip(&kept.d()[..]).filter(|(_, d)| **d > 0).map(|(t, d)| t + d);
     assert!(arrivals.is_sorted());
 }
@@ -246,7 +262,7 @@ fn truncated_and_damaged_captures_do_not_panic() {
     let whole = pcap(&sent, 1, false, false, 65535);
     for receiver in [pcap(&seen, 1, true, true, 65535), pcapng(&seen, false, false)] {
         for end in (0..receiver.len().min(2000)).step_by(29) {
-            let read = read(&whole[..], &receiver[..end], &Options::default());
+            let read = read(&whole[..], &receiver[..end], &TraceFile::default());
             if let Err(error) = read {
                 assert!(!error.to_string().contains(char::is_control), "{error}");
             }
@@ -255,14 +271,14 @@ fn truncated_and_damaged_captures_do_not_panic() {
         for at in (0..100).chain((100..receiver.len().min(2000)).step_by(13)) {
             let mut hurt = receiver.clone();
             hurt[at] ^= [1, 0x80, 0xff][at % 3];
-            if let Err(error) = read(&whole[..], &hurt[..], &Options::default()) {
+            if let Err(error) = read(&whole[..], &hurt[..], &TraceFile::default()) {
                 assert!(!error.to_string().contains(char::is_control), "{error}");
             }
         }
     }
-    let cut = traced(&whole, &pcap(&seen, 1, true, true, 65535)[..5000], &Options::default());
+    let cut = traced(&whole, &pcap(&seen, 1, true, true, 65535)[..5000], &TraceFile::default());
     assert!(cut.warnings().iter().any(|warning| warning.contains("ends within a packet")));
-    let none = read(&b"t_ns,d_ns\n0,5\n10,0\n2000000,5\n"[..], &whole[..], &Options::default());
+    let none = read(&b"t_ns,d_ns\n0,5\n10,0\n2000000,5\n"[..], &whole[..], &TraceFile::default());
     assert!(none.unwrap_err().to_string().starts_with("not a capture"));
 }
 
@@ -270,11 +286,11 @@ fn truncated_and_damaged_captures_do_not_panic() {
 fn the_same_capture_twice_and_mostly_foreign_traffic_are_refused() {
     let (sent, seen) = both();
     let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
-    let fault = |sent: &Frames, seen: &Frames, options: &Options| {
+    let fault = |sent: &Frames, seen: &Frames, options: &TraceFile| {
         let (sent, seen) = (file(sent), file(seen));
         read(&sent[..], &seen[..], options).unwrap_err().to_string()
     };
-    let twice = fault(&sent, &sent, &Options::default());
+    let twice = fault(&sent, &sent, &TraceFile::default());
     assert!(twice.starts_with("both captures hold the same packets at the same times"), "{twice}");
     // Three times as many packets of another host, which the receiver never sees.
     let mut mixed = sent.clone();
@@ -282,9 +298,9 @@ fn the_same_capture_twice_and_mostly_foreign_traffic_are_refused() {
         mixed.push((i64::from(n) * 1000, udp(1_000_000 + n, true)));
     }
     mixed.sort_by_key(|frame| frame.0);
-    let share = fault(&mixed, &seen, &Options::default());
+    let share = fault(&mixed, &seen, &TraceFile::default());
     assert!(share.contains("are in both captures, less than 50 %: other hosts"), "{share}");
-    let options = Options { from: "10.0.0.1".parse().ok(), ..Options::default() };
+    let options = TraceFile { from: Some("10.0.0.1".to_owned()), ..TraceFile::default() };
     let phy = traced(&file(&mixed), &file(&seen), &options);
     same(&phy, "only from 10.0.0.1");
 }
@@ -303,7 +319,7 @@ fn the_return_path_reveals_the_clock_offset() {
     sent.sort_by_key(|frame| frame.0);
     seen.sort_by_key(|frame| frame.0);
     let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
-    let only = |from: &str| Options { from: from.parse().ok(), ..Options::default() };
+    let only = |from: &str| TraceFile { from: Some(from.to_owned()), ..TraceFile::default() };
     let phy = traced(&file(&sent), &file(&seen), &only("10.0.0.1"));
     assert_eq!(phy.len(), 50);
     assert_eq!(phy.d()[0], 5_030_000_000);
@@ -331,10 +347,10 @@ fn pauses_filled_with_slots_cause_a_warning() {
     }
     let file = |frames: &Frames| pcap(frames, 1, false, false, 65535);
     let warned =
-        |options: &Options| traced(&file(&sent), &file(&seen), options).warnings().join("\n");
-    assert!(!warned(&Options::default()).contains("pause"));
-    let rate = BitRate::from_bits_per_second(100_000);
-    let told = warned(&Options { rate, ..Options::default() });
+        |options: &TraceFile| traced(&file(&sent), &file(&seen), options).warnings().join("\n");
+    assert!(!warned(&TraceFile::default()).contains("pause"));
+    let rate = "100 kbit/s".parse().ok();
+    let told = warned(&TraceFile { rate, ..TraceFile::default() });
     assert!(told.contains("1 pause of 200 ms or more between packets, 80."), "{told}");
 }
 
@@ -349,7 +365,7 @@ fn a_block_shorter_than_its_frame_is_reported_as_damage() {
         let block = [word(0x8000_0001), word(length), word(length), word(0)];
         let parts: [&[[u8; 4]]; 4] = [&section, &[version], &rest, &block];
         let file: Vec<u8> = parts.concat().concat();
-        let error = read(&file[..], &file[..], &Options::default()).unwrap_err().to_string();
+        let error = read(&file[..], &file[..], &TraceFile::default()).unwrap_err().to_string();
         assert!(error.contains("a block shorter than its frame behind 1 good block"), "{error}");
     }
 }

@@ -1,6 +1,14 @@
 use super::*;
 use crate::units::{BitRate, Bytes};
 
+fn read(
+    reader: impl BufRead,
+    interval: Option<Duration>,
+    sampling: Sampling,
+) -> Result<PhyTrace, ReadError> {
+    super::read(reader, interval, sampling, &Budget::unlimited())
+}
+
 const MS: i64 = 1_000_000;
 const AS_SENT: Sampling = Sampling { lldu: Bytes(1500), rate: None };
 
@@ -209,7 +217,7 @@ fn faults_have_a_line_and_a_cure() {
     }
     let far = answers(&[(1, "1"), (30_000, "1"), (60_000, "1"), (24_464, "1")]);
     let budget = Budget::of(crate::budget::MemoryLimit::Bytes(1 << 20));
-    let refused = read_within(far.as_bytes(), None, AS_SENT, &budget).unwrap_err().to_string();
+    let refused = super::read(far.as_bytes(), None, AS_SENT, &budget).unwrap_err().to_string();
     assert!(refused.contains("of memory in total, but"), "{refused}");
 }
 

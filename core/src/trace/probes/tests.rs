@@ -1,6 +1,14 @@
 use super::*;
 use proptest::prelude::*;
 
+fn read_csv(
+    reader: impl BufRead,
+    direction: Direction,
+    sampling: Sampling,
+) -> Result<PhyTrace, ReadError> {
+    super::read_csv(reader, direction, sampling, &Budget::unlimited())
+}
+
 const AS_SENT: Sampling = Sampling { lldu: Bytes(1500), rate: None };
 const FLAGGED: &str = "seq,send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost\n";
 
@@ -43,7 +51,7 @@ fn lens_files_have_lost_and_unknown_probes() {
 fn a_pair_of_files_is_read_line_by_line() {
     let interval = Duration::from_millis(10);
     let read = |delays: &str, losses: &str| {
-        read_pair(delays.as_bytes(), losses.as_bytes(), interval, AS_SENT)
+        read_pair((delays.as_bytes(), losses.as_bytes()), interval, AS_SENT, &Budget::unlimited())
             .map_err(|fault| fault.to_string())
     };
     let phy = read("32\r\n30\r\n7\r\n", "0\r\n0\r\n1\r\n").unwrap();
