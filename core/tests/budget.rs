@@ -9,7 +9,7 @@ use clift::link::DelayTable;
 use clift::scenario::{Scenario, Store};
 use clift::scheme::{Scheme, Timing};
 use clift::seed::Seed;
-use clift::trace::{Format, InMemory, PhyTrace, TimeUnit, TraceFile, parquet};
+use clift::trace::{Direction, Format, InMemory, PhyTrace, TimeUnit, TraceFile, parquet};
 use clift::units::{Bytes, Duration};
 
 /// The number of slots that are read and made here; each takes two columns of 8 bytes.
@@ -49,7 +49,7 @@ fn files() -> (InMemory, Vec<TraceFile>) {
     add("x.runs", format!("{} 5\n", SLOTS - 5).into_bytes(), &pattern);
     let probes = |file| {
         let format = Some("probes".parse::<Format>().unwrap());
-        TraceFile { format, direction: Some("up".parse().unwrap()), ..file }
+        TraceFile { format, direction: Some(Direction::Up), ..file }
     };
     let head = "send_time_s,up_delay_ms,up_lost\n".to_owned();
     let body = rows(&|slot| format!("{slot},10,0\n"));

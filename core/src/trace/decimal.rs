@@ -27,24 +27,17 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Decimal digits between the unit and a nanosecond.
-    const fn digits(self) -> i32 {
-        match self {
-            Self::Seconds => 9,
-            Self::Milliseconds => 6,
-            Self::Microseconds => 3,
-            Self::Nanoseconds => 0,
-        }
-    }
+    /// The units with their names, their names in messages, and the decimal digits between them and
+    /// a nanosecond.
+    const ALL: [(Self, &str, &str, i32); 4] = [
+        (Self::Seconds, "s", "seconds", 9),
+        (Self::Milliseconds, "ms", "milliseconds", 6),
+        (Self::Microseconds, "us", "microseconds", 3),
+        (Self::Nanoseconds, "ns", "nanoseconds", 0),
+    ];
 
-    /// The unit's name in messages.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Seconds => "seconds",
-            Self::Milliseconds => "milliseconds",
-            Self::Microseconds => "microseconds",
-            Self::Nanoseconds => "nanoseconds",
-        }
+    const fn digits(self) -> i32 {
+        Self::ALL[self as usize].3
     }
 }
 
@@ -53,24 +46,14 @@ impl FromStr for TimeUnit {
 
     /// `s`, `ms`, `us` or `ns`.
     fn from_str(name: &str) -> Result<Self, UnknownUnit> {
-        match name {
-            "s" => Ok(Self::Seconds),
-            "ms" => Ok(Self::Milliseconds),
-            "us" => Ok(Self::Microseconds),
-            "ns" => Ok(Self::Nanoseconds),
-            _ => Err(UnknownUnit(name.to_owned())),
-        }
+        let known = Self::ALL.into_iter().find(|unit| unit.1 == name);
+        known.map(|unit| unit.0).ok_or_else(|| UnknownUnit(name.to_owned()))
     }
 }
 
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Seconds => "s",
-            Self::Milliseconds => "ms",
-            Self::Microseconds => "us",
-            Self::Nanoseconds => "ns",
-        })
+        f.write_str(Self::ALL[*self as usize].1)
     }
 }
 
@@ -82,8 +65,8 @@ pub struct UnknownUnit(pub String);
 /// Converts a decimal number (`12`, `0.036`, `1e-3`) in `unit` to nanoseconds, rounded half up.
 /// Also returns whether the number is above zero, because it may round to 0.
 pub(crate) fn parse(text: &[u8], unit: TimeUnit) -> Result<(i64, bool), Fault> {
-    let number =
-        Number::parse(text).ok_or_else(|| Fault::NotTime(Snippet::new(text), unit.name()))?;
+    let number = Number::parse(text)
+        .ok_or_else(|| Fault::NotTime(Snippet::new(text), TimeUnit::ALL[unit as usize].2))?;
     if number.mantissa == 0 {
         return Ok((0, false));
     }

@@ -3,7 +3,6 @@
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,19 +142,6 @@ pub enum Direction {
     Up,
     /// To the terminal.
     Down,
-}
-
-impl FromStr for Direction {
-    type Err = String;
-
-    /// `up` or `down`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "up" => Ok(Self::Up),
-            "down" => Ok(Self::Down),
-            _ => Err(format!("`{text}` is not a direction; give up or down")),
-        }
-    }
 }
 
 impl TraceFile {
