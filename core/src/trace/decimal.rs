@@ -111,23 +111,25 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
 
 /// Parses an integer of nanoseconds within the range of times.
 pub(crate) fn parse_nanoseconds(text: &[u8]) -> Result<i64, Fault> {
-    match parse_integer(text) {
-        Some(nanos) if nanos < LATEST as u64 => Ok(nanos as i64),
-        Some(_) => Err(Fault::TooLate(Snippet::new(text))),
-        None => Err(nanoseconds_fault(text)),
-    }
+    parse_below(text, LATEST, Fault::NotNanoseconds)
 }
 
-fn nanoseconds_fault(text: &[u8]) -> Fault {
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let snippet = Snippet::new(text);
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        Fault::NotNanoseconds(snippet)
-    } else if digits.len() < text.len() {
-        Fault::Negative(snippet)
-    } else {
-        Fault::TooLate(snippet)
+/// Parses an integer below `end`; `fault` is that of other text.
+pub(crate) fn parse_below(
+    text: &[u8],
+    end: i64,
+    fault: fn(Snippet) -> Fault,
+) -> Result<i64, Fault> {
+    if let Some(time) = parse_integer(text).filter(|&time| time < end as u64) {
+        return Ok(time as i64);
     }
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let fault = match digits.len() < text.len() {
+        _ if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) => fault,
+        true => Fault::Negative,
+        false => Fault::TooLate,
+    };
+    Err(fault(Snippet::new(text)))
 }
 
 /// `mantissa * 10^exponent`. Digits after the 30th are dropped. They cannot change the rounding at
@@ -141,11 +143,7 @@ struct Number {
 
 impl Number {
     fn parse(text: &[u8]) -> Option<Self> {
-        let (negative, text) = match text {
-            [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] => (false, rest),
-            _ => (false, text),
-        };
+        let (negative, text) = split_sign(text);
         let (digits, power) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
             Some(at) => (&text[..at], parse_power(&text[at + 1..])?),
             None => (text, 0),
@@ -195,15 +193,21 @@ impl Number {
 /// Parses a power of ten, limited to what the line length and the range of times can distinguish.
 fn parse_power(text: &[u8]) -> Option<i32> {
     const FAR: u64 = 1_000_000;
-    let (sign, digits) = match text {
-        [b'-', rest @ ..] => (-1, rest),
-        [b'+', rest @ ..] => (1, rest),
-        _ => (1, text),
-    };
+    let (negative, digits) = split_sign(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    Some(sign * parse_integer(digits).unwrap_or(FAR).min(FAR) as i32)
+    let power = parse_integer(digits).unwrap_or(FAR).min(FAR) as i32;
+    Some(if negative { -power } else { power })
+}
+
+/// Splits off a sign: whether it is negative, and the rest.
+fn split_sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    }
 }
 
 /// Appends `nanos` in `unit`, exactly and without trailing zeros.

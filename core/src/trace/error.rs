@@ -57,24 +57,6 @@ pub enum Fault {
         "time {0} does not come after the one before it; sort the file and drop repeated times"
     )]
     Unsorted(Snippet),
-    /// A time in milliseconds earlier than the one before it.
-    #[error("{stamp} ms comes before the {before} ms of the line before it; sort the file")]
-    Decreasing {
-        /// The millisecond.
-        stamp: u64,
-        /// The one before.
-        before: u64,
-    },
-    /// As `Decreasing`, in the last line, which may be truncated.
-    #[error(
-        "the last line, {stamp} ms, comes before the {before} ms of the line before it: it looks cut off; remove it, or copy the file again"
-    )]
-    CutOff {
-        /// The millisecond.
-        stamp: u64,
-        /// The one before.
-        before: u64,
-    },
     /// Too few or too many columns.
     #[error("{} instead of {expected}", counted(*.found, "column", "columns"))]
     Columns {
@@ -179,18 +161,6 @@ pub enum Fault {
     /// The memory limit is exceeded, or the user interrupted the work.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Delay and loss files that differ in length.
-    #[error(
-        "{} but {}; give one of each per packet",
-        counted(*.delays, "delay", "delays"),
-        counted(*.losses, "loss flag", "loss flags")
-    )]
-    Pair {
-        /// Lines of the delay file.
-        delays: u64,
-        /// Lines of the loss file.
-        losses: u64,
-    },
 }
 
 impl Fault {

@@ -9,8 +9,8 @@
 use std::io::{BufRead, Write};
 
 use crate::budget::Budget;
-use crate::trace::decimal::{append_integer, parse_integer};
-use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::decimal::{append_integer, parse_below, parse_integer};
+use crate::trace::error::{Fault, ReadError};
 use crate::trace::file::WriteError;
 use crate::trace::format::FormatRow;
 use crate::trace::lines::Lines;
@@ -155,14 +155,17 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
         last_line = number;
         let stamp = parse_stamp(line).map_err(|fault| fault.at(number))?;
         if stamp < current {
-            let (stamp, before) = (stamp as u64, current as u64);
+            let comes = format!("comes before the {current} ms of the line before it");
             // A smaller stamp in the last line only is a number that was cut off, as by a full
             // disk.
             let fault = match lines.next()? {
-                Some(_) => Fault::Decreasing { stamp, before },
-                None => Fault::CutOff { stamp, before },
+                Some(_) => format!("{stamp} ms {comes}; sort the file"),
+                None => format!(
+                    "the last line, {stamp} ms, {comes}: it looks cut off; remove it, or copy the \
+                     file again"
+                ),
             };
-            return Err(fault.at(number));
+            return Err(Fault::Table(fault).at(number));
         }
         if stamp > current {
             at_zero = if current == 0 { t.len() } else { at_zero };
@@ -192,21 +195,8 @@ fn parse_stamp(line: &[u8]) -> Result<i64, Fault> {
     if text.is_empty() {
         return Err(Fault::Blank);
     }
-    match parse_integer(text) {
-        // Half of the range, so that t + d stays within it.
-        Some(stamp) if stamp < (LATEST / 2 / MILLISECOND) as u64 => Ok(stamp as i64),
-        Some(_) => Err(Fault::TooLate(Snippet::new(text))),
-        None => Err(not_a_stamp(text)),
-    }
-}
-
-fn not_a_stamp(text: &[u8]) -> Fault {
-    let snippet = Snippet::new(text);
-    match text.strip_prefix(b"-") {
-        Some(rest) if parse_integer(rest).is_some() => Fault::Negative(snippet),
-        None if text.iter().all(u8::is_ascii_digit) => Fault::TooLate(snippet),
-        _ => Fault::NotMilliseconds(snippet),
-    }
+    // Half of the range, so that t + d stays within it.
+    parse_below(text, LATEST / 2 / MILLISECOND, Fault::NotMilliseconds)
 }
 
 #[cfg(test)]

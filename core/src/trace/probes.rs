@@ -131,16 +131,10 @@ pub fn read_pair(
                 (at, parsed.map_err(|fault| fault.at(number))?)
             }
             (Some((number, _)), None) => {
-                return Err(ReadError::File(Fault::Pair {
-                    delays: number + rest(&mut delays)?,
-                    losses: number - 1,
-                }));
+                return Err(unequal(number + rest(&mut delays)?, number - 1));
             }
             (None, Some((number, _))) => {
-                return Err(ReadError::File(Fault::Pair {
-                    delays: number - 1,
-                    losses: number + rest(&mut losses)?,
-                }));
+                return Err(unequal(number - 1, number + rest(&mut losses)?));
             }
         };
         let at = i64::try_from(at).unwrap_or(i64::MAX);
@@ -155,6 +149,12 @@ fn rest(lines: &mut Lines<impl BufRead>) -> Result<u64, ReadError> {
         count += 1;
     }
     Ok(count)
+}
+
+fn unequal(delays: u64, losses: u64) -> ReadError {
+    let delays = counted(delays, "delay", "delays");
+    let losses = counted(losses, "loss flag", "loss flags");
+    ReadError::File(Fault::Table(format!("{delays} but {losses}; give one of each per packet")))
 }
 
 /// The delay of a probe, or [`LOST`].

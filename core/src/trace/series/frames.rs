@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use rand_chacha::ChaCha8Rng;
 
 use super::slots::{AT_ONCE, Loss, share};
-use super::{Decibels, SymbolRate};
+use super::{Decibels, Modem};
 use crate::budget::Budget;
 use crate::seed::uniform;
+use crate::trace::Sizes;
 use crate::trace::error::Fault;
-use crate::trace::{Modcods, Sizes};
 use crate::units::Duration;
 
 /// How the MODCOD of a frame is chosen.
@@ -36,10 +36,7 @@ pub(super) struct Signal {
 
 /// Generates frames. Time is counted in symbols, so that rounding errors do not accumulate.
 pub(super) struct Frames<'a> {
-    pub(super) coding: Coding,
-    modcods: Modcods,
-    rate: SymbolRate,
-    symbols: Option<u32>,
+    modem: &'a Modem,
     t: Vec<i64>,
     d: Vec<i64>,
     bytes: Vec<i64>,
@@ -66,35 +63,28 @@ pub(super) struct Frames<'a> {
 
 impl<'a> Frames<'a> {
     pub(super) fn new(
-        (coding, modcods): (Coding, Modcods),
-        (rate, symbols): (SymbolRate, Option<u32>),
+        modem: &'a Modem,
         losses: ChaCha8Rng,
         keep_order: bool,
         (most, budget): (u64, &'a Budget<'a>),
     ) -> Self {
-        let sent = vec![(0, 0); modcods.all().len()];
-        let (t, d, bytes) = (Vec::new(), Vec::new(), Vec::new());
-        let (past, latest, desperate, idle) = (VecDeque::new(), 0, 0, 0);
         Self {
-            coding,
-            modcods,
-            rate,
-            symbols,
-            t,
-            d,
-            bytes,
+            modem,
+            t: Vec::new(),
+            d: Vec::new(),
+            bytes: Vec::new(),
             next: 0,
-            past,
+            past: VecDeque::new(),
             losses,
             keep_order,
-            latest,
+            latest: 0,
             most,
             budget,
-            sent,
-            desperate,
+            sent: vec![(0, 0); modem.modcods.all().len()],
+            desperate: 0,
             waited: 0,
             drawn: false,
-            idle,
+            idle: 0,
         }
     }
 
@@ -108,7 +98,8 @@ impl<'a> Frames<'a> {
         delay: i64,
     ) -> Result<(), Fault> {
         const SECOND: u128 = 1_000_000_000;
-        let rate = u128::from(self.rate.per_second());
+        let modem = self.modem;
+        let rate = u128::from(modem.rate.per_second());
         self.past.push_back((from, signal.esn0));
         self.next = self.next.max(from.unsigned_abs() as u128 * rate);
         // The row's frames, among which counted losses are divided.
@@ -120,9 +111,9 @@ impl<'a> Frames<'a> {
                 break;
             }
             let Some(index) = self.choose(t, signal) else { break };
-            let modcod = self.modcods.get(index);
-            let symbols = self.symbols.or(modcod.symbols).unwrap_or(1);
-            let Some(bytes) = modcod.bytes(self.symbols) else {
+            let modcod = modem.modcods.get(index);
+            let symbols = modem.symbols.or(modcod.symbols).unwrap_or(1);
+            let Some(bytes) = modcod.bytes(modem.symbols) else {
                 return Err(Fault::Table(format!(
                     "a frame of {symbols} symbols with {} carries less than 1 byte",
                     modcod.name
@@ -183,7 +174,7 @@ impl<'a> Frames<'a> {
 
     /// The MODCOD of a frame that starts at `t`.
     fn choose(&mut self, t: i64, signal: Signal) -> Option<usize> {
-        match &self.coding {
+        match &self.modem.coding {
             Coding::Constant(index) => Some(*index),
             Coding::Variable => signal.modcod,
             Coding::Adaptive { margin, delay } => {
@@ -193,9 +184,9 @@ impl<'a> Frames<'a> {
                 }
                 // Before the first report, the first signal applies.
                 let esn0 = self.past.front().and_then(|&(_, esn0)| esn0);
-                let best = esn0.and_then(|esn0| self.modcods.best(esn0 - margin.0));
+                let best = esn0.and_then(|esn0| self.modem.modcods.best(esn0 - margin.0));
                 self.desperate += u64::from(best.is_none());
-                Some(best.unwrap_or_else(|| self.modcods.most_robust()))
+                Some(best.unwrap_or_else(|| self.modem.modcods.most_robust()))
             }
         }
     }
@@ -206,17 +197,13 @@ impl<'a> Frames<'a> {
 
     /// Frames sent by MODCOD, the most used first: name, frames, lost.
     pub(super) fn used(&self) -> Vec<(String, u64, u64)> {
-        let all = self.modcods.all().iter().zip(&self.sent);
+        let all = self.modem.modcods.all().iter().zip(&self.sent);
         let mut used: Vec<_> = all
             .filter(|(_, sent)| sent.0 > 0)
             .map(|(modcod, sent)| (modcod.name.clone(), sent.0, sent.1))
             .collect();
         used.sort_by_key(|(_, frames, _)| std::cmp::Reverse(*frames));
         used
-    }
-
-    pub(super) fn modcods(&self) -> &Modcods {
-        &self.modcods
     }
 
     /// The columns `t` and `d`, and the sizes.

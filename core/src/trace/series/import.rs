@@ -13,7 +13,7 @@ use super::frames::{Frames, Signal};
 use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
 use super::slots::{Loss, SlotGenerator, State};
 use super::table::{Row, WHITE_SPACE};
-use super::{Modem, PACKET, Series, clock, excerpt};
+use super::{PACKET, Series, clock, excerpt};
 
 /// Columns of a file, counted from 0.
 struct SeriesLayout {
@@ -125,7 +125,7 @@ impl<'a> SeriesImport<'a> {
         let losses = series.how.loss.as_ref().map(|_| series.losses());
         let lldu = series.how.lldu.unwrap_or(PACKET);
         let limits = (series.most(), budget);
-        let frames = |modem: &Modem| modem.frames(series.losses(), series.keeps_order(), limits);
+        let frames = |modem| Frames::new(modem, series.losses(), series.keeps_order(), limits);
         Self {
             series,
             slots: SlotGenerator::new(lldu, losses, series.keeps_order(), limits),

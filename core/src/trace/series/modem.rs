@@ -1,47 +1,29 @@
 //! Logs of modems: their additional columns, and the frames generated from them.
 
-use rand_chacha::ChaCha8Rng;
-
 use super::frames::{Coding, Frames, Signal};
 use super::given::{ColumnName, Given};
+use super::import::column;
 use super::slots::Loss;
-use super::{DecibelHertz, Decibels, SymbolRate, decibels};
-use crate::budget::Budget;
+use super::{Decibels, SymbolRate, decibels};
 use crate::trace::error::{Fault, Snippet};
 use crate::trace::file::{FileError, Input, TraceFile};
 use crate::trace::{Modcod, Modcods};
 use crate::units::{Duration, counted};
 
-/// Signal level of a log.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum SignalLevel {
-    Symbol(Given<Decibels>),
-    /// C/N0, converted to Es/N0 with the symbol rate.
-    Carrier(Given<DecibelHertz>),
-}
-
-/// Source of the MODCOD of each frame.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum ModcodSource {
-    Column(ColumnName),
-    Constant(usize),
-    /// The most efficient MODCOD for the Es/N0.
-    Table {
-        margin: Decibels,
-        delay: Duration,
-    },
-}
-
 /// Layout of a modem's log.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Modem {
-    pub(super) level: Option<SignalLevel>,
-    pub(super) source: ModcodSource,
-    modcods: Modcods,
+    /// Es/N0, or C/N0 if `carrier`: the symbol rate converts it.
+    level: Option<Given<Decibels>>,
+    carrier: bool,
+    pub(super) coding: Coding,
+    /// The column of MODCODs.
+    column: Option<ColumnName>,
+    pub(super) modcods: Modcods,
     /// True if the default table was used.
     assumed: bool,
-    rate: SymbolRate,
-    symbols: Option<u32>,
+    pub(super) rate: SymbolRate,
+    pub(super) symbols: Option<u32>,
 }
 
 impl Modem {
@@ -52,8 +34,10 @@ impl Modem {
                 let cure = "conflicts with esn0; keep one of them";
                 return Err(how.wrong("cn0", cure, input));
             }
-            (Some(esn0), None) => Some(SignalLevel::Symbol(esn0.clone())),
-            (None, cn0) => cn0.clone().map(SignalLevel::Carrier),
+            (Some(esn0), None) => Some(esn0.clone()),
+            (None, Some(Given::Constant(cn0))) => Some(Given::Constant(Decibels(cn0.0))),
+            (None, Some(Given::Column(name, unit))) => Some(Given::Column(name.clone(), *unit)),
+            (None, None) => None,
         };
         if level.is_none() && how.modcod.is_none() && how.modcod_table.is_none() {
             let given = [
@@ -79,33 +63,25 @@ impl Modem {
         let why = "frames of a modem last as long as their symbols";
         let rate = how.needed(how.symbol_rate, why, "symbol_rate", input)?;
         let modcods = table(how, input)?;
-        let source = match &how.modcod {
-            None => ModcodSource::Table {
-                margin: how.margin.unwrap_or(Decibels(0.0)),
-                delay: how.acm_delay.unwrap_or_default(),
-            },
+        let (coding, column) = match &how.modcod {
+            None => {
+                let margin = how.margin.unwrap_or(Decibels(0.0));
+                (Coding::Adaptive { margin, delay: how.acm_delay.unwrap_or_default() }, None)
+            }
             // A number is a column; a name is a MODCOD if one matches, else a column.
             Some(text) => match text.parse().map_err(|_| how.wrong("modcod", "is empty", input))? {
                 ColumnName::Header(name) => match modcods.find(&name) {
-                    Some(index) => ModcodSource::Constant(index),
-                    None => ModcodSource::Column(ColumnName::Header(name)),
+                    Some(index) => (Coding::Constant(index), None),
+                    None => (Coding::Variable, Some(ColumnName::Header(name))),
                 },
-                number @ ColumnName::Number(_) => ModcodSource::Column(number),
+                number @ ColumnName::Number(_) => (Coding::Variable, Some(number)),
             },
         };
-        let adaptive = matches!(source, ModcodSource::Table { .. });
-        let variable = matches!(source, ModcodSource::Column(_));
+        let (adaptive, variable) = (how.modcod.is_none(), column.is_some());
+        let cure = "applies to adaptive coding only; remove it or modcod";
         let wrong = [
-            (
-                "margin",
-                !adaptive && how.margin.is_some(),
-                "applies to adaptive coding only; remove it or modcod",
-            ),
-            (
-                "acm_delay",
-                !adaptive && how.acm_delay.is_some(),
-                "applies to adaptive coding only; remove it or modcod",
-            ),
+            ("margin", !adaptive && how.margin.is_some(), cure),
+            ("acm_delay", !adaptive && how.acm_delay.is_some(), cure),
             (
                 "loss",
                 !variable && how.loss.is_some(),
@@ -125,40 +101,13 @@ impl Modem {
             return how.needed(None, why, "frame_symbols, or a column symbols of the table", input);
         }
         let (symbols, assumed) = (how.frame_symbols, how.modcod_table.is_none());
-        Ok(Some(Self { level, source, modcods, assumed, rate, symbols }))
-    }
-
-    pub(super) fn frames<'a>(
-        &self,
-        losses: ChaCha8Rng,
-        keep_order: bool,
-        limits: (u64, &'a Budget<'a>),
-    ) -> Frames<'a> {
-        let coding = match &self.source {
-            ModcodSource::Column(_) => Coding::Variable,
-            ModcodSource::Constant(index) => Coding::Constant(*index),
-            ModcodSource::Table { margin, delay } => {
-                Coding::Adaptive { margin: *margin, delay: *delay }
-            }
-        };
-        let air = (self.rate, self.symbols);
-        Frames::new((coding, self.modcods.clone()), air, losses, keep_order, limits)
+        let carrier = how.cn0.is_some();
+        Ok(Some(Self { level, carrier, coding, column, modcods, assumed, rate, symbols }))
     }
 
     /// The columns of Es/N0 and of MODCODs, if given.
     pub(super) fn columns(&self) -> [Option<&ColumnName>; 2] {
-        let level = match &self.level {
-            Some(
-                SignalLevel::Symbol(Given::Column(name, _))
-                | SignalLevel::Carrier(Given::Column(name, _)),
-            ) => Some(name),
-            _ => None,
-        };
-        let modcod = match &self.source {
-            ModcodSource::Column(name) => Some(name),
-            _ => None,
-        };
-        [level, modcod]
+        [column(self.level.as_ref()), self.column.as_ref()]
     }
 
     /// The signal of a row; `missing` tells whether a field has no value.
@@ -173,22 +122,17 @@ impl Modem {
             let Some(field) = field.filter(|field| !missing(field)) else { return Ok(None) };
             let number = std::str::from_utf8(field).ok().and_then(decibels::decibels);
             let fault = || {
-                let what = if matches!(self.level, Some(SignalLevel::Carrier(_))) {
-                    "C/N0"
-                } else {
-                    "Es/N0"
-                };
+                let what = if self.carrier { "C/N0" } else { "Es/N0" };
                 Fault::Table(format!("{what} {} is not a number of decibels", Snippet::new(field)))
             };
             number.map(Some).ok_or_else(fault)
         };
         let esn0 = match &self.level {
             None => None,
-            Some(SignalLevel::Symbol(Given::Constant(level))) => Some(level.0),
-            Some(SignalLevel::Carrier(Given::Constant(level))) => Some(above(level.0)),
-            Some(SignalLevel::Symbol(_)) => number(level)?,
-            Some(SignalLevel::Carrier(_)) => number(level)?.map(above),
+            Some(Given::Constant(level)) => Some(level.0),
+            Some(Given::Column(..)) => number(level)?,
         };
+        let esn0 = if self.carrier { esn0.map(above) } else { esn0 };
         let modcod = match modcod.filter(|field| !missing(field)) {
             None => None,
             Some(field) => {
@@ -214,9 +158,9 @@ impl Modem {
         let middle = *levels.get(levels.len().saturating_sub(1) / 2)?;
         let by_threshold = |a: &&Modcod, b: &&Modcod| a.threshold_db.total_cmp(&b.threshold_db);
         let best = self.modcods.all().iter().max_by(by_threshold)?;
-        let cure = match self.level {
-            Some(SignalLevel::Carrier(_)) => "check the symbol rate, and whether the level is C/N0",
-            _ => "check the column; C/N0 in dBHz is cn0",
+        let cure = match self.carrier {
+            true => "check the symbol rate, and whether the level is C/N0",
+            false => "check the column; C/N0 in dBHz is cn0",
         };
         (middle > best.threshold_db + PLENTY).then(|| {
             format!(
@@ -230,22 +174,22 @@ impl Modem {
     /// Adds the notes of the import; `levels`: Es/N0 of the rows, sorted.
     pub(super) fn notes(
         &self,
-        frames: &Frames,
+        frames: &Frames<'_>,
         levels: &[f64],
         understood: &mut Vec<String>,
         assumed: &mut Vec<String>,
     ) {
-        let table = frames.modcods();
+        let table = &self.modcods;
         understood.push(format!("MODCODs are those of {}", table.about()));
         if self.assumed {
             assumed.push(format!("no MODCOD table is named: {}", table.about()));
         }
         understood.push(format!("symbol rate {}", self.rate));
-        match (self.symbols, &self.source) {
-            (Some(symbols), _) => understood.push(format!("frames of {symbols} symbols")),
-            (None, _) => understood.push("frames have the symbols that the table says".to_owned()),
-        }
-        if let Some(SignalLevel::Carrier(_)) = self.level {
+        understood.push(match self.symbols {
+            Some(symbols) => format!("frames of {symbols} symbols"),
+            None => "frames have the symbols that the table says".to_owned(),
+        });
+        if self.carrier {
             understood.push("Es/N0 is C/N0 over the symbol rate".to_owned());
         }
         if let (Some(least), Some(most)) = (levels.first(), levels.last()) {
@@ -255,14 +199,12 @@ impl Modem {
             ));
         }
         assumed.push("packets share frames by bytes, as in GSE".to_owned());
-        match &self.source {
-            ModcodSource::Constant(index) => {
+        match &self.coding {
+            Coding::Constant(index) => {
                 understood.push(format!("constant coding: {}", table.get(*index).name));
             }
-            ModcodSource::Column(_) => {
-                understood.push("variable coding: the log's MODCODs".to_owned())
-            }
-            ModcodSource::Table { margin, delay } => {
+            Coding::Variable => understood.push("variable coding: the log's MODCODs".to_owned()),
+            Coding::Adaptive { margin, delay } => {
                 understood.push(format!(
                     "adaptive coding: the most efficient MODCOD whose threshold and {margin} of \
                      margin the Es/N0 of {delay} before reaches"
