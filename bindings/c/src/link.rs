@@ -115,6 +115,12 @@ impl clift_link {
         }
     }
 
+    /// Keeps the fault of a call that cannot be made.
+    fn wrong(&mut self, fault: &str) -> i32 {
+        self.fault = Some(c_string(fault));
+        CLIFT_WRONG
+    }
+
     /// Moves the time of the last call to `now`. All earlier events must have been polled: a packet
     /// that departed before `now` would otherwise still take a place in the queue.
     fn advance(&mut self, now: u64) -> Fallible<Instant> {
@@ -166,15 +172,6 @@ impl clift_link {
     }
 }
 
-/// Returns the link of a handle.
-///
-/// # Safety
-/// `link` must be null or a valid handle that no other call uses.
-unsafe fn known<'l>(link: *mut clift_link) -> Option<&'l mut clift_link> {
-    // SAFETY: guaranteed by the caller.
-    unsafe { link.as_mut() }
-}
-
 /// Enqueues a packet of `bytes` bytes (the whole IP packet, at most 65575) that arrives at
 /// `now_ns`. `packet` is the host's number for it, which no other packet on the link has. `now_ns`
 /// must not decrease from call to call; all events before `now_ns` must have been polled, and those
@@ -192,11 +189,10 @@ pub unsafe extern "C" fn clift_link_enqueue(
     bytes: u32,
 ) -> i32 {
     // SAFETY: guaranteed by the caller.
-    let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
+    let Some(link) = (unsafe { link.as_mut() }) else { return CLIFT_WRONG };
     if link.way.reads_streams() {
-        let fault = "the link needs the stream position of packets; use clift_link_enqueue_in";
-        link.fault = Some(c_string(fault));
-        return CLIFT_WRONG;
+        return link
+            .wrong("the link needs the stream position of packets; use clift_link_enqueue_in");
     }
     link.enqueue(now_ns, Packet::new(PacketId(packet), Bytes(bytes)))
 }
@@ -218,20 +214,15 @@ pub unsafe extern "C" fn clift_link_enqueue_in(
     end: u64,
 ) -> i32 {
     // SAFETY: guaranteed by the caller.
-    let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
-    let wrong = match u32::try_from(flow) {
-        Err(_) => Some(format!("flow {flow}: give at most {}", u32::MAX)),
-        Ok(_) if end < first => {
-            Some(format!("the end of bytes {first} to {end} is before their start"))
-        }
-        Ok(_) => None,
+    let Some(link) = (unsafe { link.as_mut() }) else { return CLIFT_WRONG };
+    let Ok(number) = u32::try_from(flow) else {
+        return link.wrong(&format!("flow {flow}: give at most {}", u32::MAX));
     };
-    if let Some(wrong) = wrong {
-        link.fault = Some(c_string(&wrong));
-        return CLIFT_WRONG;
+    if end < first {
+        return link.wrong(&format!("the end of bytes {first} to {end} is before their start"));
     }
     let id = Packet::new(PacketId(packet), Bytes(bytes));
-    let carries = StreamRange { flow: flow as u32, start: first, end };
+    let carries = StreamRange { flow: number, start: first, end };
     link.enqueue(now_ns, if first == end { id } else { id.carrying(carries) })
 }
 
@@ -264,10 +255,9 @@ pub unsafe extern "C" fn clift_link_poll(
     event: *mut clift_event,
 ) -> i32 {
     // SAFETY: guaranteed by the caller.
-    let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
+    let Some(link) = (unsafe { link.as_mut() }) else { return CLIFT_WRONG };
     if event.is_null() {
-        link.fault = Some(c_string("`event` is null"));
-        return CLIFT_WRONG;
+        return link.wrong("`event` is null");
     }
     let polled = link.call(|link| {
         let now = Instant::from_nanos(now_ns);
@@ -307,7 +297,7 @@ pub unsafe extern "C" fn clift_link_poll(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_room(link: *mut clift_link, now_ns: u64, bytes: u32) -> i32 {
     // SAFETY: guaranteed by the caller.
-    let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
+    let Some(link) = (unsafe { link.as_mut() }) else { return CLIFT_WRONG };
     let room = link.call(|link| {
         let now = link.advance(now_ns)?;
         Ok(link.way.has_room(now, Bytes(bytes)))
@@ -338,10 +328,9 @@ pub unsafe extern "C" fn clift_link_counters(
     counters: *mut clift_counters,
 ) -> i32 {
     // SAFETY: guaranteed by the caller.
-    let Some(link) = (unsafe { known(link) }) else { return CLIFT_WRONG };
+    let Some(link) = (unsafe { link.as_mut() }) else { return CLIFT_WRONG };
     if counters.is_null() {
-        link.fault = Some(c_string("`counters` is null"));
-        return CLIFT_WRONG;
+        return link.wrong("`counters` is null");
     }
     let counted = link.call(|link| {
         link.now = link.now.max(Instant::from_nanos(now_ns));
@@ -383,7 +372,7 @@ fn counted(way: &Way, now: Instant) -> clift_counters {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clift_link_report(link: *mut clift_link, now_ns: u64) -> *mut c_char {
     // SAFETY: guaranteed by the caller.
-    let Some(link) = (unsafe { known(link) }) else { return std::ptr::null_mut() };
+    let Some(link) = (unsafe { link.as_mut() }) else { return std::ptr::null_mut() };
     let text = link.call(|link| {
         link.now = link.now.max(Instant::from_nanos(now_ns));
         link.way.catch_up(link.now);

@@ -185,6 +185,28 @@ unsafe fn path_of(path: *const c_char) -> Fallible<PathBuf> {
     }
 }
 
+/// The scenario in a file, unread.
+///
+/// # Safety
+/// As for [`path_of`].
+unsafe fn of_file(path: *const c_char) -> Fallible<clift_scenario> {
+    // SAFETY: guaranteed by the caller.
+    let path = unsafe { path_of(path) }?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    Ok(clift_scenario::new(Source::File(path), &folder))
+}
+
+/// The scenario in a text, unread.
+///
+/// # Safety
+/// As for [`text_of`] and [`path_of`].
+unsafe fn of_text(text: *const c_char, folder: *const c_char) -> Fallible<clift_scenario> {
+    // SAFETY: guaranteed by the caller, in both calls.
+    let text = unsafe { text_of(text, "scenario") }?.to_owned();
+    let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
+    Ok(clift_scenario::new(Source::Text(text), &folder))
+}
+
 /// Returns the object that was made, or null and the error.
 ///
 /// # Safety
@@ -226,9 +248,7 @@ pub unsafe extern "C" fn clift_scenario_open(
 ) -> *mut clift_scenario {
     let opened = guarded(|| {
         // SAFETY: guaranteed by the caller.
-        let path = unsafe { path_of(path) }?;
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let scenario = clift_scenario::new(Source::File(path), &folder);
+        let scenario = unsafe { of_file(path) }?;
         scenario.read(&[]).map(|_| scenario)
     });
     // SAFETY: guaranteed by the caller.
@@ -247,10 +267,8 @@ pub unsafe extern "C" fn clift_scenario_parse(
     error: *mut *mut c_char,
 ) -> *mut clift_scenario {
     let parsed = guarded(|| {
-        // SAFETY: guaranteed by the caller, in both calls.
-        let text = unsafe { text_of(text, "scenario") }?.to_owned();
-        let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
-        let scenario = clift_scenario::new(Source::Text(text), &folder);
+        // SAFETY: guaranteed by the caller.
+        let scenario = unsafe { of_text(text, folder) }?;
         scenario.read(&[]).map(|_| scenario)
     });
     // SAFETY: guaranteed by the caller.
@@ -377,12 +395,8 @@ pub unsafe extern "C" fn clift_link_new(
     seed: u64,
     error: *mut *mut c_char,
 ) -> *mut clift_link {
-    let link = guarded(|| {
-        // SAFETY: guaranteed by the caller.
-        let path = unsafe { path_of(scenario_path) }?;
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        clift_scenario::new(Source::File(path), &folder).link(Some(seed))
-    });
+    // SAFETY: guaranteed by the caller.
+    let link = guarded(|| unsafe { of_file(scenario_path) }?.link(Some(seed)));
     // SAFETY: guaranteed by the caller.
     unsafe { made(link, error) }
 }
@@ -399,12 +413,8 @@ pub unsafe extern "C" fn clift_link_new_text(
     seed: u64,
     error: *mut *mut c_char,
 ) -> *mut clift_link {
-    let link = guarded(|| {
-        // SAFETY: guaranteed by the caller, in both calls.
-        let text = unsafe { text_of(text, "scenario") }?.to_owned();
-        let folder = if folder.is_null() { PathBuf::new() } else { unsafe { path_of(folder) }? };
-        clift_scenario::new(Source::Text(text), &folder).link(Some(seed))
-    });
+    // SAFETY: guaranteed by the caller.
+    let link = guarded(|| unsafe { of_text(text, folder) }?.link(Some(seed)));
     // SAFETY: guaranteed by the caller.
     unsafe { made(link, error) }
 }

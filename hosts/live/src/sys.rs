@@ -23,26 +23,24 @@ pub(crate) fn owned(what: &str, returned: libc::c_int) -> Result<OwnedFd, LiveEr
 
 /// Nanoseconds of the monotonic clock.
 pub(crate) fn monotonic() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes to a place of ours, and cannot fail with this clock.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    clock(libc::CLOCK_MONOTONIC)
 }
 
 /// Nanoseconds since 1970.
 pub(crate) fn since_1970() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: as above.
-    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    clock(libc::CLOCK_REALTIME)
 }
 
 /// Nanoseconds of processor time that this thread used.
 pub(crate) fn processor_time() -> u64 {
-    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: as above.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
-    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn clock(which: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes to a place of ours, and cannot fail with these clocks.
+    unsafe { libc::clock_gettime(which, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Opens a file for reading, or for reading and writing without blocking.
