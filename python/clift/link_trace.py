@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -120,7 +121,8 @@ class LinkTrace(Slots):
             ``slots``, ``slots_used``, ``efficiency``, ``residual_loss``, ``recovery_delay_ms``,
             ``mean_delay_ms`` and more; None if nothing can be averaged.
         """
-        return self.core.stats()
+        stats: dict[str, Any] = json.loads(self.core.stats())
+        return stats
 
 
 def _whole(name: str, value: int | None) -> int | None:

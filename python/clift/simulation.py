@@ -136,8 +136,10 @@ class Run(Fixed):
         """
         if isinstance(self._outcome, StoredOutcome):
             trace = self.scenario.setup().link_trace()
-            shares = {} if trace is None else trace.stats()["retransmissions"]
-            return None if trace is None else {int(n): share for n, share in shares.items()}
+            if trace is None:
+                return None
+            shares = json.loads(trace.stats())["retransmissions"]
+            return {int(n): share for n, share in shares.items()}
         return self._outcome.retransmission_shares()
 
     def notes(self) -> list[str]:

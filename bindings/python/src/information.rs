@@ -22,11 +22,6 @@ impl PyMiTrace {
         trace.map(|trace| Self(Arc::new(trace))).map_err(scenario_error)
     }
 
-    #[getter]
-    fn every_ns(&self) -> u64 {
-        self.0.every().as_nanos()
-    }
-
     /// Mean over the trace.
     fn mean(&self) -> f64 {
         self.0.mean()

@@ -9,7 +9,6 @@ use clift::trace::LinkColumns;
 use clift::units::Duration;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::columns::{column, view};
 use crate::errors::{scenario_error, trace_error};
@@ -106,10 +105,14 @@ impl LinkTrace {
         files(py, move |budget| link.write(&path, &|| budget.ask().is_ok()))
     }
 
-    /// Link-level statistics as a dict.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// Link-level statistics, as JSON.
+    fn stats(&self, py: Python<'_>) -> PyResult<String> {
         let stats = py.detach(|| self.0.stats());
-        stats_dict(py, &stats)
+        let mut told = serde_json::to_value(&stats).map_err(scenario_error)?;
+        let shares =
+            stats.retransmission_shares().map(|(times, of)| (times.to_string(), of.into()));
+        told["retransmissions"] = serde_json::Value::Object(shares.collect());
+        Ok(told.to_string())
     }
 }
 
@@ -165,29 +168,6 @@ pub(crate) fn link_of_columns(
 pub(crate) fn printed_delay_ms(link: &LinkTrace, scheme: &str) -> PyResult<Option<f64>> {
     let scheme = own::scheme(scheme)?;
     Ok(scheme.printed_delay_ms(&link.0))
-}
-
-fn stats_dict<'py>(py: Python<'py>, stats: &core::LinkStats) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("data_units", stats.data_units)?;
-    dict.set_item("delivered", stats.delivered)?;
-    dict.set_item("lost", stats.lost)?;
-    dict.set_item("censored", stats.censored)?;
-    dict.set_item("slots", stats.slots)?;
-    dict.set_item("slots_used", stats.slots_used)?;
-    dict.set_item("efficiency", stats.efficiency)?;
-    dict.set_item("residual_loss", stats.residual_loss)?;
-    dict.set_item("recovered", stats.recovered)?;
-    dict.set_item("recovery_delay_ms", stats.recovery_delay_ms)?;
-    dict.set_item("mean_delay_ms", stats.mean_delay_ms)?;
-    dict.set_item("min_delay_ms", stats.min_delay_ms)?;
-    dict.set_item("max_delay_ms", stats.max_delay_ms)?;
-    let shares = PyDict::new(py);
-    for (retransmissions, share) in stats.retransmission_shares() {
-        shares.set_item(retransmissions.to_string(), share)?;
-    }
-    dict.set_item("retransmissions", shares)?;
-    Ok(dict)
 }
 
 fn read_only<'py, T: numpy::Element>(

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::trace::LinkTrace;
 
 /// Statistics of a link trace. Delays are those of delivery in ms, including RTT/2.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkStats {
     /// Data LLDUs: `delivered + lost + censored`.
     pub data_units: u64,
