@@ -36,7 +36,7 @@ use crate::trace::format::{FormatRow, Reads, Writes};
 use crate::trace::keys::{Keys, keys};
 use crate::trace::slots::MOST;
 use crate::trace::text::DEFAULT_LLDU;
-use crate::trace::thrift::Header;
+use crate::trace::thrift::{FILE, PAGE, claims_too_much};
 use crate::trace::{PhyTrace, Sizes};
 use crate::units::Bytes;
 
@@ -381,19 +381,21 @@ fn damage(what: &str) -> ReadError {
 
 /// The error of the parquet crate, in one line.
 fn damaged(error: ParquetError) -> ReadError {
-    match error {
-        ParquetError::External(error) => match error.downcast::<io::Error>() {
-            Ok(error) => ReadError::Io(*error),
-            Err(error) => damage(&printable(&error.to_string())),
-        },
-        error => damage(&printable(&error.to_string())),
-    }
+    cause(error).map_or_else(|text| damage(&text), ReadError::Io)
 }
 
-/// The beginning of `text` without control characters.
-fn printable(text: &str) -> String {
-    let text = text.strip_prefix("Parquet error: ").unwrap_or(text);
-    text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
+/// The error of the operating system, if there is one; else the beginning of what the crate says,
+/// without control characters.
+fn cause(error: ParquetError) -> Result<io::Error, String> {
+    let text = match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => return Ok(*error),
+            Err(error) => error.to_string(),
+        },
+        error => error.to_string(),
+    };
+    let text = text.strip_prefix("Parquet error: ").unwrap_or(&text);
+    Err(text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect())
 }
 
 /// A file with random access.
@@ -421,7 +423,7 @@ impl RandomAccessFile {
             return Err(none());
         }
         let footer = self.bytes(at - u64::from(described), described as usize)?;
-        if Header::Footer.claims_too_much(&footer) { Err(damage(HEADERS)) } else { Ok(footer) }
+        if claims_too_much(FILE, &footer) { Err(damage(HEADERS)) } else { Ok(footer) }
     }
 
     fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
@@ -463,7 +465,7 @@ impl ChunkReader for RandomAccessFile {
         const HEADER: u64 = 1 << 12;
         let length = HEADER.min(self.len.saturating_sub(start));
         let headers = self.bytes(start, length as usize)?;
-        if Header::Page.claims_too_much(&headers) {
+        if claims_too_much(PAGE, &headers) {
             return Err(ParquetError::General(HEADERS.to_owned()));
         }
         Ok(PageHeaders(Cursor::new(headers)))
@@ -593,30 +595,24 @@ impl<W: Write + Send> Writer<W> {
             let mut column = group.next_column().map_err(failed)?.ok_or_else(unfit)?;
             match (column.untyped(), values) {
                 (ColumnWriter::Int64ColumnWriter(column), Values::I64(values)) => {
+                    self.sums.integers(index, values);
                     column.write_batch(values, None, None)
                 }
                 (ColumnWriter::Int32ColumnWriter(column), Values::U32(values)) => {
+                    // As wide as a reader of traces makes them.
+                    let wide = values.iter().map(|&value| i64::from(value).to_le_bytes());
+                    self.sums.column(index, wide);
                     let same_bits: Vec<i32> = values.iter().map(|&value| value as i32).collect();
                     column.write_batch(&same_bits, None, None)
                 }
                 (ColumnWriter::FloatColumnWriter(column), Values::F32(values)) => {
+                    self.sums.column(index, values.iter().map(|value| value.to_le_bytes()));
                     column.write_batch(values, None, None)
                 }
                 _ => return Err(unfit()),
             }
             .map_err(failed)?;
             column.close().map_err(failed)?;
-            match values {
-                Values::I64(values) => self.sums.integers(index, values),
-                // As wide as a reader of traces makes them.
-                Values::U32(values) => {
-                    let wide = values.iter().map(|&value| i64::from(value).to_le_bytes());
-                    self.sums.column(index, wide);
-                }
-                Values::F32(values) => {
-                    self.sums.column(index, values.iter().map(|value| value.to_le_bytes()));
-                }
-            }
         }
         group.close().map(|_| ()).map_err(failed)
     }
@@ -632,15 +628,8 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
-/// The error of the operating system, if there is one.
 fn failed(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(error) => match error.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(error) => io::Error::other(error),
-        },
-        error => io::Error::other(printable(&error.to_string())),
-    }
+    cause(error).unwrap_or_else(io::Error::other)
 }
 
 #[cfg(test)]

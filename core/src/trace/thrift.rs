@@ -1,31 +1,14 @@
 //! What the headers of Parquet files claim; they are structures of Thrift's compact protocol.
 
-/// A structure at the start of some bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Header {
-    /// The footer of a file.
-    Footer,
-    Page,
-}
-
-impl Header {
-    /// True if lists, or the children of an element of the schema, claim to be more than there are
-    /// bytes, or a number more than 64 bits, which only damage explains: each element takes a byte or
-    /// more.
-    ///
-    /// The crate `parquet` reserves memory for the children, and it passes over the elements of an
-    /// unknown list one by one, those of truth values without reading a byte: 2^31 of them take
-    /// seconds, a list of such lists hours. It also reads known fields without looking at their kinds,
-    /// so that one of a wrong kind would hide what follows: that counts as damage, too.
-    pub(super) fn claims_too_much(self, bytes: &[u8]) -> bool {
-        match self {
-            Self::Footer => claims_too_much(FILE, bytes),
-            Self::Page => claims_too_much(PAGE, bytes),
-        }
-    }
-}
-
-fn claims_too_much(fields: &[Value], bytes: &[u8]) -> bool {
+/// True if lists, or the children of an element of the schema, claim to be more than there are bytes,
+/// or a number more than 64 bits, which only damage explains: each element takes a byte or more. The
+/// bytes start with a structure of these fields.
+///
+/// The crate `parquet` reserves memory for the children, and it passes over the elements of an
+/// unknown list one by one, those of truth values without reading a byte: 2^31 of them take
+/// seconds, a list of such lists hours. It also reads known fields without looking at their kinds,
+/// so that one of a wrong kind would hide what follows: that counts as damage, too.
+pub(super) fn claims_too_much(fields: &[Value], bytes: &[u8]) -> bool {
     let most = bytes.len() as u64;
     let mut structure = Structure { rest: bytes, most, elements: most };
     matches!(structure.fields(fields, DEPTH), Err(Stop::Claim))
@@ -36,7 +19,7 @@ const DEPTH: u8 = 64;
 
 /// A value as Parquet's Thrift definition has it.
 #[derive(Clone, Copy)]
-enum Value {
+pub(super) enum Value {
     /// Not known, or a truth value, whose kind is looked at.
     Any,
     Byte,
@@ -53,7 +36,8 @@ enum Value {
 
 use Value::{Any, Binary, Byte, Children, Double, Fields, List, Number};
 
-const FILE: &[Value] = &[
+/// The footer of a file.
+pub(super) const FILE: &[Value] = &[
     Number,
     List(&Fields(ELEMENT)),
     Number,
@@ -115,7 +99,8 @@ const COLUMN: &[Value] = &[
 ];
 const STATISTICS: &[Value] = &[Binary, Binary, Number, Number, Binary, Binary, Any, Any, Number];
 
-const PAGE: &[Value] = &[
+/// The header of a page.
+pub(super) const PAGE: &[Value] = &[
     Number,
     Number,
     Number,
@@ -290,9 +275,8 @@ mod tests {
     #[test]
     fn a_schema_has_no_more_children_than_bytes_and_no_header_hides_a_list() {
         // A list of one structure, whose field 5 has these children.
-        let claims = |element: &[u8]| {
-            Header::Footer.claims_too_much(&[&[0x29, 0x1c][..], element, &[0, 0]].concat())
-        };
+        let claims =
+            |element: &[u8]| claims_too_much(FILE, &[&[0x29, 0x1c][..], element, &[0, 0]].concat());
         assert!(!claims(&[0x55, 0x08]));
         assert!(claims(&[0x55, 0xff, 0x0f]));
         assert!(claims(&[0x05, 0x01, 0, 0x65, 0xff, 0x0f]), "field 5 is field -1 and 6");
@@ -306,8 +290,8 @@ mod tests {
         assert!(!claims(&[0xac, 0x8c, 0x11, 0x1c, 0x3c, 0, 0, 0, 0]));
         assert!(claims(&[0xac, 0x8c, 0x11, 0x1c, 0x31, 0, 0, 0]));
         assert!(claims(&[0xac, 0xac, 0x18, 1, b'a', 0, 0]));
-        assert!(Header::Footer.claims_too_much(&[0x29, 0x15, 2, 0]), "a schema of numbers");
-        assert!(Header::Footer.claims_too_much(&[0x25, 2, 0]), "a number for a schema");
-        assert!(Header::Page.claims_too_much(&[0x18, 1, b'a', 0]), "a text for a page's type");
+        assert!(claims_too_much(FILE, &[0x29, 0x15, 2, 0]), "a schema of numbers");
+        assert!(claims_too_much(FILE, &[0x25, 2, 0]), "a number for a schema");
+        assert!(claims_too_much(PAGE, &[0x18, 1, b'a', 0]), "a text for a page's type");
     }
 }

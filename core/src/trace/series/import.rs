@@ -15,16 +15,6 @@ use super::slots::{Loss, SlotGenerator, State};
 use super::table::{Row, WHITE_SPACE};
 use super::{PACKET, Series, clock, excerpt};
 
-/// Columns of a file, counted from 0.
-struct SeriesLayout {
-    time: usize,
-    rate: Option<usize>,
-    delay: Option<usize>,
-    loss: Option<usize>,
-    /// Es/N0 or C/N0, and MODCOD, of a modem.
-    modem: [Option<usize>; 2],
-}
-
 /// The decimal mark of the numbers that are used.
 #[derive(Default)]
 pub(super) struct Decimals {
@@ -84,7 +74,8 @@ pub(super) struct SeriesImport<'a> {
     pub(super) series: &'a Series<'a>,
     pub(super) slots: SlotGenerator<'a>,
     pub(super) frames: Option<Frames<'a>>,
-    layout: Option<SeriesLayout>,
+    /// Columns of the file, counted from 0, in the order of [`Series::columns`].
+    layout: Option<[Option<usize>; 6]>,
     /// The fields of the header line.
     pub(super) header: Option<Vec<String>>,
     pub(super) between: &'static str,
@@ -192,7 +183,7 @@ impl<'a> SeriesImport<'a> {
         if row.len() != self.columns {
             return Err(Fault::Columns { found: row.len(), expected: self.columns });
         }
-        let Some(layout) = &self.layout else { return Ok(()) };
+        let Some([time, rate, delay, loss, level, modcod]) = self.layout else { return Ok(()) };
         let field = |index| {
             let fault = Fault::Columns { found: row.len(), expected: index + 1 };
             row.field(index).ok_or(fault)
@@ -201,13 +192,14 @@ impl<'a> SeriesImport<'a> {
         let mut number = |index: Option<usize>| {
             index.map(|index| decimals.take(field(index)?, row.line)).transpose()
         };
-        let (rate, delay) = (number(layout.rate)?, number(layout.delay)?);
-        let (loss, level) = (number(layout.loss)?, number(layout.modem[0])?);
+        let (rate, delay, loss, level) =
+            (number(rate)?, number(delay)?, number(loss)?, number(level)?);
         let text = match self.series.time.format {
-            TimeFormat::Unit(_) => number(Some(layout.time))?.unwrap_or_default(),
-            _ => field(layout.time)?.into(),
+            TimeFormat::Unit(_) => number(time)?,
+            _ => time.map(field).transpose()?.map(Cow::Borrowed),
         };
-        let modcod = layout.modem[1].map(field).transpose()?;
+        let text = text.unwrap_or_default();
+        let modcod = modcod.map(field).transpose()?;
         let time = self.on_its_day(self.series.time.format.parse(&text)?);
         self.zoned(&text, row.line);
         let (rate, delay) = (self.rate(rate.as_deref())?, self.delay(delay.as_deref())?);
@@ -417,28 +409,23 @@ impl<'a> SeriesImport<'a> {
     /// no valid time and no valid value in any other column.
     fn header_of(&self, row: Row<'_>) -> Option<Vec<String>> {
         let series = self.series;
-        let columns = [
-            Some(&series.time.column),
-            column(series.how.rate.as_ref()),
-            column(series.how.delay.as_ref()),
-            column(series.how.loss.as_ref()),
-            series.modem.as_ref().and_then(|modem| modem.columns()[0]),
-            series.modem.as_ref().and_then(|modem| modem.columns()[1]),
-        ];
+        let columns = series.columns();
         let named = columns.iter().flatten().any(|name| matches!(name, ColumnName::Header(_)));
-        let is_value = |name: &ColumnName| match name {
-            ColumnName::Number(number) => row.field(number - 1).is_some_and(|field| {
+        let field = |name: &ColumnName| match name {
+            ColumnName::Number(number) => row.field(number - 1),
+            ColumnName::Header(_) => None,
+        };
+        let is_value = |name: &ColumnName| {
+            field(name).is_some_and(|field| {
                 let number = self.decimals.pointed(field);
                 parse_scaled(&number, 0).is_some() || self.is_missing(field)
-            }),
-            ColumnName::Header(_) => false,
+            })
         };
-        let is_time = || match &series.time.column {
-            ColumnName::Number(number) => row.field(number - 1).is_some_and(|field| {
+        let is_time = || {
+            field(&series.time.column).is_some_and(|field| {
                 let is_time = |text: &[u8]| series.time.format.parse(text).is_ok();
                 is_time(field) || is_time(&self.decimals.pointed(field))
-            }),
-            ColumnName::Header(_) => false,
+            })
         };
         let plain = || !is_time() && !columns.iter().flatten().any(|name| is_value(name));
         (named || plain()).then(|| {
@@ -447,7 +434,11 @@ impl<'a> SeriesImport<'a> {
         })
     }
 
-    fn layout_of(&self, names: Option<&[String]>, row: Row<'_>) -> Result<SeriesLayout, Fault> {
+    fn layout_of(
+        &self,
+        names: Option<&[String]>,
+        row: Row<'_>,
+    ) -> Result<[Option<usize>; 6], Fault> {
         let find = |column: &ColumnName| match column {
             ColumnName::Number(number) if names.is_some() || *number <= row.len() => Ok(number - 1),
             ColumnName::Number(number) => {
@@ -474,20 +465,11 @@ impl<'a> SeriesImport<'a> {
                 }
             }
         };
-        let series = self.series;
-        Ok(SeriesLayout {
-            time: find(&series.time.column)?,
-            rate: column(series.how.rate.as_ref()).map(find).transpose()?,
-            delay: column(series.how.delay.as_ref()).map(find).transpose()?,
-            loss: column(series.how.loss.as_ref()).map(find).transpose()?,
-            modem: match &series.modem {
-                None => [None; 2],
-                Some(modem) => {
-                    let [level, modcod] = modem.columns();
-                    [level.map(find).transpose()?, modcod.map(find).transpose()?]
-                }
-            },
-        })
+        let mut layout = [None; 6];
+        for (place, column) in layout.iter_mut().zip(self.series.columns()) {
+            *place = column.map(find).transpose()?;
+        }
+        Ok(layout)
     }
 
     fn is_missing(&self, field: &[u8]) -> bool {

@@ -114,6 +114,14 @@ impl<'a> Series<'a> {
         self.how.keep_order.unwrap_or(true)
     }
 
+    /// The columns that are read: time, rate, delay, loss, level and MODCOD.
+    fn columns(&self) -> [Option<&ColumnName>; 6] {
+        let how = self.how;
+        let (rate, delay) = (column(how.rate.as_ref()), column(how.delay.as_ref()));
+        let [level, modcod] = self.modem.as_ref().map_or([None; 2], Modem::columns);
+        [Some(&self.time.column), rate, delay, column(how.loss.as_ref()), level, modcod]
+    }
+
     fn seed(&self) -> u64 {
         self.how.seed.unwrap_or(1)
     }
@@ -138,9 +146,7 @@ impl<'a> Series<'a> {
             return how.needed(None, why, "rate, delay or loss", input);
         }
         // The times of an excerpt say nothing alone; with `max_hold` they tell outages.
-        let columns =
-            [column(how.rate.as_ref()), column(how.delay.as_ref()), column(how.loss.as_ref())];
-        let no_column = columns.iter().all(Option::is_none) && how.max_hold.is_none();
+        let no_column = series.columns()[1..].iter().all(Option::is_none) && how.max_hold.is_none();
         if no_column && series.excerpt.is_some() {
             let why = "the log of a link needs a column besides its times";
             return how.needed(None, why, "rate, delay or loss as a column", input);
