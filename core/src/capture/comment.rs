@@ -2,45 +2,11 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::simulation::{Discarded, Units};
-
-/// Fate of a captured packet.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Fate {
-    /// Still in flight at the end of the run.
-    #[default]
-    Open,
-    /// It reached the other host after this time, in ns.
-    Delivered(u64),
-    /// It reached the other host after this time, in ns, which discarded its data.
-    Discarded(u64, Discarded),
-    /// Given up by the link, or the leg, with this number on its path (from 1), this many ns after
-    /// it was sent.
-    Lost(u64, u32),
-    /// Dropped because the queue of the hop with this number was full.
-    QueueFull(u32),
-    /// Too large for the hop with this number.
-    TooLarge(u32),
-}
+use super::timeline::{Fate, Seen};
+use crate::simulation::Discarded;
 
 /// The comment of a packet.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Comment<'a> {
-    /// How often its bytes were sent before.
-    pub(super) retransmission: u16,
-    pub(super) fate: Fate,
-    /// Time in the queue of the link, ns.
-    pub(super) queued: Option<u64>,
-    pub(super) units: Units,
-    /// Size of the packet on the link, if its headers take more than that.
-    pub(super) counts: Option<u32>,
-    /// Delay of its delivery in real time, ns.
-    pub(super) late: Option<u64>,
-    /// Window cuts that it led to, in words; empty: none.
-    pub(super) led_to: &'a str,
-}
-
-impl Display for Comment<'_> {
+impl Display for Seen {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self.fate {
             Fate::Open => out.write_str("on its way at the end")?,
@@ -81,7 +47,7 @@ impl Display for Comment<'_> {
         if let Some(late) = self.late {
             write!(out, "; handed over {} ms late", Millis(late))?;
         }
-        out.write_str(self.led_to)
+        out.write_str(&self.led_to)
     }
 }
 
@@ -99,10 +65,11 @@ impl Display for Millis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::Units;
 
     #[test]
     fn a_comment_lists_the_values_that_are_known() {
-        let mut comment = Comment { fate: Fate::QueueFull(1), ..Comment::default() };
+        let mut comment = Seen { fate: Fate::QueueFull(1), ..Seen::default() };
         assert_eq!(comment.to_string(), "queue full at hop 1");
         comment.fate = Fate::Discarded(1_000_000, Discarded::Stale);
         assert_eq!(comment.to_string(), "arrived after 1 ms, discarded by the receiver: too old");

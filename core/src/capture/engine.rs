@@ -9,15 +9,12 @@ use std::path::Path;
 use thiserror::Error;
 
 use super::SNAP;
-use super::comment::Fate;
-use super::frame::{Flow, Frame};
-use super::timeline::{Seen, Ticket, Timeline};
+use super::frame::Flow;
+use super::timeline::{Fate, Seen, Ticket, Timeline};
 use crate::diagnosis::{Cut, diagnose};
 use crate::link::{Transit, Transmission};
-use crate::simulation::{
-    Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Units, Wants, run,
-};
-use crate::trace::{FileError, WriteError, write_file};
+use crate::simulation::{Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Wants, run};
+use crate::trace::{FileError, write_file};
 use crate::transport::End;
 use crate::units::Instant;
 
@@ -121,25 +118,34 @@ pub fn record(
     }
     // A run that fails, fails again below; one without a capacity has comments without causes.
     let cuts = diagnose(setup, &|| go_on()).map(|(_, found)| found.cuts).unwrap_or_default();
-    let mut ran = None;
-    let written = write_file(path, go_on, |out| {
+    run_into(path, go_on, |out| {
         let paths = setup.flows.iter().map(|flow| flow.transport.paths()).max().unwrap_or(1);
         let timeline = Timeline::new(out, 0, options.snap, paths as u8)?;
         let recorder = Recorder::new(setup, timeline, options.snap, go_on);
         let mut recorder = recorder.with_cuts(&cuts);
         let outcome = run(setup, &mut recorder);
         let packets = recorder.finish(outcome.is_ok())?;
-        let failed = outcome.is_err();
-        ran = Some(outcome.map(|outcome| Summary { packets, outcome }));
-        if failed { Err(io::Error::other("no outcome").into()) } else { Ok(()) }
+        Ok(outcome.map(|outcome| Summary { packets, outcome }))
+    })
+}
+
+/// Lets `run` write the file at `path`, whose previous content stays if the run has no outcome.
+pub(super) fn run_into<T>(
+    path: &Path,
+    go_on: &(dyn Fn() -> bool + Sync),
+    run: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<Result<T, RunError>>,
+) -> Result<T, CaptureError> {
+    let mut ran = None;
+    let written = write_file(path, go_on, |out| {
+        let is_done = ran.insert(run(out)?).is_ok();
+        if is_done { Ok(()) } else { Err(io::Error::other("no outcome").into()) }
     });
     match (ran, written) {
-        (Some(Err(RunError::Interrupted { .. })), Err(error)) => Err(error.into()),
-        (Some(Err(error)), _) => Err(error.into()),
-        (Some(Ok(summary)), Ok(())) => Ok(summary),
-        (_, Err(error)) => Err(error.into()),
-        (None, Ok(())) => Err(WriteError::Io(io::Error::other("nothing was run")))
-            .map_err(|error| FileError::Write { place: path.display().to_string(), error }.into()),
+        (Some(Err(RunError::Interrupted { .. })) | None | Some(Ok(_)), Err(error)) => {
+            Err(error.into())
+        }
+        (Some(ran), _) => Ok(ran?),
+        (None, Ok(())) => unreachable!("a file is written by a run"),
     }
 }
 
@@ -175,20 +181,10 @@ pub struct Recorder<'a, W> {
 /// A packet in flight.
 struct Flight {
     ticket: Ticket,
-    from: End,
-    path: u8,
+    seen: Seen,
     /// The hop at which it is captured when its transmission starts.
     seen_at: Option<usize>,
-    frame: Frame,
     sent: Instant,
-    on_link: Option<Instant>,
-    /// Time at which a queue marked it.
-    marked: Option<Instant>,
-    queued: Option<u64>,
-    units: Units,
-    retransmission: u16,
-    counts: Option<u32>,
-    led_to: String,
 }
 
 /// A path of a flow.
@@ -257,7 +253,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if whole {
             let mut open: Vec<Flight> = self.flights.drain(..).flatten().collect();
             open.sort_by_key(|flight| flight.sent);
-            open.iter().for_each(|flight| flight.end(&mut self.timeline, Fate::Open, None));
+            open.into_iter().for_each(|flight| flight.end(&mut self.timeline, Fate::Open, None));
         }
         self.timeline.finish()
     }
@@ -269,8 +265,8 @@ impl<'a, W: Write> Recorder<'a, W> {
     /// The number of a hop on the way of a packet, from 1; 0: the own leg of a source, which is
     /// always the first or the last hop.
     fn number(&self, flow: u32, flight: &Flight, hop: usize) -> u32 {
-        let own = &self.flows[flow as usize][usize::from(flight.path)];
-        let place = own.ways[flight.from as usize].iter().position(|&crossed| crossed == hop);
+        let own = &self.flows[flow as usize][usize::from(flight.seen.path)];
+        let place = own.ways[flight.seen.from as usize].iter().position(|&crossed| crossed == hop);
         place.map_or(0, |place| place as u32 + 1)
     }
 
@@ -279,11 +275,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         let counts = self.counts.get_mut(hop);
         let units = counts.map(|counts| counts.count(transit, sent)).unwrap_or_default();
         let Some(Some(flight)) = self.flights.get_mut(id as usize) else { return };
-        flight.units = flight.units.and(units);
-        if flight.seen_at == Some(hop) {
-            flight.on_link = Some(transit.departed);
-            flight.queued = Some(transit.departed.saturating_since(transit.entered).as_nanos());
-        }
+        flight.seen.units = flight.seen.units.and(units);
+        flight.starts(hop, transit.departed, transit.entered);
     }
 }
 
@@ -308,24 +301,17 @@ fn first_link(setup: &Setup, way: &[usize]) -> Option<usize> {
 }
 
 impl Flight {
-    fn end<W: Write>(&self, timeline: &mut Timeline<W>, fate: Fate, arrived: Option<Instant>) {
-        let seen = Seen {
-            from: self.from,
-            path: self.path,
-            frame: &self.frame.kept,
-            size: self.frame.size,
-            on_link: self.on_link.map(Instant::as_nanos),
-            arrived: arrived.map(Instant::as_nanos),
-            fate,
-            queued: self.queued,
-            units: self.units,
-            retransmission: self.retransmission,
-            counts: self.counts,
-            late: None,
-            marked: self.marked.map(Instant::as_nanos),
-            led_to: &self.led_to,
-        };
-        timeline.end(self.ticket, &seen);
+    /// Its transmission over a hop, into whose queue it came at `entered`.
+    fn starts(&mut self, hop: usize, at: Instant, entered: Instant) {
+        if self.seen_at == Some(hop) {
+            self.seen.on_link = Some(at.as_nanos());
+            self.seen.queued = Some(at.saturating_since(entered).as_nanos());
+        }
+    }
+
+    fn end<W: Write>(mut self, timeline: &mut Timeline<W>, fate: Fate, arrived: Option<Instant>) {
+        (self.seen.fate, self.seen.arrived) = (fate, arrived.map(Instant::as_nanos));
+        timeline.end(self.ticket, &self.seen);
     }
 }
 
@@ -345,21 +331,18 @@ impl<W: Write> Observer for Recorder<'_, W> {
                     End::Sender => self.led_to.remove(&key),
                     End::Receiver => None,
                 };
-                let flight = Flight {
-                    led_to: led_to.unwrap_or_default(),
-                    ticket: self.timeline.begin(now.as_nanos()),
+                let seen = Seen {
                     from,
                     path: packet.path,
-                    seen_at,
-                    sent: now,
-                    on_link: None,
-                    marked: None,
-                    queued: None,
-                    units: Units::default(),
                     retransmission: packet.retransmission,
                     counts: (frame.size != packet.size.0).then_some(packet.size.0),
-                    frame,
+                    led_to: led_to.unwrap_or_default(),
+                    size: frame.size,
+                    frame: frame.kept,
+                    ..Seen::default()
                 };
+                let ticket = self.timeline.begin(now.as_nanos());
+                let flight = Flight { ticket, seen, seen_at, sent: now };
                 let place = id as usize;
                 if place >= self.flights.len() {
                     self.flights.resize_with(place + 1, || None);
@@ -367,19 +350,15 @@ impl<W: Write> Observer for Recorder<'_, W> {
                 self.flights[place] = Some(flight);
             }
             Step::OnLeg { hop, begins } => {
-                if let Some(Some(flight)) = self.flights.get_mut(id as usize)
-                    && flight.seen_at == Some(hop)
-                {
-                    flight.on_link = Some(begins);
-                    flight.queued = Some(begins.saturating_since(now).as_nanos());
+                if let Some(Some(flight)) = self.flights.get_mut(id as usize) {
+                    flight.starts(hop, begins, now);
                 }
             }
             Step::OverLink { hop, transit, units } => self.over_link(id, hop, &transit, &units),
             Step::Lost { hop, begins } => {
                 let Some(mut flight) = self.take(id) else { return };
-                if let (true, Some(begins)) = (flight.seen_at == Some(hop), begins) {
-                    flight.on_link = Some(begins);
-                    flight.queued = Some(begins.saturating_since(now).as_nanos());
+                if let Some(begins) = begins {
+                    flight.starts(hop, begins, now);
                 }
                 let after = now.saturating_since(flight.sent).as_nanos();
                 let number = self.number(flow, &flight, hop);
@@ -393,7 +372,7 @@ impl<W: Write> Observer for Recorder<'_, W> {
             }
             Step::Marked { .. } => {
                 if let Some(Some(flight)) = self.flights.get_mut(id as usize) {
-                    flight.marked.get_or_insert(now);
+                    flight.seen.marked.get_or_insert(now.as_nanos());
                 }
             }
             Step::Arrived { discarded } => {

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::engine::CaptureError;
-use crate::simulation::{Observer, RunError, Setup, run};
-use crate::trace::{FileError, WriteError, write_file};
+use super::engine::{CaptureError, run_into};
+use crate::simulation::{Observer, Setup, run};
 use crate::transport::Log;
 use crate::units::Instant;
 
@@ -52,27 +51,13 @@ pub fn record_log(
     };
     logged.transport = transport;
 
-    let mut ran = None;
-    let written = write_file(path, go_on, |out| {
+    run_into(path, go_on, |out| {
         let mut drain = Drain { log, out, written: 0, failed: None, go_on };
         let outcome = run(&setup, &mut drain);
         drain.drain();
         let Drain { written, failed, .. } = drain;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        let is_done = outcome.is_ok();
-        ran = Some(outcome.map(|_| written));
-        if is_done { Ok(()) } else { Err(io::Error::other("no outcome").into()) }
-    });
-    match (ran, written) {
-        (Some(Err(RunError::Interrupted { .. })), Err(error)) => Err(error.into()),
-        (Some(Err(error)), _) => Err(error.into()),
-        (Some(Ok(bytes)), Ok(())) => Ok(bytes),
-        (_, Err(error)) => Err(error.into()),
-        (None, Ok(())) => Err(WriteError::Io(io::Error::other("nothing was run")))
-            .map_err(|error| FileError::Write { place: path.display().to_string(), error }.into()),
-    }
+        failed.map_or(Ok(outcome.map(|_| written)), Err)
+    })
 }
 
 /// Moves the log to the file, every few thousand events.

@@ -4,10 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, Write};
 
-use super::comment::{Comment, Fate};
 use super::pcapng::{self, Heading};
 use super::place::{Place, mark};
-use crate::simulation::Units;
+use crate::simulation::{Discarded, Units};
 use crate::transport::End;
 
 /// A capture that is being written. A packet is announced when it is sent ([`Timeline::begin`]) and
@@ -16,26 +15,16 @@ use crate::transport::End;
 ///
 /// ```
 /// use clift::capture::{Fate, Seen, Timeline};
-/// use clift::simulation::Units;
-/// use clift::transport::End;
 /// let mut timeline = Timeline::new(Vec::new(), 0, 80, 1)?;
 /// let ticket = timeline.begin(1_000);
 /// let packet = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0xb6, 0xc9, 192, 0, 2, 1, 192, 0, 2, 2];
 /// let seen = Seen {
-///     from: End::Sender,
-///     path: 0,
-///     frame: &packet,
+///     frame: packet.to_vec(),
 ///     size: 20,
 ///     on_link: Some(1_500),
 ///     arrived: Some(2_000),
 ///     fate: Fate::Delivered(1_000),
-///     queued: Some(500),
-///     units: Units::default(),
-///     retransmission: 0,
-///     counts: None,
-///     late: None,
-///     marked: None,
-///     led_to: "",
+///     ..Seen::default()
 /// };
 /// timeline.end(ticket, &seen);
 /// timeline.write_until(3_000)?;
@@ -66,15 +55,34 @@ pub struct Ticket {
     event: u64,
 }
 
+/// Fate of a captured packet.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Fate {
+    /// Still in flight at the end of the run.
+    #[default]
+    Open,
+    /// It reached the other host after this time, in ns.
+    Delivered(u64),
+    /// It reached the other host after this time, in ns, which discarded its data.
+    Discarded(u64, Discarded),
+    /// Given up by the link, or the leg, with this number on its path (from 1), this many ns after
+    /// it was sent.
+    Lost(u64, u32),
+    /// Dropped because the queue of the hop with this number was full.
+    QueueFull(u32),
+    /// Too large for the hop with this number.
+    TooLarge(u32),
+}
+
 /// A packet whose fate is known, or that was in flight at the end. Times are in ns from the start.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
     /// The end that sent it.
     pub from: End,
     /// The path that it took, of several; else 0.
     pub path: u8,
     /// The IP packet, or its first bytes, with the addresses at the sender.
-    pub frame: &'a [u8],
+    pub frame: Vec<u8>,
     /// Its length.
     pub size: u32,
     /// Start of its transmission over the link.
@@ -96,7 +104,7 @@ pub struct Seen<'a> {
     /// Time at which a queue marked it (ECN).
     pub marked: Option<u64>,
     /// What it led to, to end its comment; empty: nothing.
-    pub led_to: &'a str,
+    pub led_to: String,
 }
 
 /// A block of the file, ordered by time, then by the order of events.
@@ -143,7 +151,7 @@ impl<W: Write> Timeline<W> {
     }
 
     /// Records the fate of a packet, at the time at which it became known.
-    pub fn end(&mut self, ticket: Ticket, seen: &Seen<'_>) {
+    pub fn end(&mut self, ticket: Ticket, seen: &Seen) {
         if let Some(place) = self.open.get_mut((ticket.number - self.base) as usize) {
             *place = None;
         }
@@ -151,16 +159,7 @@ impl<W: Write> Timeline<W> {
             self.open.pop_front();
             self.base += 1;
         }
-        let comment = Comment {
-            retransmission: seen.retransmission,
-            fate: seen.fate,
-            queued: seen.queued,
-            units: seen.units,
-            counts: seen.counts,
-            late: seen.late,
-            led_to: seen.led_to,
-        };
-        let comment = comment.to_string();
+        let comment = seen.to_string();
         let (source, target, heading) = match seen.from {
             End::Sender => (Place::Sender, Place::Receiver, Heading::Out),
             End::Receiver => (Place::Receiver, Place::Sender, Heading::In),

@@ -201,20 +201,16 @@ impl Capture {
 impl Entry {
     fn end<W: std::io::Write>(&self, timeline: &mut Timeline<W>, ticket: Ticket) {
         let seen = Seen {
-            path: 0,
-            led_to: "",
             from: self.from,
-            frame: &self.frame,
+            frame: self.frame.to_vec(),
             size: self.size,
             on_link: self.on_link,
             arrived: self.arrived,
             fate: self.fate,
             queued: self.on_link.map(|at| at.saturating_sub(self.sent)),
             units: self.units,
-            retransmission: 0,
-            counts: None,
             late: self.late,
-            marked: None,
+            ..Seen::default()
         };
         timeline.end(ticket, &seen);
     }
