@@ -168,12 +168,8 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
     if nothing == log.intervals.len() as u64 - omitted {
         return Err(fault("iperf3 transferred nothing in any interval".to_owned()));
     }
-    let (end, does) = match (client, sender) {
-        (true, true) => ("client", "sent"),
-        (true, false) => ("client", "received"),
-        (false, true) => ("server", "sent"),
-        (false, false) => ("server", "received"),
-    };
+    let end = if client { "client" } else { "server" };
+    let does = if sender { "sent" } else { "received" };
     let protocol = if udp { "UDP" } else { "TCP" };
     notes.understood.push(format!("JSON of iperf3 over {protocol}: what the {end} {does}"));
     notes.assumed.push("iperf3 counts payload, so headers are left out of the rate".to_owned());

@@ -109,19 +109,23 @@ pub fn read(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let Log { round_trips } = json::read(reader, "irtt", budget)?;
-    let (one_way, lost_here) = match direction {
-        Direction::Up => (Delays::up as fn(&Delays) -> Option<i64>, Lost::TrueUp),
-        Direction::Down => (Delays::down as fn(&Delays) -> Option<i64>, Lost::TrueDown),
+    let (lost_here, way) = match direction {
+        Direction::Up => (Lost::TrueUp, "up, from its client to its server"),
+        Direction::Down => (Lost::TrueDown, "down, from its server to its client"),
     };
+    let one_way = |delay: &Delays| match direction {
+        Direction::Up => delay.send,
+        Direction::Down => delay.receive,
+    };
+    let half = |rtt: i64| rtt / 2 + rtt % 2;
     let received = || round_trips.iter().filter(|one| one.lost == Lost::False);
     let both = received().all(|one| one_way(&one.delay).is_some());
-    let delay = |one: &RoundTrip| if both { one_way(&one.delay) } else { one.delay.half() };
+    let delay = |one: &RoundTrip| if both { one_way(&one.delay) } else { one.delay.rtt.map(half) };
     let round_trip = received().filter_map(|one| one.delay.rtt).min();
     let smallest = received().filter_map(delay).min();
     // The smallest delay becomes half of the smallest round-trip time.
     let shift = |delay: i64| {
-        let half = round_trip.map_or(0, |rtt| rtt / 2 + rtt % 2);
-        delay.saturating_sub(smallest.unwrap_or(0)).saturating_add(half)
+        delay.saturating_sub(smallest.unwrap_or(0)).saturating_add(round_trip.map_or(0, half))
     };
     let mut probes = SlotBuilder::within(budget);
     let (mut first, mut unknown) = (None, 0u64);
@@ -150,10 +154,6 @@ pub fn read(
         return Err(TraceError::Empty.into());
     }
     let mut notes = Notes::default();
-    let way = match direction {
-        Direction::Up => "up, from its client to its server",
-        Direction::Down => "down, from its server to its client",
-    };
     let all = counted(round_trips.len(), "round trip", "round trips");
     notes.understood.push(format!("JSON of irtt, {all}, {way}"));
     notes.assumed.push(if both {
@@ -169,20 +169,6 @@ pub fn read(
         ));
     }
     trace_of(probes, 0, sampling, notes, budget)
-}
-
-impl Delays {
-    fn up(&self) -> Option<i64> {
-        self.send
-    }
-
-    fn down(&self) -> Option<i64> {
-        self.receive
-    }
-
-    fn half(&self) -> Option<i64> {
-        self.rtt.map(|rtt| rtt / 2 + rtt % 2)
-    }
 }
 
 #[cfg(test)]

@@ -86,15 +86,14 @@ pub(super) fn trace(
     let mut slots: Vec<(i64, Option<i64>)> = Vec::new();
     let mut largest = 0;
     for (packet, &raw) in sent.packets.iter().zip(&matched.raw) {
-        if ways.forward.contains_key(&(packet.from, packet.to)) {
+        if ways.forward.contains(&(packet.from, packet.to)) {
             slots.push((packet.time, raw));
             largest = largest.max(packet.size);
         }
     }
     slots.sort_by_key(|&(time, _)| time);
     let all = slots.len();
-    let window = ReceptionInterval::of(seen, there);
-    let slots = window.known(&slots);
+    let slots = known(&slots, seen, there);
     let censored = all - slots.len();
     let lost = slots.iter().filter(|(_, raw)| raw.is_none()).count();
 
@@ -137,7 +136,7 @@ pub(super) fn trace(
     let name = |place: u32| sent.addresses.get(place as usize).map(ToString::to_string);
     let flows: Vec<String> = ways
         .forward
-        .keys()
+        .iter()
         .filter_map(|&(from, to)| Some(format!("{} to {}", name(from)?, name(to)?)))
         .collect();
     let shown = flows.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
@@ -332,16 +331,16 @@ impl MatchedPackets {
         let mut directions: BTreeMap<(u32, u32), TimeDifferences> = BTreeMap::new();
         for (packet, raw) in sent.packets.iter().zip(&self.raw) {
             if let &Some(raw) = raw {
-                let range =
-                    directions.entry((packet.from, packet.to)).or_insert(TimeDifferences::at(raw));
-                *range = range.with(raw);
+                let own = TimeDifferences { least: raw, most: raw };
+                let range = directions.entry((packet.from, packet.to)).or_insert(own);
+                *range = range.join(own);
             }
         }
         // A packet of the return path appears in the sender's capture after the receiver's. Of two
         // opposite directions, the forward one is therefore the one with the larger difference,
         // independently of the clocks.
         let opposite = |&(from, to): &(u32, u32)| directions.get(&(to, from));
-        let mut ways = LinkDirections { forward: BTreeMap::new(), there: None, back: None };
+        let mut ways = LinkDirections { forward: BTreeSet::new(), there: None, back: None };
         for (&direction, &range) in &directions {
             let crosses = sent.is_from(direction.0, from);
             let other = opposite(&direction);
@@ -350,13 +349,10 @@ impl MatchedPackets {
             } else {
                 other.is_some_and(|other| (other.least, direction.1) > (range.least, direction.0))
             };
-            if !crosses && !is_back {
-                continue;
-            }
             if is_back {
-                ways.back = Some(ways.back.map_or(range.most, |most: i64| most.max(range.most)));
-            } else {
-                ways.forward.insert(direction, ());
+                ways.back = ways.back.max(Some(range.most));
+            } else if crosses {
+                ways.forward.insert(direction);
                 ways.there =
                     Some(ways.there.map_or(range, |there: TimeDifferences| there.join(range)));
             }
@@ -367,7 +363,7 @@ impl MatchedPackets {
 
 struct LinkDirections {
     /// Address pairs that cross the link from the sender to the receiver.
-    forward: BTreeMap<(u32, u32), ()>,
+    forward: BTreeSet<(u32, u32)>,
     /// Their time differences.
     there: Option<TimeDifferences>,
     /// The largest time difference of packets of the return path.
@@ -382,41 +378,24 @@ struct TimeDifferences {
 }
 
 impl TimeDifferences {
-    fn at(raw: i64) -> Self {
-        Self { least: raw, most: raw }
-    }
-
-    fn with(self, raw: i64) -> Self {
-        self.join(Self::at(raw))
-    }
-
     fn join(self, other: Self) -> Self {
         Self { least: self.least.min(other.least), most: self.most.max(other.most) }
     }
 }
 
-/// The interval in which the receiver's capture would contain a packet, in the sender's time.
-struct ReceptionInterval {
-    from: i64,
-    to: i64,
-}
-
-impl ReceptionInterval {
-    /// From the first packet seen minus the smallest difference to the last minus the largest.
-    fn of(seen: &Capture, there: TimeDifferences) -> Self {
-        let times = || seen.packets.iter().map(|packet| packet.time);
-        let (first, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
-        Self { from: first.saturating_sub(there.least), to: last.saturating_sub(there.most) }
-    }
-
-    /// `slots` without those at both ends whose fate the receiver's capture cannot determine: not
-    /// seen, and sent too early or too late.
-    fn known<'s>(&self, slots: &'s [(i64, Option<i64>)]) -> &'s [(i64, Option<i64>)] {
-        let untold = |time: i64| time < self.from || time > self.to;
-        let early = slots.iter().take_while(|&&(time, raw)| raw.is_none() && untold(time)).count();
-        let rest = &slots[early..];
-        let late =
-            rest.iter().rev().take_while(|&&(time, raw)| raw.is_none() && untold(time)).count();
-        &rest[..rest.len() - late]
-    }
+/// `slots` without those at both ends whose fate the receiver's capture cannot determine: not seen,
+/// and sent too early or too late for the time from its first packet to its last.
+fn known<'s>(
+    slots: &'s [(i64, Option<i64>)],
+    seen: &Capture,
+    there: TimeDifferences,
+) -> &'s [(i64, Option<i64>)] {
+    let times = || seen.packets.iter().map(|packet| packet.time);
+    let first = times().min().unwrap_or(0).saturating_sub(there.least);
+    let last = times().max().unwrap_or(0).saturating_sub(there.most);
+    let untold =
+        |&&(time, raw): &&(i64, Option<i64>)| raw.is_none() && (time < first || time > last);
+    let early = slots.iter().take_while(untold).count();
+    let late = slots[early..].iter().rev().take_while(untold).count();
+    &slots[early..slots.len() - late]
 }
