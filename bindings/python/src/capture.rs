@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clift::budget::Budget;
-use clift::capture::{CaptureError, Options, record, record_log};
+use clift::capture::{CaptureError, record, record_log};
 use pyo3::prelude::*;
 
 use crate::errors::{run_error, scenario_error};
@@ -16,8 +16,8 @@ use crate::work::watched;
 /// number of packets written.
 #[pyfunction]
 pub(crate) fn capture(py: Python<'_>, setup: &Setup, path: PathBuf, snap: u32) -> PyResult<u64> {
-    let (setup, options) = (Arc::clone(&setup.0), Options { snap });
-    let job = move |budget: &Budget<'_>| record(&setup, &path, &options, &|| budget.ask().is_ok());
+    let setup = Arc::clone(&setup.0);
+    let job = move |budget: &Budget<'_>| record(&setup, &path, snap, &|| budget.ask().is_ok());
     told(watched(py, job)?.0.map(|summary| summary.packets))
 }
 

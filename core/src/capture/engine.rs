@@ -8,7 +8,6 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use super::SNAP;
 use super::frame::Flow;
 use super::timeline::{Fate, Seen, Ticket, Timeline};
 use crate::diagnosis::{Cut, diagnose};
@@ -17,19 +16,6 @@ use crate::simulation::{Hop, Observer, Outcome, RunError, Setup, Step, UnitCount
 use crate::trace::{FileError, write_file};
 use crate::transport::End;
 use crate::units::Instant;
-
-/// Options of a capture.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Options {
-    /// Bytes kept of each packet.
-    pub snap: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { snap: SNAP }
-    }
-}
 
 /// The reason why no capture was written. The previous content of the file is then unchanged.
 #[derive(Debug, Error)]
@@ -78,11 +64,12 @@ pub struct Summary {
     pub outcome: Outcome,
 }
 
-/// Runs a setup, first to find the causes of window cuts, then to write its capture to `path`;
+/// Runs a setup, first to find the causes of window cuts, then to write its capture to `path`, with
+/// `snap` bytes of each packet (80 hold the longest headers of IPv4 and TCP);
 /// `go_on` is called regularly, and the run stops if it returns false.
 ///
 /// ```
-/// use clift::capture::{Options, record};
+/// use clift::capture::record;
 /// use clift::scenario::{Scenario, Store};
 /// use clift::trace::Folder;
 /// let text = r#"
@@ -94,7 +81,7 @@ pub struct Summary {
 /// let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new("")))?;
 /// let folder = std::env::temp_dir().join(format!("clift-capture-{}", std::process::id()));
 /// std::fs::create_dir_all(&folder)?;
-/// let summary = record(&setup, &folder.join("x.pcapng"), &Options::default(), &|| true)?;
+/// let summary = record(&setup, &folder.join("x.pcapng"), 80, &|| true)?;
 /// // Data and acknowledgements, each captured at three places.
 /// assert!(summary.packets > 3 * summary.outcome.flows[0].sender.segments_sent);
 /// # std::fs::remove_dir_all(folder)?;
@@ -106,7 +93,7 @@ pub struct Summary {
 pub fn record(
     setup: &Setup,
     path: &Path,
-    options: &Options,
+    snap: u32,
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Summary, CaptureError> {
     check_name(path)?;
@@ -120,9 +107,8 @@ pub fn record(
     let cuts = diagnose(setup, &|| go_on()).map(|(_, found)| found.cuts).unwrap_or_default();
     run_into(path, go_on, |out| {
         let paths = setup.flows.iter().map(|flow| flow.transport.paths()).max().unwrap_or(1);
-        let timeline = Timeline::new(out, 0, options.snap, paths as u8)?;
-        let recorder = Recorder::new(setup, timeline, options.snap, go_on);
-        let mut recorder = recorder.with_cuts(&cuts);
+        let timeline = Timeline::new(out, 0, snap, paths as u8)?;
+        let mut recorder = Recorder::new(setup, timeline, snap, &cuts, go_on);
         let outcome = run(setup, &mut recorder);
         let packets = recorder.finish(outcome.is_ok())?;
         Ok(outcome.map(|outcome| Summary { packets, outcome }))
@@ -163,7 +149,7 @@ pub fn check_name(path: &Path) -> Result<(), CaptureError> {
 }
 
 /// Observes a run and writes its packets.
-pub struct Recorder<'a, W> {
+struct Recorder<'a, W> {
     timeline: Timeline<W>,
     failed: Option<io::Error>,
     go_on: &'a (dyn Fn() -> bool + Sync),
@@ -197,11 +183,13 @@ struct Over {
 }
 
 impl<'a, W: Write> Recorder<'a, W> {
-    /// A recorder of runs of `setup`, which keeps `snap` bytes of each packet.
-    pub fn new(
+    /// A recorder of runs of `setup`, which keeps `snap` bytes of each packet. The comment of a packet
+    /// that led to one of these window cuts says so.
+    fn new(
         setup: &Setup,
         timeline: Timeline<W>,
         snap: u32,
+        cuts: &[Cut],
         go_on: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         let flow = |(number, (place, flow)): (u32, (usize, &crate::simulation::Flow))| {
@@ -213,6 +201,15 @@ impl<'a, W: Write> Recorder<'a, W> {
             };
             (0..).zip(ways(setup, place)).map(over).collect()
         };
+        let mut led_to: BTreeMap<_, String> = BTreeMap::new();
+        for (number, cut) in cuts.iter().enumerate() {
+            if let Some(packet) = &cut.packet {
+                let key = (cut.flow, cut.connection, packet.start, packet.sent);
+                let text = led_to.entry(key).or_default();
+                // Writing to a string does not fail.
+                let _ = write!(text, "; at {:.3} s {}", cut.at.as_secs_f64(), cut.words(number));
+            }
+        }
         let connections = setup.flows.iter().enumerate();
         let connections = connections.flat_map(|own| std::iter::repeat_n(own, own.1.connections()));
         Self {
@@ -223,22 +220,8 @@ impl<'a, W: Write> Recorder<'a, W> {
             flows: (0..).zip(connections).map(flow).collect(),
             flights: Vec::new(),
             counts: setup.forward.iter().chain(&setup.backward).map(UnitCounts::of).collect(),
-            led_to: BTreeMap::new(),
+            led_to,
         }
-    }
-
-    /// Has the comment of each packet that led to one of these window cuts say so.
-    #[must_use]
-    pub fn with_cuts(mut self, cuts: &[Cut]) -> Self {
-        for (number, cut) in cuts.iter().enumerate() {
-            if let Some(packet) = &cut.packet {
-                let key = (cut.flow, cut.connection, packet.start, packet.sent);
-                let text = self.led_to.entry(key).or_default();
-                // Writing to a string does not fail.
-                let _ = write!(text, "; at {:.3} s {}", cut.at.as_secs_f64(), cut.words(number));
-            }
-        }
-        self
     }
 
     /// Writes the remaining packets; `whole`: the run reached its end. Returns the number of
@@ -246,7 +229,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     ///
     /// # Errors
     /// If writing failed.
-    pub fn finish(mut self, whole: bool) -> io::Result<u64> {
+    fn finish(mut self, whole: bool) -> io::Result<u64> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -331,16 +314,7 @@ impl<W: Write> Observer for Recorder<'_, W> {
                     End::Sender => self.led_to.remove(&key),
                     End::Receiver => None,
                 };
-                let seen = Seen {
-                    from,
-                    path: packet.path,
-                    retransmission: packet.retransmission,
-                    counts: (frame.size != packet.size.0).then_some(packet.size.0),
-                    led_to: led_to.unwrap_or_default(),
-                    size: frame.size,
-                    frame: frame.kept,
-                    ..Seen::default()
-                };
+                let seen = Seen { led_to: led_to.unwrap_or_default(), ..frame };
                 let ticket = self.timeline.begin(now.as_nanos());
                 let flight = Flight { ticket, seen, seen_at, sent: now };
                 let place = id as usize;

@@ -4,6 +4,7 @@
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
 use super::place::Place;
+use super::timeline::Seen;
 use crate::transport::{EcnFlags, End, Packet, Segment};
 use crate::units::Ecn;
 
@@ -51,14 +52,6 @@ struct Dialogue {
     acknowledged: [u64; 2],
 }
 
-/// A packet in wire format.
-pub(super) struct Frame {
-    /// The captured part.
-    pub(super) kept: Vec<u8>,
-    /// Its length.
-    pub(super) size: u32,
-}
-
 impl Flow {
     /// The flow with this number, over one of its paths; `tcp`: a TCP flow, else UDP.
     pub(super) fn new(number: u32, path: u8, tcp: bool) -> Self {
@@ -83,7 +76,7 @@ impl Flow {
 
     /// The packet that an end sends, of which `snap` bytes are kept. `payload`: its UDP payload, or
     /// empty if the transport does not keep it.
-    pub(super) fn frame(&mut self, from: End, packet: &Packet, payload: &[u8], snap: u32) -> Frame {
+    pub(super) fn frame(&mut self, from: End, packet: &Packet, payload: &[u8], snap: u32) -> Seen {
         let length = if self.tcp { packet.len } else { packet.size.0.saturating_sub(UDP_HEADERS) };
         let payload = match payload {
             [] => &ZEROS[..(length as usize).min(ZEROS.len() - 128)],
@@ -125,10 +118,18 @@ impl Flow {
             kept.extend(ip(identification, IpNumber::UDP, header).to_bytes());
             kept.extend(udp.to_bytes());
         }
-        let size = kept.len() + payload.len();
+        let size = (kept.len() + payload.len()) as u32;
         kept.extend(&payload[..payload.len().min((snap as usize).saturating_sub(kept.len()))]);
         kept.truncate(snap as usize);
-        Frame { kept, size: size as u32 }
+        Seen {
+            from,
+            path: packet.path,
+            frame: kept,
+            size,
+            retransmission: packet.retransmission,
+            counts: (size != packet.size.0).then_some(packet.size.0),
+            ..Seen::default()
+        }
     }
 
     fn addresses(&self, from: End) -> ([[u8; 4]; 2], [u16; 2]) {
@@ -288,7 +289,7 @@ mod tests {
         let mut header = |from, packet: &Packet| {
             let frame = flow.frame(from, packet, &[], 2000);
             assert_eq!(frame.size, packet.size.0);
-            let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+            let sliced = SlicedPacket::from_ip(&frame.frame).unwrap();
             let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("TCP") };
             (tcp.sequence_number(), tcp.acknowledgment_number(), tcp.syn(), tcp.ack())
         };
@@ -315,8 +316,8 @@ mod tests {
         let answer = Packet { segment: answer, ..syn };
         assert_eq!(flow.frame(End::Receiver, &answer, &[], 80).size, 60);
         let frame = flow.frame(End::Sender, &data((1 << 32) + 9, 1448), &[], 2000);
-        assert_eq!((frame.size, frame.kept.len()), (1500, 1500));
-        let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+        assert_eq!((frame.size, frame.frame.len()), (1500, 1500));
+        let sliced = SlicedPacket::from_ip(&frame.frame).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
         assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (10, 1));
         assert_eq!((tcp.source_port(), tcp.destination_port()), (10_003, 5001));
@@ -332,7 +333,7 @@ mod tests {
         let ack = Segment { ack: 1000, window: 1 << 20, wire: 88, sack, ..Segment::default() };
         let ack = Packet { size: Bytes(88), segment: ack, ..Packet::default() };
         let frame = flow.frame(End::Receiver, &ack, &[], 80);
-        let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+        let sliced = SlicedPacket::from_ip(&frame.frame).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!() };
         // Only timestamps and three blocks fit.
         assert_eq!((frame.size, tcp.acknowledgment_number()), (80, 1001));
@@ -349,8 +350,8 @@ mod tests {
         let mut flow = Flow::new(0, 0, false);
         let packet = Packet { size: Bytes(1028), len: 1000, ..Packet::default() };
         let frame = flow.frame(End::Sender, &packet, &[], 80);
-        assert_eq!((frame.size, frame.kept.len()), (1028, 80));
-        let whole = flow.frame(End::Sender, &packet, &[], u32::MAX).kept;
+        assert_eq!((frame.size, frame.frame.len()), (1028, 80));
+        let whole = flow.frame(End::Sender, &packet, &[], u32::MAX).frame;
         let sliced = SlicedPacket::from_ip(&whole).unwrap();
         let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!() };
         let (from, to) = ([192, 0, 2, 1], [192, 0, 2, 2]);
@@ -364,8 +365,8 @@ mod tests {
         let mut flow = Flow::new(0, 0, false);
         let packet = Packet { size: Bytes(37), ..Packet::default() };
         let frame = flow.frame(End::Receiver, &packet, &[7; 9], 2000);
-        assert_eq!((frame.size, frame.kept.len()), (37, 37));
-        let sliced = SlicedPacket::from_ip(&frame.kept).unwrap();
+        assert_eq!((frame.size, frame.frame.len()), (37, 37));
+        let sliced = SlicedPacket::from_ip(&frame.frame).unwrap();
         let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!() };
         let (from, to) = ([192, 0, 2, 2], [192, 0, 2, 1]);
         let sum = udp.to_header().calc_checksum_ipv4_raw(from, to, &[7; 9]).unwrap();

@@ -18,10 +18,7 @@ mod pcapng;
 mod place;
 mod timeline;
 
-pub use engine::{CaptureError, Options, Recorder, Summary, check_name, record};
+pub use engine::{CaptureError, Summary, check_name, record};
 pub use log::record_log;
 pub use place::Place;
 pub use timeline::{Fate, Seen, Ticket, Timeline};
-
-/// Default number of bytes kept of a packet: the longest headers of IPv4 and TCP.
-pub const SNAP: u32 = 80;

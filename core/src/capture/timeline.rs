@@ -28,7 +28,7 @@ use crate::transport::End;
 /// };
 /// timeline.end(ticket, &seen);
 /// timeline.write_until(3_000)?;
-/// assert_eq!(timeline.written(), 3);
+/// assert_eq!(timeline.finish()?, 3);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -208,11 +208,6 @@ impl<W: Write> Timeline<W> {
         self.write_until(u64::MAX)?;
         self.out.flush()?;
         Ok(self.written)
-    }
-
-    /// Packets written so far, once for each place.
-    pub fn written(&self) -> u64 {
-        self.written
     }
 
     fn event(&mut self) -> u64 {
