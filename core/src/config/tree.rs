@@ -150,48 +150,21 @@ impl Table {
     /// # Errors
     /// The part of the path that is neither a table nor an element of a list.
     pub fn set(&mut self, path: &[String], value: Value) -> Result<(), String> {
+        self.put(path, value).map_err(|left| path[..path.len() - left].join("."))
+    }
+
+    /// As [`Self::set`]; the error is how many parts of the path are left at the fault.
+    fn put(&mut self, path: &[String], value: Value) -> Result<(), usize> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
         if rest.is_empty() {
             self.insert(first, value);
             return Ok(());
         }
         if !self.contains(first) {
-            let table = Value { node: Node::Table(Self::default()), place: value.place.clone() };
-            self.insert(first, table);
+            let table = Node::Table(Self::default());
+            self.insert(first, Value { node: table, place: value.place.clone() });
         }
-        let mut here = self.get_mut(first).ok_or_else(|| first.clone())?;
-        for (depth, key) in rest.iter().enumerate() {
-            let last = depth + 1 == rest.len();
-            let fault = || path[..=depth].join(".");
-            match &mut here.node {
-                Node::Table(table) if last => {
-                    table.insert(key, value);
-                    return Ok(());
-                }
-                Node::Table(table) => {
-                    if !table.contains(key) {
-                        let new = Node::Table(Self::default());
-                        table.insert(key, Value { node: new, place: value.place.clone() });
-                    }
-                    here = table.get_mut(key).ok_or_else(fault)?;
-                }
-                Node::List(list) => {
-                    let named = |element: &Value| {
-                        let name = element.as_table().and_then(|own| own.get("name"));
-                        name.and_then(Value::plain).as_ref() == Some(key)
-                    };
-                    let index = key.parse().ok().or_else(|| list.iter().position(named));
-                    let found = index.and_then(|index: usize| list.get_mut(index));
-                    here = found.ok_or_else(|| path[..=depth + 1].join("."))?;
-                    if last {
-                        *here = value;
-                        return Ok(());
-                    }
-                }
-                _ => return Err(fault()),
-            }
-        }
-        Ok(())
+        self.get_mut(first).ok_or(rest.len())?.put(rest, value)
     }
 
     /// Removes and returns the value at a dotted path, if it exists.
@@ -227,6 +200,25 @@ impl Table {
 }
 
 impl Value {
+    /// As [`Table::put`].
+    fn put(&mut self, path: &[String], value: Self) -> Result<(), usize> {
+        match (&mut self.node, path) {
+            (_, []) => *self = value,
+            (Node::Table(table), _) => return table.put(path, value),
+            (Node::List(list), [key, rest @ ..]) => {
+                let named = |element: &Self| {
+                    let name = element.as_table().and_then(|own| own.get("name"));
+                    name.and_then(Self::plain).as_ref() == Some(key)
+                };
+                let index = key.parse().ok().or_else(|| list.iter().position(named));
+                let found = index.and_then(|index: usize| list.get_mut(index));
+                return found.ok_or(rest.len())?.put(rest, value);
+            }
+            _ => return Err(path.len()),
+        }
+        Ok(())
+    }
+
     fn visit(
         &self,
         path: &str,
