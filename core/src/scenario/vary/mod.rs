@@ -112,36 +112,75 @@ pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<C
     Ok(axes)
 }
 
-/// Axes under a key of the scenario: lists of plain values and ranges, at any depth.
+/// Axes under a key of the scenario, at any depth.
 fn listed(source: &Source, key: &str, value: &Value, axes: &mut Vec<Changes>) -> Result<(), Fault> {
+    let one = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"], or a range, e.g. { from = 5, to = 12, step = 0.5 }";
+    let mut found = Vec::new();
+    gather(source, key, value, (one, None), &mut found)?;
+    for (key, values) in found {
+        let path = path_of(&key);
+        let point = |(label, value)| Point { label, changes: vec![(Arc::clone(&path), value)] };
+        let points = values.points(&key, None)?.into_iter().map(point).collect();
+        axes.push(Changes { name: key.clone(), key, points });
+    }
+    Ok(())
+}
+
+/// Labels and values.
+type Labelled = Vec<(String, Value)>;
+
+/// The values that a key can take.
+enum Values {
+    List(Labelled),
+    Range(Range),
+}
+
+impl Values {
+    /// All of them; `others` says how many if a range doesn't.
+    fn points(&self, key: &str, others: Option<usize>) -> Result<Labelled, Fault> {
+        let range = match self {
+            Self::List(list) => return Ok(list.clone()),
+            Self::Range(range) => range,
+        };
+        let values = range.values(others, Scenario::MOST_CELLS);
+        let values = values.map_err(|fault| fault.within(key))?.into_iter();
+        Ok(values.map(|value| (range::label_of(&value), value)).collect())
+    }
+}
+
+/// Lists of plain values and ranges under a key, at any depth, by their dotted keys. `one` and
+/// `empty` say what is wrong with a single value, and with a table without keys.
+fn gather(
+    source: &Source,
+    key: &str,
+    value: &Value,
+    (one, empty): (&str, Option<&str>),
+    found: &mut Vec<(String, Values)>,
+) -> Result<(), Fault> {
+    if is_reserved(key.split('.').next().unwrap_or(key)) {
+        return Err(Fault::new(key, "must not vary; leave it out"));
+    }
     let values = match &value.node {
-        Node::Table(table) if is_range(table) => Range::of(value, table)
-            .and_then(|range| range.values(None, Scenario::MOST_CELLS))
-            .map_err(|fault| fault.within(key))?
-            .into_iter()
-            .map(|value| (range::label_of(&value), value))
-            .collect(),
+        Node::Table(table) if is_range(table) => {
+            Values::Range(Range::of(value, table).map_err(|fault| fault.within(key))?)
+        }
         Node::Table(table) => {
-            for (name, value) in table.iter() {
-                listed(source, &format!("{key}.{name}"), value, axes)?;
+            if let (Some(empty), None) = (empty, table.iter().next()) {
+                return Err(Fault::new(key, empty));
             }
-            return Ok(());
+            return table.iter().try_for_each(|(name, value)| {
+                gather(source, &format!("{key}.{name}"), value, (one, empty), found)
+            });
         }
-        Node::List(_) => plain_list(source, key, value)?,
-        _ => {
-            let message = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"], or a range, e.g. { from = 5, to = 12, step = 0.5 }";
-            return Err(Fault::new(key, message));
-        }
+        Node::List(_) => Values::List(plain_list(source, key, value)?),
+        _ => return Err(Fault::new(key, one)),
     };
-    let path = path_of(key);
-    let point = |(label, value)| Point { label, changes: vec![(Arc::clone(&path), value)] };
-    let points = values.into_iter().map(point).collect();
-    axes.push(Changes { key: key.to_owned(), name: key.to_owned(), points });
+    found.push((key.to_owned(), values));
     Ok(())
 }
 
 /// Labels and values of a list of plain values.
-fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Vec<(String, Value)>, Fault> {
+fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Labelled, Fault> {
     let Node::List(list) = &value.node else { return Ok(Vec::new()) };
     if list.is_empty() {
         return Err(Fault::new(key, "the list is empty; give at least one value"));

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use rand::Rng;
 
-use super::range::{self, Range, is_range};
-use super::{Changes, Point, is_reserved, sobol};
+use super::{Changes, Point, Values, gather, range, sobol};
 use crate::config::{Fault, Node, Table, Value};
 use crate::scenario::Scenario;
 use crate::scenario::source::Source;
@@ -14,21 +13,15 @@ use crate::seed::{Seed, Stream};
 /// Default seed of a sample.
 pub(super) const SEED: u64 = 1;
 
-/// The values that a key can take.
-enum Space {
-    Between(Range),
-    OneOf(Vec<(String, Value)>),
-}
-
-impl Space {
+impl Values {
     /// Label and value at a fraction of the range.
     fn at(&self, share: f64) -> (String, Value) {
         match self {
-            Self::Between(range) => {
+            Self::Range(range) => {
                 let value = range.at(share);
                 (range::label_of(&value), value)
             }
-            Self::OneOf(list) => {
+            Self::List(list) => {
                 list[((share * list.len() as f64) as usize).min(list.len() - 1)].clone()
             }
         }
@@ -39,7 +32,8 @@ impl Space {
 pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> {
     let mut is_sobol = true;
     let (mut points, mut seed) = (None, SEED);
-    let mut spaces: Vec<(String, Space)> = Vec::new();
+    let mut spaces = Vec::new();
+    let one = "one value does not vary; give a range, e.g. { from = 5, to = 12 }, or a list";
     for (key, value) in table.iter() {
         match key {
             "method" => {
@@ -66,7 +60,15 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
                 seed = u64::try_from(number)
                     .map_err(|_| Fault::new(key, "give a whole number, 0 or more"))?;
             }
-            key => gather(source, key, value, &mut spaces)?,
+            key => gather(source, key, value, (one, None), &mut spaces)?,
+        }
+    }
+    for (key, space) in &spaces {
+        if let Values::Range(range) = space
+            && let Some(says) = range.says_points()
+        {
+            let message = "the sample's `points` gives the number; leave it out";
+            return Err(Fault::new(says, message).within(key));
         }
     }
     let Some(points) = points else {
@@ -102,46 +104,6 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
         return Err(Fault::new("points", message));
     }
     Ok(Changes { key: String::new(), name: "sample".to_owned(), points: drawn })
-}
-
-/// Ranges and lists under a key, at any depth.
-fn gather(
-    source: &Source,
-    key: &str,
-    value: &Value,
-    spaces: &mut Vec<(String, Space)>,
-) -> Result<(), Fault> {
-    let first = key.split('.').next().unwrap_or(key);
-    if is_reserved(first) {
-        return Err(Fault::new(key, "must not vary; leave it out"));
-    }
-    let space = match &value.node {
-        Node::Table(table) if is_range(table) => {
-            let range = Range::of(value, table).map_err(|fault| fault.within(key))?;
-            if let Some(says) = range.says_points() {
-                let message = "the sample's `points` gives the number; leave it out";
-                return Err(Fault::new(says, message).within(key));
-            }
-            Space::Between(range)
-        }
-        Node::Table(table) => {
-            for (name, value) in table.iter() {
-                gather(source, &format!("{key}.{name}"), value, spaces)?;
-            }
-            return Ok(());
-        }
-        Node::List(_) => {
-            let values = super::plain_list(source, key, value)?;
-            Space::OneOf(values)
-        }
-        _ => {
-            let message =
-                "one value does not vary; give a range, e.g. { from = 5, to = 12 }, or a list";
-            return Err(Fault::new(key, message));
-        }
-    };
-    spaces.push((key.to_owned(), space));
-    Ok(())
 }
 
 /// A coordinate of a Latin hypercube: each of `points` intervals contains one point at a random
