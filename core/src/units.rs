@@ -16,8 +16,10 @@ pub use ecn::Ecn;
 pub use limit::{Limit, Timer};
 pub use packets::Packets;
 pub(crate) use packets::packets;
+pub(crate) use radio::MEASURES;
 pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
 pub(crate) use serde::{Text, quantity};
+pub(crate) use text::WHOLE_UNITS;
 pub use text::{QuantityError, Size};
 
 use std::num::NonZeroU64;

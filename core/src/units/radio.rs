@@ -86,6 +86,10 @@ measure!(
     [("GHz", 1.0), ("MHz", 1e-3)]
 );
 
+/// The units of these quantities, each with its value in the first unit of its kind.
+pub(crate) const MEASURES: [&[(&str, f64)]; 5] =
+    [Decibels::UNITS, Degrees::UNITS, Metres::UNITS, KilometresPerHour::UNITS, Gigahertz::UNITS];
+
 /// Parses a decimal number with its unit and converts it to the first unit of `units`.
 fn measured(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let trimmed = text.trim();

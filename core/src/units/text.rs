@@ -73,6 +73,9 @@ const SIZE: QuantityKind = QuantityKind {
     base: "B",
 };
 
+/// The units of times, rates and sizes, each with its value in the first unit of its kind.
+pub(crate) const WHOLE_UNITS: [&[(&str, u64)]; 3] = [TIME.units, RATE.units, SIZE.units];
+
 impl FromStr for Duration {
     type Err = QuantityError;
 

@@ -18,9 +18,9 @@ pub(super) struct Range {
     from: f64,
     to: f64,
     /// The unit of `from`, used for the computation.
-    unit: &'static Unit,
+    unit: Unit,
     /// The unit of `to`.
-    end: &'static Unit,
+    end: Unit,
     step: Option<f64>,
     points: Option<usize>,
     is_log: bool,
@@ -59,7 +59,7 @@ impl Range {
         };
         let (from, unit) = end("from")?;
         let (to, of_end) = end("to")?;
-        let fits = |key: &str, other: &Unit| match unit.fits(other) {
+        let fits = |key: &str, other: Unit| match unit.fits(other) {
             true => Ok(()),
             false => Err(Fault::new(
                 key,
@@ -188,7 +188,7 @@ impl Range {
     /// A number as written in a file.
     fn written(&self, number: f64) -> Value {
         let number = if self.whole { number.round() } else { number };
-        let node = if self.unit.fits(units::none()) {
+        let node = if self.unit.fits(units::NONE) {
             if (self.integers || self.whole) && number.fract() == 0.0 {
                 Node::Integer(number as i128)
             } else {
@@ -211,7 +211,7 @@ impl Range {
             (number, unit) = (at_end, self.end);
         }
         let base = number * unit.factor;
-        if unit.is_whole() && (base - base.round()).abs() > 1e-9 * base.abs() {
+        if unit.is_whole && (base - base.round()).abs() > 1e-9 * base.abs() {
             (number, unit) = (base.round(), unit.base());
         }
         // Quantities have no exponents.
@@ -241,16 +241,16 @@ fn label(number: f64) -> String {
     if number != 0.0 && number.abs() < 1e-4 { format!("{number:e}") } else { number.to_string() }
 }
 
-fn number(value: &Value) -> Option<(f64, &'static Unit)> {
+fn number(value: &Value) -> Option<(f64, Unit)> {
     match &value.node {
-        Node::Integer(number) => Some((*number as f64, units::none())),
-        Node::Float(number) if number.is_finite() => Some((*number, units::none())),
+        Node::Integer(number) => Some((*number as f64, units::NONE)),
+        Node::Float(number) if number.is_finite() => Some((*number, units::NONE)),
         Node::Text(text) => units::measured(text),
         _ => None,
     }
 }
 
-fn converted(number: f64, from: &Unit, to: &Unit) -> f64 {
+fn converted(number: f64, from: Unit, to: Unit) -> f64 {
     if from.factor == to.factor {
         return number;
     }

@@ -1,101 +1,59 @@
 //! Units of the ends of a range, so that a range can run from "100 kbit/s" to "10 Mbit/s".
 
+use crate::units::{MEASURES, WHOLE_UNITS};
+
 /// A unit of quantities in a scenario.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Unit {
     pub(super) name: &'static str,
-    /// Units of one kind can be converted into one another.
-    kind: Kind,
+    /// The first unit of its kind. Units of one kind can be converted into one another.
+    base: &'static str,
     /// Value of the unit in the first unit of its kind.
     pub(super) factor: f64,
+    /// Whether a number in this unit must be an integer multiple of the first unit of its kind.
+    pub(super) is_whole: bool,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Number,
-    Percent,
-    Time,
-    Rate,
-    Size,
-    Level,
-    Angle,
-    Length,
-    Speed,
-    Frequency,
-    SymbolRate,
-    Packets,
-}
-
-const fn unit(name: &'static str, kind: Kind, factor: f64) -> Unit {
-    Unit { name, kind, factor }
-}
-
-static UNITS: [Unit; 33] = [
-    unit("", Kind::Number, 1.0),
-    unit("%", Kind::Percent, 1.0),
-    unit("ns", Kind::Time, 1.0),
-    unit("us", Kind::Time, 1e3),
-    unit("µs", Kind::Time, 1e3),
-    unit("ms", Kind::Time, 1e6),
-    unit("s", Kind::Time, 1e9),
-    unit("min", Kind::Time, 60e9),
-    unit("h", Kind::Time, 3600e9),
-    unit("bit/s", Kind::Rate, 1.0),
-    unit("kbit/s", Kind::Rate, 1e3),
-    unit("Mbit/s", Kind::Rate, 1e6),
-    unit("Gbit/s", Kind::Rate, 1e9),
-    unit("B", Kind::Size, 1.0),
-    unit("kB", Kind::Size, 1e3),
-    unit("KiB", Kind::Size, 1024.0),
-    unit("MB", Kind::Size, 1e6),
-    unit("MiB", Kind::Size, 1_048_576.0),
-    unit("GB", Kind::Size, 1e9),
-    unit("GiB", Kind::Size, 1_073_741_824.0),
-    unit("dB", Kind::Level, 1.0),
-    unit("deg", Kind::Angle, 1.0),
-    unit("m", Kind::Length, 1.0),
-    unit("km", Kind::Length, 1e3),
-    unit("km/h", Kind::Speed, 1.0),
-    unit("m/s", Kind::Speed, 3.6),
-    unit("MHz", Kind::Frequency, 1.0),
-    unit("GHz", Kind::Frequency, 1e3),
-    unit("Bd", Kind::SymbolRate, 1.0),
-    unit("kBd", Kind::SymbolRate, 1e3),
-    unit("MBd", Kind::SymbolRate, 1e6),
-    unit("GBd", Kind::SymbolRate, 1e9),
-    unit("packets", Kind::Packets, 1.0),
-];
 
 /// The empty unit.
-pub(super) fn none() -> &'static Unit {
-    &UNITS[0]
-}
+pub(super) const NONE: Unit = Unit { name: "", base: "", factor: 1.0, is_whole: false };
+
+/// Units of texts that are no quantity, or several.
+const OTHERS: [&[(&str, f64)]; 3] =
+    [&[("", 1.0)], &[("%", 1.0)], &[("Bd", 1.0), ("kBd", 1e3), ("MBd", 1e6), ("GBd", 1e9)]];
 
 /// Number and unit of a text such as "2.3 Mbit/s".
-pub(super) fn measured(text: &str) -> Option<(f64, &'static Unit)> {
+pub(super) fn measured(text: &str) -> Option<(f64, Unit)> {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
     let split = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
     let (number, name) = (&text[..split], text[split..].trim_start());
     let name = if name == "packet" { "packets" } else { name };
-    let unit = UNITS.iter().find(|unit| unit.name == name)?;
     let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
-    Some((number, unit))
+    Some((number, Unit::named(name)?))
 }
 
 impl Unit {
-    /// Whether a number in this unit can be converted to the other.
-    pub(super) fn fits(&self, other: &Self) -> bool {
-        self.kind == other.kind
+    fn named(wanted: &str) -> Option<Self> {
+        let packets: &[_] = &[("packets", 1)];
+        let whole = WHOLE_UNITS.into_iter().chain([packets]).flat_map(|kind| {
+            let unit = |&(name, factor)| (name, kind[0].0, factor as f64, true);
+            kind.iter().map(unit)
+        });
+        let others = MEASURES.into_iter().chain(OTHERS).flat_map(|kind| {
+            let unit = |&(name, factor)| (name, kind[0].0, factor, false);
+            kind.iter().map(unit)
+        });
+        let found = whole.chain(others).find(|(name, ..)| *name == wanted);
+        found.map(|(name, base, factor, is_whole)| Self { name, base, factor, is_whole })
     }
 
-    /// Whether a number in this unit must be an integer multiple of the first unit of its kind.
-    pub(super) fn is_whole(&self) -> bool {
-        matches!(self.kind, Kind::Time | Kind::Rate | Kind::Size | Kind::Packets)
+    /// Whether a number in this unit can be converted to the other.
+    pub(super) fn fits(self, other: Self) -> bool {
+        self.base == other.base
     }
 
     /// The first unit of this kind.
-    pub(super) fn base(&self) -> &'static Self {
-        UNITS.iter().find(|unit| unit.kind == self.kind && unit.factor == 1.0).unwrap_or(none())
+    pub(super) fn base(self) -> Self {
+        Self { name: self.base, factor: 1.0, ..self }
     }
 }
