@@ -1,8 +1,6 @@
 //! CoDel: drops from the head of the queue while packets have waited too long.
 
-use std::collections::VecDeque;
-
-use super::{Discipline, WaitingPacket};
+use super::{Discipline, Fifo, WaitingPacket};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Instant};
 
@@ -41,8 +39,7 @@ const LARGEST_PACKET: u64 = 1500;
 #[derive(Clone, Debug)]
 pub(super) struct CoDelQueue {
     parameters: CoDel,
-    waiting: VecDeque<WaitingPacket>,
-    bytes: u64,
+    pub(super) waiting: Fifo,
     /// Time at which the delay will have been above the target for an interval.
     first_above: Option<Instant>,
     dropping: bool,
@@ -61,8 +58,7 @@ impl CoDelQueue {
     pub(super) fn new(parameters: CoDel) -> Self {
         Self {
             parameters,
-            waiting: VecDeque::new(),
-            bytes: 0,
+            waiting: Fifo::default(),
             first_above: None,
             dropping: false,
             next_drop: Instant::ZERO,
@@ -72,41 +68,18 @@ impl CoDelQueue {
         }
     }
 
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.waiting.len()
-    }
-
-    #[inline]
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, held: WaitingPacket) {
-        self.bytes += u64::from(held.size.0);
-        self.waiting.push_back(held);
-    }
-
-    #[inline]
-    pub(super) fn pop(&mut self) -> Option<WaitingPacket> {
-        let held = self.waiting.pop_front()?;
-        self.bytes -= u64::from(held.size.0);
-        Some(held)
-    }
-
     /// The head, and whether the delay has been above the target for an interval (RFC 8289, section
     /// 5.6: dodequeue).
     #[inline]
     fn take(&mut self, now: Instant) -> Option<(WaitingPacket, bool)> {
-        let Some(head) = self.pop() else {
+        let Some(head) = self.waiting.pop() else {
             self.first_above = None;
             return None;
         };
         let waited = now.saturating_since(head.entered);
         // With at most one full packet waiting, a drop would leave the link idle; a delay below the
         // target starts the interval again.
-        if waited < self.parameters.target || self.bytes <= LARGEST_PACKET {
+        if waited < self.parameters.target || self.waiting.bytes <= LARGEST_PACKET {
             self.first_above = None;
             return Some((head, false));
         }
@@ -243,7 +216,7 @@ impl Discipline for Single {
     #[inline]
     fn enqueue(&mut self, _: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
         match self.has_room(held.size) {
-            true => self.queue.push(held),
+            true => self.queue.waiting.push(held),
             false => dropped.push(held),
         }
     }
@@ -255,11 +228,11 @@ impl Discipline for Single {
 
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {
-        self.limit.has_room(self.queue.len(), self.queue.bytes(), size)
+        self.limit.has_room(self.len(), self.queue.waiting.bytes, size)
     }
 
     #[inline]
     fn len(&self) -> usize {
-        self.queue.len()
+        self.queue.waiting.len()
     }
 }

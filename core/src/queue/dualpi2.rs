@@ -1,11 +1,9 @@
 //! DualPI2: a queue for flows that react to each mark, and a queue for all others.
 
-use std::collections::VecDeque;
-
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, WaitingPacket};
+use super::{Discipline, Fifo, WaitingPacket, missed};
 use crate::link::QueueLimit;
 use crate::seed::uniform;
 use crate::units::{Bytes, Duration, Ecn, Instant};
@@ -68,31 +66,6 @@ const LOW_LATENCY_WEIGHT: i64 = 90;
 /// The classic queue starts with the credit of a packet of this size, in bytes.
 const LARGEST_PACKET: i64 = 1500;
 
-/// One of the two queues.
-#[derive(Clone, Debug, Default)]
-struct Line {
-    waiting: VecDeque<WaitingPacket>,
-    bytes: u64,
-}
-
-impl Line {
-    fn push(&mut self, held: WaitingPacket) {
-        self.bytes += u64::from(held.size.0);
-        self.waiting.push_back(held);
-    }
-
-    fn pop(&mut self) -> Option<WaitingPacket> {
-        let held = self.waiting.pop_front()?;
-        self.bytes -= u64::from(held.size.0);
-        Some(held)
-    }
-
-    /// Waiting time of the first packet.
-    fn delay(&self, now: Instant) -> Duration {
-        self.waiting.front().map_or(Duration::ZERO, |head| now.saturating_since(head.entered))
-    }
-}
-
 /// Decides events by their probability.
 #[derive(Clone, Debug)]
 enum Signals {
@@ -120,8 +93,8 @@ impl Signals {
 pub(crate) struct Queues {
     parameters: DualPi2,
     limit: QueueLimit,
-    low: Line,
-    classic: Line,
+    low: Fifo,
+    classic: Fifo,
     /// p'.
     probability: f64,
     last_delay: Duration,
@@ -145,8 +118,8 @@ impl Queues {
         Self {
             parameters,
             limit,
-            low: Line::default(),
-            classic: Line::default(),
+            low: Fifo::default(),
+            classic: Fifo::default(),
             probability: 0.0,
             last_delay: Duration::ZERO,
             next_update: Instant::ZERO + parameters.update,
@@ -162,9 +135,7 @@ impl Queues {
         while self.next_update <= now {
             let update = self.parameters.update;
             if self.len() == 0 && self.probability == 0.0 && self.last_delay == Duration::ZERO {
-                let missed = now.saturating_since(self.next_update).as_nanos() / update.as_nanos();
-                let whole = Duration::from_nanos((missed + 1) * update.as_nanos());
-                self.next_update = self.next_update + whole;
+                self.next_update = missed(self.next_update, update, now);
                 return;
             }
             let at = self.next_update;
@@ -183,8 +154,8 @@ impl Queues {
     /// The next packet: of the low-latency queue, unless the classic one has been served too
     /// little. Also returns whether it is from the low-latency queue.
     fn next(&mut self) -> Option<(WaitingPacket, bool)> {
-        let both = !self.low.waiting.is_empty() && !self.classic.waiting.is_empty();
-        let takes_low = !self.low.waiting.is_empty() && (!both || self.credit <= 0);
+        let both = !self.low.is_empty() && !self.classic.is_empty();
+        let takes_low = !self.low.is_empty() && (!both || self.credit <= 0);
         let taken = if takes_low { self.low.pop() } else { self.classic.pop() };
         let Some(held) = taken else {
             self.credit = CREDIT;
@@ -270,6 +241,6 @@ impl Discipline for Queues {
 
     #[inline]
     fn len(&self) -> usize {
-        self.low.waiting.len() + self.classic.waiting.len()
+        self.low.len() + self.classic.len()
     }
 }

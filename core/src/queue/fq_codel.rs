@@ -85,12 +85,12 @@ impl Flows {
     fn shorten(&mut self, dropped: &mut Vec<WaitingPacket>) {
         // The first of equally long queues, so that runs are reproducible.
         let longest =
-            (0..self.flows.len()).rev().max_by_key(|&place| self.flows[place].queue.bytes());
+            (0..self.flows.len()).rev().max_by_key(|&place| self.flows[place].queue.waiting.bytes);
         let Some(longest) = longest else { return };
-        let half = self.flows[longest].queue.bytes() / 2;
+        let half = self.flows[longest].queue.waiting.bytes / 2;
         let (mut bytes, mut count) = (0, 0);
         while count < BATCH && (count == 0 || bytes < half) {
-            let Some(held) = self.flows[longest].queue.pop() else { break };
+            let Some(held) = self.flows[longest].queue.waiting.pop() else { break };
             self.gone(&held);
             bytes += u64::from(held.size.0);
             count += 1;
@@ -109,7 +109,7 @@ impl Discipline for Flows {
         self.packets += 1;
         self.bytes += u64::from(held.size.0);
         let flow = &mut self.flows[place];
-        flow.queue.push(held);
+        flow.queue.waiting.push(held);
         // RFC 8290, section 4.1: a flow that was empty goes first once, with one quantum.
         if !flow.listed {
             flow.listed = true;

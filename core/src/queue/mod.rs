@@ -28,11 +28,12 @@ pub(crate) use managed::Managed;
 pub use own::{BuildQueue, OwnQueue, QueueDiscipline, QueueKind, QueuedPacket, ReadQueue};
 pub use pie::Pie;
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use crate::link::{Packet, QueueLimit};
 use crate::seed::{Seed, Stream};
-use crate::units::{Bytes, Ecn, Instant};
+use crate::units::{Bytes, Duration, Ecn, Instant};
 
 /// Active queue management, which drops or marks packets before the queue is full. In text
 /// `"codel"`,
@@ -59,19 +60,14 @@ impl Aqm {
     /// An empty queue with `limit`; `None` for drop-tail, which links provide. `number`
     /// distinguishes the hops of a run.
     pub(crate) fn build(&self, limit: QueueLimit, seed: Seed, number: u32) -> Option<Queue> {
-        Some(match self {
+        let rng = || seed.rng(Stream::Queue(number));
+        Some(match *self {
             Self::None => return None,
-            Self::CoDel(parameters) => Queue::CoDel(codel::Single::new(*parameters, limit)),
-            Self::FqCoDel(parameters) => Queue::FqCoDel(fq_codel::Flows::new(*parameters, limit)),
-            Self::Pie(parameters) => {
-                let rng = seed.rng(Stream::Queue(number));
-                Queue::Pie(Box::new(pie::Queue::new(*parameters, limit, rng)))
-            }
-            Self::Own(own) => Queue::Own(own.build(limit, seed.rng(Stream::Queue(number)))),
-            Self::DualPi2(parameters) => {
-                let rng = seed.rng(Stream::Queue(number));
-                Queue::DualPi2(Box::new(dualpi2::Queues::new(*parameters, limit, rng)))
-            }
+            Self::CoDel(own) => Queue::CoDel(codel::Single::new(own, limit)),
+            Self::FqCoDel(own) => Queue::FqCoDel(fq_codel::Flows::new(own, limit)),
+            Self::Pie(own) => Queue::Pie(Box::new(pie::Queue::new(own, limit, rng()))),
+            Self::Own(ref own) => Queue::Own(own.build(limit, rng())),
+            Self::DualPi2(own) => Queue::DualPi2(Box::new(dualpi2::Queues::new(own, limit, rng()))),
         })
     }
 }
@@ -87,49 +83,38 @@ pub(crate) enum Queue {
     Own(Box<dyn Discipline>),
 }
 
+/// Calls the queue that a [`Queue`] holds.
+macro_rules! of_kind {
+    ($of:expr, $queue:ident => $call:expr) => {
+        match $of {
+            Queue::CoDel($queue) => $call,
+            Queue::FqCoDel($queue) => $call,
+            Queue::Pie($queue) => $call,
+            Queue::DualPi2($queue) => $call,
+            Queue::Own($queue) => $call,
+        }
+    };
+}
+
 impl Discipline for Queue {
     #[inline]
     fn enqueue(&mut self, now: Instant, held: WaitingPacket, dropped: &mut Vec<WaitingPacket>) {
-        match self {
-            Self::CoDel(queue) => queue.enqueue(now, held, dropped),
-            Self::FqCoDel(queue) => queue.enqueue(now, held, dropped),
-            Self::Pie(queue) => queue.enqueue(now, held, dropped),
-            Self::DualPi2(queue) => queue.enqueue(now, held, dropped),
-            Self::Own(queue) => queue.enqueue(now, held, dropped),
-        }
+        of_kind!(self, queue => queue.enqueue(now, held, dropped));
     }
 
     #[inline]
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
-        match self {
-            Self::CoDel(queue) => queue.dequeue(now, dropped),
-            Self::FqCoDel(queue) => queue.dequeue(now, dropped),
-            Self::Pie(queue) => queue.dequeue(now, dropped),
-            Self::DualPi2(queue) => queue.dequeue(now, dropped),
-            Self::Own(queue) => queue.dequeue(now, dropped),
-        }
+        of_kind!(self, queue => queue.dequeue(now, dropped))
     }
 
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {
-        match self {
-            Self::CoDel(queue) => queue.has_room(size),
-            Self::FqCoDel(queue) => queue.has_room(size),
-            Self::Pie(queue) => queue.has_room(size),
-            Self::DualPi2(queue) => queue.has_room(size),
-            Self::Own(queue) => queue.has_room(size),
-        }
+        of_kind!(self, queue => queue.has_room(size))
     }
 
     #[inline]
     fn len(&self) -> usize {
-        match self {
-            Self::CoDel(queue) => queue.len(),
-            Self::FqCoDel(queue) => queue.len(),
-            Self::Pie(queue) => queue.len(),
-            Self::DualPi2(queue) => queue.len(),
-            Self::Own(queue) => queue.len(),
-        }
+        of_kind!(self, queue => queue.len())
     }
 }
 
@@ -170,6 +155,48 @@ impl WaitingPacket {
         }
         allowed
     }
+}
+
+/// Packets in the order of their arrival, and their bytes.
+#[derive(Clone, Debug, Default)]
+struct Fifo {
+    waiting: VecDeque<WaitingPacket>,
+    bytes: u64,
+}
+
+impl Fifo {
+    #[inline]
+    fn push(&mut self, held: WaitingPacket) {
+        self.bytes += u64::from(held.size.0);
+        self.waiting.push_back(held);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<WaitingPacket> {
+        let held = self.waiting.pop_front()?;
+        self.bytes -= u64::from(held.size.0);
+        Some(held)
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Waiting time of the first packet.
+    fn delay(&self, now: Instant) -> Duration {
+        self.waiting.front().map_or(Duration::ZERO, |head| now.saturating_since(head.entered))
+    }
+}
+
+/// The first update after `now` of a controller that rests: one every `update` from `next` on.
+fn missed(next: Instant, update: Duration, now: Instant) -> Instant {
+    let missed = now.saturating_since(next).as_nanos() / update.as_nanos();
+    next + Duration::from_nanos((missed + 1) * update.as_nanos())
 }
 
 /// Decides which packet is sent next and which are dropped. A packet is marked by

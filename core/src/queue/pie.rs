@@ -1,10 +1,8 @@
 //! PIE: drops arriving packets at random, with a probability that depends on the delay.
 
-use std::collections::VecDeque;
-
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, WaitingPacket};
+use super::{Discipline, Fifo, WaitingPacket, missed};
 use crate::link::QueueLimit;
 use crate::seed::uniform;
 use crate::units::{Bytes, Duration, Instant};
@@ -52,8 +50,7 @@ pub(crate) struct Queue {
     parameters: Pie,
     limit: QueueLimit,
     rng: ChaCha8Rng,
-    waiting: VecDeque<WaitingPacket>,
-    bytes: u64,
+    waiting: Fifo,
     probability: f64,
     /// Sum of the probabilities since the last drop.
     accumulated: f64,
@@ -70,8 +67,7 @@ impl Queue {
             parameters,
             limit,
             rng,
-            waiting: VecDeque::new(),
-            bytes: 0,
+            waiting: Fifo::default(),
             probability: 0.0,
             accumulated: 0.0,
             burst: parameters.burst,
@@ -86,9 +82,7 @@ impl Queue {
         while self.next_update <= now {
             if self.is_at_rest() {
                 // Further updates have no effect.
-                let update = self.parameters.update.as_nanos();
-                let missed = now.saturating_since(self.next_update).as_nanos() / update;
-                self.next_update = self.next_update + Duration::from_nanos((missed + 1) * update);
+                self.next_update = missed(self.next_update, self.parameters.update, now);
                 return;
             }
             self.adapt();
@@ -144,7 +138,7 @@ impl Queue {
         }
         let is_light = self.last_delay < self.parameters.target.half() && self.probability < 0.2;
         // RFC 8033, section 4.1: short queues are left alone, so that the link never runs dry.
-        if is_light || self.bytes <= 2 * MEAN_PACKET {
+        if is_light || self.waiting.bytes <= 2 * MEAN_PACKET {
             return false;
         }
         if self.probability == 0.0 {
@@ -174,25 +168,23 @@ impl Discipline for Queue {
             dropped.push(held);
             return;
         }
-        self.bytes += u64::from(held.size.0);
-        self.waiting.push_back(held);
+        self.waiting.push(held);
     }
 
     #[inline]
     fn dequeue(&mut self, now: Instant, _: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         self.advance(now);
-        let Some(held) = self.waiting.pop_front() else {
+        let Some(held) = self.waiting.pop() else {
             self.delay = Duration::ZERO;
             return None;
         };
-        self.bytes -= u64::from(held.size.0);
         self.delay = now.saturating_since(held.entered);
         Some(held)
     }
 
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {
-        self.limit.has_room(self.waiting.len(), self.bytes, size)
+        self.limit.has_room(self.len(), self.waiting.bytes, size)
     }
 
     #[inline]
