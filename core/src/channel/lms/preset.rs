@@ -56,64 +56,46 @@ impl Preset {
     /// The channel.
     pub fn channel(self) -> LandMobile {
         let (speed_kmh, carrier_ghz) = self.speed_and_carrier();
-        let motion = Motion::new(speed_kmh, carrier_ghz).expect("both above zero");
-        match self {
-            Self::Internet => LandMobile {
-                propagation: internet(),
-                motion,
-                reference: Reference::UnitMeanPower,
-                receiver: Receiver {
-                    modulation: Modulation::Qpsk,
-                    code: Code::named(CodeName::Turbo264Third),
-                    interleaver: Interleaver {
-                        depth: Duration::from_millis(36),
-                        branches: NonZeroU32::new(INTERNET_BRANCHES),
-                    },
-                    offset_db: INTERNET_OFFSET_DB,
-                },
-                slot: Duration::from_nanos(1_003_802),
-                lldu: Bytes(33),
-            },
-            Self::DistributionUp => distribution(
-                motion,
-                Code::named(CodeName::Turbo264TwoThirds),
-                Duration::from_nanos(112_821),
-                Bytes(33),
-            ),
+        let (propagation, reference) = match self {
+            Self::Internet => (internet(), Reference::UnitMeanPower),
+            Self::DistributionUp | Self::DistributionDown => {
+                let trees = Propagation::trees(DISTRIBUTION_TREES).expect("each within its range");
+                (trees, Reference::LineOfSight)
+            }
+            Self::Its => {
+                let its = Propagation::perez_fontan("intermediate-tree-shadowed", 40.0, 2.2);
+                (its.expect("a row of the table"), Reference::UnitMeanPower)
+            }
+            Self::Aeronautical => (aeronautical(), Reference::LineOfSight),
+        };
+        let (modulation, code, depth_ms, slot_ns, lldu) = match self {
+            Self::Internet => (Modulation::Qpsk, CodeName::Turbo264Third, 36, 1_003_802, 33),
+            Self::DistributionUp => {
+                (Modulation::Qam16, CodeName::Turbo264TwoThirds, 36, 112_821, 33)
+            }
             // 1523 bytes at 2.25 Mbit/s.
-            Self::DistributionDown => distribution(
-                motion,
-                Code::named(CodeName::Turbo12184TwoThirds),
-                Duration::from_nanos(5_415_111),
-                Bytes(1523),
-            ),
-            Self::Its => LandMobile {
-                propagation: Propagation::perez_fontan("intermediate-tree-shadowed", 40.0, 2.2)
-                    .expect("a row of the table"),
-                motion,
-                reference: Reference::UnitMeanPower,
-                receiver: Receiver {
-                    modulation: Modulation::Qpsk,
-                    code: Code::named(CodeName::Turbo264Third),
-                    interleaver: Interleaver { depth: Duration::from_millis(1), branches: None },
-                    offset_db: 0.0,
-                },
-                slot: Duration::from_millis(1),
-                lldu: Bytes(33),
+            Self::DistributionDown => {
+                (Modulation::Qam16, CodeName::Turbo12184TwoThirds, 36, 5_415_111, 1523)
+            }
+            Self::Its => (Modulation::Qpsk, CodeName::Turbo264Third, 1, 1_000_000, 33),
+            Self::Aeronautical => (Modulation::Qpsk, CodeName::Turbo264Third, 36, 1_000_000, 33),
+        };
+        let (branches, offset_db) = match self {
+            Self::Internet => (NonZeroU32::new(INTERNET_BRANCHES), INTERNET_OFFSET_DB),
+            _ => (None, 0.0),
+        };
+        LandMobile {
+            propagation,
+            motion: Motion::new(speed_kmh, carrier_ghz).expect("both above zero"),
+            reference,
+            receiver: Receiver {
+                modulation,
+                code: Code::named(code),
+                interleaver: Interleaver { depth: Duration::from_millis(depth_ms), branches },
+                offset_db,
             },
-            Self::Aeronautical => LandMobile {
-                propagation: aeronautical(),
-                motion,
-                reference: Reference::LineOfSight,
-                receiver: Receiver {
-                    modulation: Modulation::Qpsk,
-                    code: Code::named(CodeName::Turbo264Third),
-                    interleaver: Interleaver { depth: Duration::from_millis(36), branches: None },
-                    offset_db: 0.0,
-                },
-                slot: Duration::from_millis(1),
-                lldu: Bytes(33),
-            },
+            slot: Duration::from_nanos(slot_ns),
+            lldu: Bytes(lldu),
         }
     }
 }
@@ -152,19 +134,3 @@ const DISTRIBUTION_TREES: IsolatedTrees = IsolatedTrees {
     spread: Decibels(0.0),
     multipath: Decibels(-25.0),
 };
-
-fn distribution(motion: Motion, code: Code, slot: Duration, lldu: Bytes) -> LandMobile {
-    LandMobile {
-        propagation: Propagation::trees(DISTRIBUTION_TREES).expect("each within its range"),
-        motion,
-        reference: Reference::LineOfSight,
-        receiver: Receiver {
-            modulation: Modulation::Qam16,
-            code,
-            interleaver: Interleaver { depth: Duration::from_millis(36), branches: None },
-            offset_db: 0.0,
-        },
-        slot,
-        lldu,
-    }
-}
