@@ -1,16 +1,16 @@
 //! Configuration of erasures in bursts.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::Deserializer;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use super::GilbertElliott;
 use crate::config::Fault;
-use crate::units::{Duration, Probability};
+use crate::units::{Duration, Probability, QuantityError, Text};
 
 /// A chain of a good and a bad state, given by the share of erasures and the mean burst length, or
 /// by its transition probabilities.
@@ -106,7 +106,13 @@ impl Burst {
 
 impl<'de> Deserialize<'de> for Burst {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(BurstVisitor)
+        let text = Text::new("a number of slots such as 2.5, or a time such as \"200 ms\"");
+        deserializer.deserialize_any(text.or_number(|slots| {
+            if slots.is_finite() && slots >= 1.0 {
+                return Ok(Self::Slots(slots));
+            }
+            Err(format!("a burst of {slots} slots is too short; give 1 slot or more, or a time"))
+        }))
     }
 }
 
@@ -135,33 +141,10 @@ impl JsonSchema for Burst {
     }
 }
 
-struct BurstVisitor;
+impl FromStr for Burst {
+    type Err = QuantityError;
 
-impl Visitor<'_> for BurstVisitor {
-    type Value = Burst;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number of slots such as 2.5, or a time such as \"200 ms\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Burst, E> {
-        text.parse().map(Burst::Time).map_err(E::custom)
-    }
-
-    fn visit_i64<E: de::Error>(self, slots: i64) -> Result<Burst, E> {
-        self.visit_f64(slots as f64)
-    }
-
-    fn visit_u64<E: de::Error>(self, slots: u64) -> Result<Burst, E> {
-        self.visit_f64(slots as f64)
-    }
-
-    fn visit_f64<E: de::Error>(self, slots: f64) -> Result<Burst, E> {
-        if slots.is_finite() && slots >= 1.0 {
-            return Ok(Burst::Slots(slots));
-        }
-        Err(E::custom(format!(
-            "a burst of {slots} slots is too short; give 1 slot or more, or a time"
-        )))
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        text.parse().map(Self::Time)
     }
 }

@@ -65,7 +65,7 @@ quantity!(
 
 impl<'de> Deserialize<'de> for Probability {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ProbabilityVisitor)
+        deserializer.deserialize_any(probability())
     }
 }
 
@@ -122,15 +122,20 @@ impl JsonSchema for Probabilities {
 }
 
 /// Visitor that parses text with `FromStr`. A bare number gets the error for a number without a
-/// unit.
+/// unit, unless the type takes numbers too.
 pub(crate) struct Text<T> {
     expecting: Cow<'static, str>,
-    target: std::marker::PhantomData<T>,
+    number: Option<fn(f64) -> Result<T, String>>,
 }
 
 impl<T> Text<T> {
     pub(crate) fn new(expecting: impl Into<Cow<'static, str>>) -> Self {
-        Self { expecting: expecting.into(), target: std::marker::PhantomData }
+        Self { expecting: expecting.into(), number: None }
+    }
+
+    /// The same for a type that is written as text or as a number.
+    pub(crate) fn or_number(self, read: fn(f64) -> Result<T, String>) -> Self {
+        Self { number: Some(read), ..self }
     }
 }
 
@@ -146,16 +151,31 @@ impl<T: std::str::FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-        self.visit_str(&number.to_string())
+        self.visit_number(number as f64, &number)
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-        self.visit_str(&number.to_string())
+        self.visit_number(number as f64, &number)
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-        self.visit_str(&number.to_string())
+        self.visit_number(number, &number)
     }
+}
+
+impl<T: std::str::FromStr<Err: fmt::Display>> Text<T> {
+    fn visit_number<E: de::Error>(self, number: f64, written: &dyn fmt::Display) -> Result<T, E> {
+        match self.number {
+            Some(read) => read(number).map_err(E::custom),
+            None => self.visit_str(&written.to_string()),
+        }
+    }
+}
+
+/// Reads a probability.
+fn probability() -> Text<Probability> {
+    Text::new("a probability, e.g. 0.02 or \"2 %\"")
+        .or_number(|number| Probability::new(number).map_err(|error| error.to_string()))
 }
 
 struct ProbabilitiesVisitor;
@@ -168,7 +188,7 @@ impl<'de> Visitor<'de> for ProbabilitiesVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Probabilities, E> {
-        ProbabilityVisitor.visit_str(text).map(|one| Probabilities(vec![one]))
+        probability().visit_str(text).map(|one| Probabilities(vec![one]))
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Probabilities, E> {
@@ -180,7 +200,7 @@ impl<'de> Visitor<'de> for ProbabilitiesVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Probabilities, E> {
-        ProbabilityVisitor.visit_f64(number).map(|one| Probabilities(vec![one]))
+        probability().visit_f64(number).map(|one| Probabilities(vec![one]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Probabilities, A::Error> {
@@ -189,31 +209,5 @@ impl<'de> Visitor<'de> for ProbabilitiesVisitor {
             rates.push(rate);
         }
         Ok(Probabilities(rates))
-    }
-}
-
-struct ProbabilityVisitor;
-
-impl Visitor<'_> for ProbabilityVisitor {
-    type Value = Probability;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a probability, e.g. 0.02 or \"2 %\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Probability, E> {
-        text.parse().map_err(E::custom)
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Probability, E> {
-        self.visit_f64(number as f64)
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Probability, E> {
-        self.visit_f64(number as f64)
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Probability, E> {
-        Probability::new(number).map_err(E::custom)
     }
 }
