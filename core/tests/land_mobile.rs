@@ -2,6 +2,7 @@
 //! `validation/lms_statistics.py`. Samples of a fading signal depend on each other, so bounds are
 //! set by the number of independent stretches.
 
+use clift::budget::Budget;
 use clift::channel::lms::{
     Code, EventState, Fading, LandMobile, Loo, Motion, Preset, Propagation, Receiver, Reference,
     Series, Shadowing,
@@ -284,7 +285,8 @@ fn a_measured_series_goes_through_the_same_receiver() {
     let ms = 1_000_000;
     let series =
         Series::new(vec![0, 500 * ms, 501 * ms, 1036 * ms], vec![20.0, 20.0, -40.0, -40.0]);
-    let phy = channel.of_series(series.unwrap(), Seed(1), 0).unwrap();
+    let phy =
+        channel.of_series_within(series.unwrap(), (Seed(1), 0), &Budget::unlimited()).unwrap();
     let first = phy.d().iter().position(|&d| d == 0).unwrap();
     // Half of the word lies behind 500.4 ms or so when it starts 18 ms before.
     let start_ms = phy.t()[first] as f64 / 1e6;

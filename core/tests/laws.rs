@@ -107,7 +107,7 @@ fn fec_loses_what_the_binomial_law_says() {
 /// rho^I (Kuhn 2014, equation 4), here next to independent erasures.
 #[test]
 fn interleaving_makes_bursts_independent() {
-    let channel = GilbertElliott::from_erasures(0.05, 4.0).unwrap();
+    let channel = GilbertElliott::from_mean(0.05, 4.0, 0.0, 1.0).unwrap();
     let phy = channel.trace(&SLOTS, Seed(9), 0).unwrap();
     let p = 0.05;
     let expected: f64 = p * (2..12).map(|m| binomial(11, m, p)).sum::<f64>();

@@ -45,7 +45,7 @@ fn kinds(buffered: bool) -> Vec<(&'static str, Arc<dyn Medium>)> {
     let mut nr = NtnConfig::preset("nr-ntn-geo").unwrap();
     nr.phy = NtnPhy::Trace(Arc::new(trace()));
     nr.harq.mode = HarqMode::NoFeedback;
-    nr.headers = NtnHeaders::NONE;
+    nr.headers = NtnHeaders { sdu: Bytes(0), pdu: Bytes(0) };
     let t_reassembly = Some(Duration::from_millis(1));
     nr.rlc = RlcConfig::Um(UmConfig { window: 32.try_into().unwrap(), t_reassembly });
     nr.pdcp.in_order = false;

@@ -88,7 +88,7 @@ fn internet(p: f64, burst: f64, scheme: &str, seed: u64) -> Arc<LinkTrace> {
         decode: Duration::from_millis(36),
         lldu: Bytes(33),
     };
-    let channel = GilbertElliott::from_erasures(p, burst).unwrap();
+    let channel = GilbertElliott::from_mean(p, burst, 0.0, 1.0).unwrap();
     let phy = channel.trace(&slots, Seed(seed), 0).unwrap();
     let scheme: Scheme = scheme.parse().unwrap();
     Arc::new(scheme.apply(&phy, Timing { rtt: RTT, feedback: None }))

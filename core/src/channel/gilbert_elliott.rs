@@ -21,7 +21,7 @@ use crate::seed::{Geometric, uniform};
 ///     decode: Duration::from_millis(36),
 ///     lldu: Bytes(33),
 /// };
-/// let channel = GilbertElliott::from_erasures(0.02, 2.0).unwrap();
+/// let channel = GilbertElliott::from_mean(0.02, 2.0, 0.0, 1.0).unwrap();
 /// let erasures = channel.trace(&slots, Seed(1), 0).unwrap().erasures();
 /// assert!((erasures.erasure_rate() - 0.02).abs() < 0.003);
 /// assert!((erasures.bursts.mean().unwrap() - 2.0).abs() < 0.15);
@@ -55,26 +55,6 @@ impl GilbertElliott {
         Ok(channel)
     }
 
-    /// The chain that erases the share `p` of the slots in bursts of `mean_burst` slots, with every
-    /// slot erased in the bad state and none in the good one: beta = 1 - 1 / `mean_burst`, and
-    /// alpha from p = (1 - alpha) / (2 - alpha - beta), equation (3) of Kuhn 2014.
-    ///
-    /// # Errors
-    /// If `p` is not from 0 to 1, `mean_burst` is below 1, or the mean gap would be below one slot.
-    pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, Fault> {
-        probability("erasures", p)?;
-        one_slot(mean_burst)?;
-        let becoming_bad = p / ((1.0 - p) * mean_burst); // infinite for p = 1
-        if becoming_bad > 1.0 {
-            let cure = format!(
-                "erasing {p} of the slots in bursts of {mean_burst} leaves gaps below one slot; \
-                 give longer bursts (at least p / (1 - p)) and p below 1"
-            );
-            return Err(Fault::at(cure));
-        }
-        Self::new(1.0 - becoming_bad, 1.0 - 1.0 / mean_burst, 0.0, 1.0)
-    }
-
     /// The chain that erases the share `p` of the slots and stays bad for `burst` slots on average.
     /// With pi the share of bad slots, `p` = pi `p_bad` + (1 - pi) `p_good`, and the mean stay is
     /// 1 / (1 - beta).
@@ -83,7 +63,7 @@ impl GilbertElliott {
     /// use clift::channel::GilbertElliott;
     /// let channel = GilbertElliott::from_mean(0.02, 4.0, 0.0, 1.0)?;
     /// assert_eq!(channel.beta(), 0.75);
-    /// assert!((channel.erasure_probability() - 0.02).abs() < 1e-12);
+    /// assert!((channel.bad_share() - 0.02).abs() < 1e-12);
     /// # Ok::<(), clift::config::Fault>(())
     /// ```
     ///
@@ -94,7 +74,10 @@ impl GilbertElliott {
         probability("erasures", p)?;
         probability("p_good", p_good)?;
         probability("p_bad", p_bad)?;
-        one_slot(burst)?;
+        if !(burst >= 1.0 && burst.is_finite()) {
+            let cure = format!("{burst} is shorter than a slot; give at least 1 slot");
+            return Err(Fault::new("burst", cure));
+        }
         let share = (p - p_good) / (p_bad - p_good);
         if !(0.0..1.0).contains(&share) {
             let cure = format!(
@@ -127,20 +110,6 @@ impl GilbertElliott {
         // Two differences, because 2 - alpha - beta loses digits when both are close to 1.
         (1.0 - self.alpha) / ((1.0 - self.alpha) + (1.0 - self.beta))
     }
-
-    /// Global erasure probability.
-    pub fn erasure_probability(&self) -> f64 {
-        let bad = self.bad_share();
-        bad * self.p_bad + (1.0 - bad) * self.p_good
-    }
-}
-
-/// Fails if a mean burst is below one slot.
-fn one_slot(burst: f64) -> Result<(), Fault> {
-    if burst >= 1.0 && burst.is_finite() {
-        return Ok(());
-    }
-    Err(Fault::new("burst", format!("{burst} is shorter than a slot; give at least 1 slot")))
 }
 
 impl ErasureChannel for GilbertElliott {
@@ -204,8 +173,8 @@ mod tests {
         let channel = GilbertElliott::new(0.7, 0.3, 0.1, 0.6).unwrap();
         let erased = erased(channel, 2, 1_000_000);
         let rate = erased.iter().filter(|&&e| e).count() as f64 / 1e6;
-        let p = channel.erasure_probability();
-        assert!((p - 0.25).abs() < 1e-12);
+        let (bad, p) = (channel.bad_share(), 0.25);
+        assert!((bad * 0.6 + (1.0 - bad) * 0.1 - p).abs() < 1e-12);
         assert!((rate - p).abs() < 4.5 * (p * (1.0 - p) / 1e6).sqrt(), "{rate}");
         let pairs = erased.windows(2).filter(|w| w[0] && w[1]).count() as f64 / 1e6;
         assert!((pairs - p * p).abs() < 0.0015, "{pairs}");
@@ -213,12 +182,12 @@ mod tests {
 
     #[test]
     fn erasure_rate_and_burst_length_determine_the_chain() {
-        let channel = GilbertElliott::from_erasures(0.02, 2.0).unwrap();
-        assert!((channel.erasure_probability() - 0.02).abs() < 1e-12);
+        let channel = GilbertElliott::from_mean(0.02, 2.0, 0.0, 1.0).unwrap();
+        assert!((channel.bad_share() - 0.02).abs() < 1e-12);
         assert_eq!(channel.beta, 0.5);
-        let none = GilbertElliott::from_erasures(0.0, 1.0).unwrap();
+        let none = GilbertElliott::from_mean(0.0, 1.0, 0.0, 1.0).unwrap();
         assert!(erased(none, 1, 1000).iter().all(|&e| !e));
-        let alternating = GilbertElliott::from_erasures(0.5, 1.0).unwrap();
+        let alternating = GilbertElliott::from_mean(0.5, 1.0, 0.0, 1.0).unwrap();
         assert!(erased(alternating, 1, 1000).windows(2).all(|pair| pair[0] != pair[1]));
     }
 
@@ -238,9 +207,10 @@ mod tests {
         assert!(fault(GilbertElliott::new(0.1, 0.1, -1.0, 1.0)).starts_with("p_good: -1"));
         assert!(fault(GilbertElliott::new(0.1, 0.1, 0.0, 2.0)).starts_with("p_bad: 2"));
         assert!(fault(GilbertElliott::new(1.0, 1.0, 0.0, 1.0)).contains("never changes"));
-        assert!(fault(GilbertElliott::from_erasures(0.1, 0.5)).contains("at least 1"));
-        assert!(fault(GilbertElliott::from_erasures(0.1, f64::INFINITY)).contains("at least 1"));
-        assert!(fault(GilbertElliott::from_erasures(0.9, 2.0)).contains("longer bursts"));
-        assert!(fault(GilbertElliott::from_erasures(1.0, 2.0)).contains("p below 1"));
+        let of_bursts = |p, burst| fault(GilbertElliott::from_mean(p, burst, 0.0, 1.0));
+        assert!(of_bursts(0.1, 0.5).contains("at least 1"));
+        assert!(of_bursts(0.1, f64::INFINITY).contains("at least 1"));
+        assert!(of_bursts(0.9, 2.0).contains("bursts of at least 9"));
+        assert!(of_bursts(1.0, 2.0).contains("not between"));
     }
 }

@@ -36,7 +36,7 @@ pub fn plain(erased: &[usize]) -> NtnConfig {
             t_reordering: Some(Timer::Infinite),
             discard: Timer::Infinite,
         },
-        headers: NtnHeaders::NONE,
+        headers: NtnHeaders { sdu: Bytes(0), pdu: Bytes(0) },
     }
 }
 

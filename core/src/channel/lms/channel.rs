@@ -76,11 +76,6 @@ impl Motion {
     pub fn doppler_hz(&self) -> f64 {
         self.speed_mps / self.wavelength_m
     }
-
-    /// Speed in m/s.
-    pub fn speed_mps(&self) -> f64 {
-        self.speed_mps
-    }
 }
 
 /// The level to which Es/N0 refers.
@@ -258,15 +253,7 @@ impl LandMobile {
     /// less the depth of the interleaver. Propagation and motion are not used.
     ///
     /// # Errors
-    /// If a parameter is out of its range, or the series is shorter than a slot.
-    pub fn of_series(&self, series: Series, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
-        self.of_series_within(series, (seed, channel), &Budget::unlimited())
-    }
-
-    /// As [`Self::of_series`], for a (seed, channel) pair and within a budget.
-    ///
-    /// # Errors
-    /// As [`Self::of_series`], and if the budget refuses.
+    /// If a parameter is out of its range, the series is shorter than a slot, or the budget refuses.
     pub fn of_series_within(
         &self,
         series: Series,

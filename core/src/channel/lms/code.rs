@@ -130,11 +130,6 @@ impl Code {
         1.0 / (1.0 + libm::exp(-logit))
     }
 
-    /// The points, as (mutual information per coded bit, PER).
-    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
-        self.points.iter().map(|&(mi, logit)| (mi, 1.0 / (1.0 + libm::exp(-logit))))
-    }
-
     /// Reads a built-in table: Es/N0 of QPSK, blocks, errors. Rows in which every block was lost do
     /// not contribute to the curve.
     fn measured(text: &str) -> Self {

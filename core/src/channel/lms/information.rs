@@ -22,14 +22,6 @@ pub(super) fn any_case<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Modu
 }
 
 impl Modulation {
-    /// Coded bits per symbol.
-    pub fn bits(self) -> u32 {
-        match self {
-            Self::Qpsk => 2,
-            Self::Qam16 => 4,
-        }
-    }
-
     /// Mutual information per coded bit at Es/N0 = `g` (linear), from 0 to 1: the mean over the
     /// bits of a symbol of 1 - E[log2(1 + exp(-L))], with L the log-likelihood ratio of the bit
     /// (bit-interleaved coded modulation). The quadratures are independent, with two levels (QPSK)
@@ -131,7 +123,8 @@ mod tests {
     use super::*;
 
     fn per_symbol(modulation: Modulation, db: f64) -> f64 {
-        f64::from(modulation.bits()) * modulation.information(10f64.powf(db / 10.0))
+        let bits = if modulation == Modulation::Qpsk { 2.0 } else { 4.0 };
+        bits * modulation.information(10f64.powf(db / 10.0))
     }
 
     /// QPSK: values of an independent program. 16QAM: scipy.integrate.quad of the other form,

@@ -31,9 +31,6 @@ pub struct Interleaver {
 }
 
 impl Interleaver {
-    /// No spreading.
-    pub const NONE: Self = Self { depth: Duration::ZERO, branches: None };
-
     /// Time from the start of a code word until it is decoded: the depth, else the slot duration.
     pub fn decoding_time(&self, slot: Duration) -> Duration {
         if self.depth == Duration::ZERO { slot } else { self.depth }

@@ -305,11 +305,6 @@ pub struct NtnHeaders {
     pub pdu: Bytes,
 }
 
-impl NtnHeaders {
-    /// No headers.
-    pub const NONE: Self = Self { sdu: Bytes(0), pdu: Bytes(0) };
-}
-
 impl Default for NtnHeaders {
     /// PDCP with 18 bits (TS 38.323 section 6.2.2.3); MAC subheader and RLC header of 3 bytes each
     /// (TS 38.321 section 6.1.2, TS 38.322 section 6.2.2.4).
