@@ -4,150 +4,88 @@ use crate::simulation::SenderState;
 use crate::transport::{Limit, Window};
 use crate::units::{Duration, Instant};
 
-/// What capacity was spent on, or why it was not used.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum Cause {
-    /// Units sent and erased.
-    Erased,
-    /// What the link sent beyond the packets: repair units, repeated units, unit headers.
-    Repair,
-    /// What a code above the link added: repair packets, headers.
-    Coding,
-    /// Received units of packets that the link gave up or lost.
-    GivenUp,
-    /// Padding of LLDUs, and headers of the link.
-    Padding,
-    /// Smaller slots in a fade.
-    Fade,
-    /// An outage of a leg: slots in it, and packets that it lost.
-    Outage,
-    /// Packet headers, and packets without data.
-    Headers,
-    /// Data that the receiver had already.
-    Duplicate,
-    /// Packets that a later hop lost or dropped.
-    LostLater,
-    /// Packets on their way, or data not in order, at the end of the run.
-    Unfinished,
-    /// No data of the application: before its start, after its end, or a pause.
-    Application,
-    /// The handshake of the connection.
-    Handshake,
-    /// The receive window.
-    ReceiveWindow,
-    /// The upper limit of the congestion window.
-    MostWindow,
-    /// The window grows in slow start and was never cut.
-    SlowStart,
-    /// The congestion window or the pacing rate, without a cut.
-    Window,
-    /// The path scheduler of a connection over several paths gave the data to other paths, or kept
-    /// them for one, although the window had room.
-    Scheduler,
-    /// A window cut after a packet that a queue dropped.
-    QueueFull,
-    /// A window cut after a packet that was lost elsewhere.
-    TrueLoss,
-    /// A window cut after a packet that arrived: reordering or delay looked like a loss.
-    FalseLoss,
-    /// A retransmission timeout: the wait for it, and the window after it.
-    Timeout,
-    /// A window cut after an ECN mark.
-    Mark,
-    /// Packets waited, and the link used no slot: no HARQ process was free, or no slot was assigned to
-    /// them.
-    Link,
+/// The causes: a row for each, with its name in JSON and its title.
+macro_rules! causes {
+    ($($(#[$doc:meta])* $cause:ident = $name:literal, $title:literal;)+) => {
+        /// What capacity was spent on, or why it was not used.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[non_exhaustive]
+        pub enum Cause {
+            $($(#[$doc])* $cause,)+
+        }
+
+        impl Cause {
+            /// All causes, in the order in which a budget lists them.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$cause),+];
+
+            /// Its name in JSON.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$cause => $name),+
+                }
+            }
+
+            /// What it is, in a few words.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$cause => $title),+
+                }
+            }
+        }
+    };
 }
 
-impl Cause {
-    /// All causes, in the order in which a budget lists them.
-    pub const ALL: [Self; 24] = [
-        Self::Erased,
-        Self::Repair,
-        Self::Coding,
-        Self::GivenUp,
-        Self::Padding,
-        Self::Fade,
-        Self::Outage,
-        Self::Headers,
-        Self::Duplicate,
-        Self::LostLater,
-        Self::Unfinished,
-        Self::Application,
-        Self::Handshake,
-        Self::ReceiveWindow,
-        Self::MostWindow,
-        Self::SlowStart,
-        Self::Window,
-        Self::Scheduler,
-        Self::QueueFull,
-        Self::TrueLoss,
-        Self::FalseLoss,
-        Self::Timeout,
-        Self::Mark,
-        Self::Link,
-    ];
-
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Erased => "erased",
-            Self::Repair => "repair",
-            Self::Coding => "coding",
-            Self::GivenUp => "given_up",
-            Self::Padding => "padding",
-            Self::Fade => "fade",
-            Self::Outage => "outage",
-            Self::Headers => "headers",
-            Self::Duplicate => "duplicate",
-            Self::LostLater => "lost_later",
-            Self::Unfinished => "unfinished",
-            Self::Application => "application",
-            Self::Handshake => "handshake",
-            Self::ReceiveWindow => "receive_window",
-            Self::MostWindow => "cwnd_max",
-            Self::SlowStart => "slow_start",
-            Self::Window => "window",
-            Self::Scheduler => "path_scheduler",
-            Self::QueueFull => "queue_full",
-            Self::TrueLoss => "true_loss",
-            Self::FalseLoss => "false_loss",
-            Self::Timeout => "timeout",
-            Self::Mark => "mark",
-            Self::Link => "link",
-        }
-    }
-
-    /// What it is, in a few words.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Erased => "erased LLDUs",
-            Self::Repair => "repairs of the link",
-            Self::Coding => "coding above the link",
-            Self::GivenUp => "packets that the link lost",
-            Self::Padding => "padding of LLDUs",
-            Self::Fade => "smaller slots in a fade",
-            Self::Outage => "outage",
-            Self::Headers => "headers",
-            Self::Duplicate => "data received twice",
-            Self::LostLater => "packets lost behind the link",
-            Self::Unfinished => "under way at the end",
-            Self::Application => "no data of the application",
-            Self::Handshake => "handshake",
-            Self::ReceiveWindow => "receive window",
-            Self::MostWindow => "limit cwnd_max",
-            Self::SlowStart => "slow start",
-            Self::Window => "congestion window",
-            Self::Scheduler => "path scheduler",
-            Self::QueueFull => "window cut by a queue's drop",
-            Self::TrueLoss => "window cut by a loss",
-            Self::FalseLoss => "window cut without a loss",
-            Self::Timeout => "timeout",
-            Self::Mark => "window cut by an ECN mark",
-            Self::Link => "link waits",
-        }
-    }
+causes! {
+    /// Units sent and erased.
+    Erased = "erased", "erased LLDUs";
+    /// What the link sent beyond the packets: repair units, repeated units, unit headers.
+    Repair = "repair", "repairs of the link";
+    /// What a code above the link added: repair packets, headers.
+    Coding = "coding", "coding above the link";
+    /// Received units of packets that the link gave up or lost.
+    GivenUp = "given_up", "packets that the link lost";
+    /// Padding of LLDUs, and headers of the link.
+    Padding = "padding", "padding of LLDUs";
+    /// Smaller slots in a fade.
+    Fade = "fade", "smaller slots in a fade";
+    /// An outage of a leg: slots in it, and packets that it lost.
+    Outage = "outage", "outage";
+    /// Packet headers, and packets without data.
+    Headers = "headers", "headers";
+    /// Data that the receiver had already.
+    Duplicate = "duplicate", "data received twice";
+    /// Packets that a later hop lost or dropped.
+    LostLater = "lost_later", "packets lost behind the link";
+    /// Packets on their way, or data not in order, at the end of the run.
+    Unfinished = "unfinished", "under way at the end";
+    /// No data of the application: before its start, after its end, or a pause.
+    Application = "application", "no data of the application";
+    /// The handshake of the connection.
+    Handshake = "handshake", "handshake";
+    /// The receive window.
+    ReceiveWindow = "receive_window", "receive window";
+    /// The upper limit of the congestion window.
+    MostWindow = "cwnd_max", "limit cwnd_max";
+    /// The window grows in slow start and was never cut.
+    SlowStart = "slow_start", "slow start";
+    /// The congestion window or the pacing rate, without a cut.
+    Window = "window", "congestion window";
+    /// The path scheduler of a connection over several paths gave the data to other paths, or kept
+    /// them for one, although the window had room.
+    Scheduler = "path_scheduler", "path scheduler";
+    /// A window cut after a packet that a queue dropped.
+    QueueFull = "queue_full", "window cut by a queue's drop";
+    /// A window cut after a packet that was lost elsewhere.
+    TrueLoss = "true_loss", "window cut by a loss";
+    /// A window cut after a packet that arrived: reordering or delay looked like a loss.
+    FalseLoss = "false_loss", "window cut without a loss";
+    /// A retransmission timeout: the wait for it, and the window after it.
+    Timeout = "timeout", "timeout";
+    /// A window cut after an ECN mark.
+    Mark = "mark", "window cut by an ECN mark";
+    /// Packets waited, and the link used no slot: no HARQ process was free, or no slot was assigned to
+    /// them.
+    Link = "link", "link waits";
 }
 
 /// To what idle capacity is charged.
