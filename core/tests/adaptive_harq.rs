@@ -387,7 +387,6 @@ fn config_strategy() -> impl Strategy<Value = AdaptiveHarqConfig> {
                 information: Arc::new(information.clone()),
                 delay: delay.clone(),
                 sizing,
-                reorder: None,
             })
         },
     )
@@ -433,7 +432,6 @@ fn config(values: Vec<f32>) -> AdaptiveHarqConfig {
         information: Arc::new(MiTrace::new(Duration::from_nanos(1), values).unwrap()),
         delay: Propagation::Fixed(Duration::ZERO),
         sizing: Sizing::Fixed { first: 1.0, increment: 0.5 },
-        reorder: None,
     }
 }
 

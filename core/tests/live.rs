@@ -122,8 +122,8 @@ proptest! {
         let mut config = case.config();
         config.reports = None;
         config.options.feedback_loss = Some(Probability::new(p).unwrap());
-        config.reorder = ordered.then_some(Resequencing::InOrder);
-        let config = LinkConfig { medium: Arc::new(config), ..case.link_config() };
+        let reorder = ordered.then_some(Resequencing::InOrder);
+        let config = LinkConfig { medium: Arc::new(config), reorder, ..case.link_config() };
         let run = |seed| drive(config.build(Seed(seed), 0, case.end).unwrap(), &case.packets, 0);
         let outcome = run(seed);
         prop_assert_eq!(&outcome.events, &run(seed).events);
@@ -405,10 +405,6 @@ fn what_does_not_go_together_is_refused() {
         refused(LinkConfig { overlap_papers: true, ..config.clone() }),
         Some(LinkError::OnlyTraces("overlap = \"papers\""))
     );
-    let buffered = LiveConfig { reorder: Some(Resequencing::InOrder), ..live.clone() };
-    let twice =
-        LinkConfig { reorder: Some(Resequencing::InOrder), ..LinkConfig::new(Arc::new(buffered)) };
-    assert_eq!(refused(twice), Some(LinkError::TwoBuffers));
     let single = PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(LLDU)).unwrap();
     let lossy = LiveConfig { reports: Some(single.clone()), ..live };
     assert_eq!(refused(LinkConfig::new(Arc::new(lossy))), Some(LinkError::NoPeriod));

@@ -74,8 +74,6 @@ pub struct LiveConfig {
     /// Both traces have one clock: this one starts at the link's `start_offset`, repeats when it
     /// ends, and restarts whenever that of the link does.
     pub reports: Option<PhyTrace>,
-    /// A re-sequencing buffer at its far end; `None`: packets leave as they come.
-    pub reorder: Option<Resequencing>,
     /// Schemes that take the new data from an instant on, in order of time. The scheme before closes
     /// its open block as if nothing waited, and completes its repairs, which go first.
     pub successors: Vec<(Instant, Scheme)>,
@@ -114,7 +112,6 @@ impl LiveConfig {
             timing,
             options: LiveOptions::default(),
             reports: None,
-            reorder: None,
             successors: Vec::new(),
         }
     }
@@ -172,7 +169,7 @@ impl Medium for LiveConfig {
             return Err(LinkError::LiveSizes { least, most });
         }
         let feedback = self.feedback(usage, seed, number)?;
-        let rule = self.reorder.or(link.reorder);
+        let rule = link.reorder;
         let draws = (seed, number);
         let builder = LiveBuilder {
             config: &self,
@@ -192,10 +189,6 @@ impl Medium for LiveConfig {
 
     fn span(&self) -> Option<(u64, u64)> {
         Some(span_of(&self.phy))
-    }
-
-    fn buffer(&self) -> Option<Resequencing> {
-        self.reorder
     }
 }
 

@@ -83,7 +83,7 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
 
     /// Whether a part of it orders packets by TCP's sequence numbers.
     fn reads_streams(&self) -> bool {
-        matches!(self.buffer(), Some(Resequencing::TcpSequence { .. }))
+        false
     }
 
     /// The largest packet that it carries, headers included; `None`: unlimited.

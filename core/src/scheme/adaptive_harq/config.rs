@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{
-    BuiltLink, Delays, LinkError, Propagation, Resequencing, TraceClock, check_delays,
-};
+use crate::link::{BuiltLink, Delays, LinkError, Propagation, TraceClock, check_delays};
 use crate::scheme::adaptive_harq::beside::BesideLink;
 use crate::scheme::adaptive_harq::compete::CompetingLink;
 use crate::scheme::{Building, Medium};
@@ -126,8 +124,6 @@ pub struct AdaptiveHarqConfig {
     pub delay: Propagation,
     /// Coded bits of each attempt.
     pub sizing: Sizing,
-    /// A re-sequencing buffer at the far end; `None`: packets leave as they come.
-    pub reorder: Option<Resequencing>,
 }
 
 /// Whether retransmissions take time from other packets.
@@ -182,7 +178,7 @@ impl AdaptiveHarqOptions {
         let usual = self.delay.unwrap_or(Duration::from_millis(80));
         let delay = delay.unwrap_or(usual.into());
         let options = self.clone();
-        let config = AdaptiveHarqConfig { options, information, delay, sizing, reorder: None };
+        let config = AdaptiveHarqConfig { options, information, delay, sizing };
         config.check(mean)?;
         Ok(config)
     }
@@ -223,7 +219,7 @@ impl Medium for AdaptiveHarqConfig {
         let link = with.link;
         link.check_own(false)?;
         self.check(1.0).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
-        let rule = link.reorder.or(self.reorder);
+        let rule = link.reorder;
         Ok(match self.options.repairs {
             Repairs::Beside => behind(BesideLink::new(&self, &with)?, rule),
             Repairs::Compete => behind(CompetingLink::new(&self, &with)?, rule),
@@ -241,10 +237,6 @@ impl Medium for AdaptiveHarqConfig {
     fn span(&self) -> Option<(u64, u64)> {
         let every = self.information.every().as_nanos();
         Some((0, self.information.values().len() as u64 * every))
-    }
-
-    fn buffer(&self) -> Option<Resequencing> {
-        self.reorder
     }
 }
 
