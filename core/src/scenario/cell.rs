@@ -65,7 +65,7 @@ impl Cell {
         if replication == 0 {
             return Seed(self.config.run.seed);
         }
-        Seed(self.config.run.seed).rng(Stream::Replication(replication)).next_u64().into()
+        Seed(Seed(self.config.run.seed).rng(Stream::Replication(replication)).next_u64())
     }
 
     /// The PHY trace under each link in a replication, forward links first; `None` for a link that
@@ -331,12 +331,6 @@ impl Cell {
         };
         let offset = (u128::from(draw) * u128::from(room)) >> 64;
         Ok(Duration::from_nanos(first + offset as u64))
-    }
-}
-
-impl From<u64> for Seed {
-    fn from(seed: u64) -> Self {
-        Self(seed)
     }
 }
 

@@ -176,16 +176,6 @@ impl CarrierLink {
         }
     }
 
-    /// Start of a slot, exact to the nanosecond.
-    fn start(&self, slot: u64) -> i64 {
-        self.grid.start(slot)
-    }
-
-    /// The first slot that begins at `time` or later.
-    fn slot_from(&self, time: i64) -> u64 {
-        self.grid.slot_from(time)
-    }
-
     fn terminal(&self, flow: u32) -> usize {
         let own = self.flows.get(flow as usize).copied().unwrap_or(flow);
         (own % self.options.terminals) as usize
@@ -198,9 +188,9 @@ impl CarrierLink {
             let ready = self.returning.front().map(|&(ready, ..)| ready);
             if self.view.is_empty() && !self.scheduler.is_busy(self.next / frame) {
                 let from = ready.unwrap_or(i64::MAX).min(until);
-                self.next = self.next.max(self.slot_from(from));
+                self.next = self.next.max(self.grid.slot_from(from));
             }
-            let start = self.start(self.next);
+            let start = self.grid.start(self.next);
             if start >= until {
                 return;
             }
@@ -247,7 +237,7 @@ impl CarrierLink {
         let faded = self.channels.faded(terminal, start);
         let mut room = faded.unwrap_or(self.options.slot.0);
         let is_lost = self.channels.loses(terminal, slot, faded.is_some());
-        let end = self.start(slot + 1);
+        let end = self.grid.start(slot + 1);
         let (arrives, reported) = (end + self.delay, end + 2 * self.delay);
         self.details.used += 1;
         self.details.lost += u64::from(is_lost);
@@ -340,7 +330,7 @@ impl Link for CarrierLink {
         // Requests at the start of a frame do not know of packets that come later.
         let frame = self.plan.len() as u64;
         if !self.next.is_multiple_of(frame) {
-            self.plan_frame(self.next / frame, self.start(self.next - self.next % frame));
+            self.plan_frame(self.next / frame, self.grid.start(self.next - self.next % frame));
         }
         self.counters.offered += 1;
         let terminal = self.terminal(packet.flow);
@@ -376,14 +366,14 @@ impl Link for CarrierLink {
             !self.view.is_empty() || self.scheduler.is_busy(self.next / self.plan.len() as u64);
         let slot = match is_active {
             true => Some(self.next),
-            false => ready.map(|ready| self.next.max(self.slot_from(ready))),
+            false => ready.map(|ready| self.next.max(self.grid.slot_from(ready))),
         };
         // What a slot carries arrives a propagation delay after its end.
-        let seen = slot.map(|slot| instant(self.start(slot + 1) + self.delay));
+        let seen = slot.map(|slot| instant(self.grid.start(slot + 1) + self.delay));
         let known = earliest(seen, self.ends.front().map(LinkEvent::at));
         let Some(departures) = &self.departures else { return known };
         let departs = departures.front().map(|&(at, _)| at);
-        let may = slot.map(|slot| self.start(slot) + 1);
+        let may = slot.map(|slot| self.grid.start(slot) + 1);
         earliest(known, earliest(departs, may).map(instant))
     }
 
@@ -426,7 +416,7 @@ impl Instrument for CarrierLink {
         let Details { used, parts, lost, padding, faded, .. } = self.details;
         let slots = |bytes: u64| bytes as f64 / f64::from(self.options.slot.0);
         Usage {
-            slots: self.slot_from(nanos(until)) as f64,
+            slots: self.grid.slot_from(nanos(until)) as f64,
             used: used as f64,
             erased: lost as f64,
             per_lldu: if parts > 0 { used as f64 / parts as f64 } else { 1.0 },

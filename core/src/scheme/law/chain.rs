@@ -123,11 +123,6 @@ impl Chain {
         self.forgetting(self.forgotten_after(steps))
     }
 
-    /// The chain without memory that has the same share of bad slots.
-    pub fn memoryless(&self) -> Self {
-        self.forgetting(1.0)
-    }
-
     /// The chain with the same stationary law whose correlation is 1 - `forgotten`.
     pub(crate) fn forgetting(&self, forgotten: f64) -> Self {
         let [good, bad] = self.stationary();
@@ -153,7 +148,7 @@ impl Chain {
 
     /// transition[from][to] over `steps` slots; `None`: after which all is forgotten.
     pub(crate) fn transition_over(&self, steps: Option<u64>) -> [[f64; 2]; 2] {
-        steps.map_or_else(|| self.memoryless(), |steps| self.every(steps)).transition()
+        self.forgetting(steps.map_or(1.0, |steps| self.forgotten_after(steps))).transition()
     }
 }
 
