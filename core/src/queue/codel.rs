@@ -36,7 +36,7 @@ impl Default for CoDel {
 const LARGEST_PACKET: u64 = 1500;
 
 /// The state of a queue under CoDel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CoDelQueue {
     parameters: CoDel,
     pub(super) waiting: Fifo,
@@ -56,16 +56,7 @@ const ONE: u64 = (1 << 16) - 1;
 
 impl CoDelQueue {
     pub(super) fn new(parameters: CoDel) -> Self {
-        Self {
-            parameters,
-            waiting: Fifo::default(),
-            first_above: None,
-            dropping: false,
-            next_drop: Instant::ZERO,
-            count: 0,
-            last_count: 0,
-            inverse_root: ONE,
-        }
+        Self { parameters, inverse_root: ONE, ..Self::default() }
     }
 
     /// The head, and whether the delay has been above the target for an interval (RFC 8289, section

@@ -41,7 +41,7 @@ struct Flow {
 }
 
 /// The queues of the flows and the schedule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Flows {
     parameters: FqCoDel,
     limit: QueueLimit,
@@ -56,16 +56,7 @@ pub(crate) struct Flows {
 
 impl Flows {
     pub(super) fn new(parameters: FqCoDel, limit: QueueLimit) -> Self {
-        Self {
-            parameters,
-            limit,
-            flows: Vec::new(),
-            places: BTreeMap::new(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
-        }
+        Self { parameters, limit, ..Self::default() }
     }
 
     fn place(&mut self, flow: u32) -> usize {

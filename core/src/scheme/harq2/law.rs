@@ -16,6 +16,7 @@ const MOST_ROUNDS: u64 = 1 << 20;
 const MOST_EXTRA: u64 = 1 << 22;
 
 /// Expected values per block.
+#[derive(Default)]
 struct Outcome {
     /// Data LLDUs erased at first and recovered, and their waits in ns.
     recovered: f64,
@@ -129,10 +130,7 @@ impl Harq2 {
         let mut outcome = Outcome {
             recovered: block.recovered,
             waits_ns: block.waits * slot_ns,
-            lost: 0.0,
-            units: 0.0,
-            rounds: 0.0,
-            forgotten: 0.0,
+            ..Outcome::default()
         };
         for (short, future) in block.short.iter().flatten().zip(rounds.futures.iter().flatten()) {
             outcome.recovered += short.erased * future.decoded;

@@ -6,7 +6,7 @@ use crate::link::span;
 use crate::scheme::ntn::config::NtnConfig;
 
 /// Releases packets in the order of their COUNT, or as they come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pdcp {
     in_order: bool,
     t_reordering: Option<i64>,
@@ -26,12 +26,7 @@ impl Pdcp {
         Self {
             in_order: config.pdcp.in_order,
             t_reordering: config.timers().reordering.map(span),
-            deliver: 0,
-            next: 0,
-            reorder: 0,
-            received: VecDeque::new(),
-            expires: None,
-            timeouts: 0,
+            ..Self::default()
         }
     }
 

@@ -8,7 +8,7 @@ use crate::scheme::ntn::pdu::{Pdu, Ranges};
 use crate::units::Duration;
 
 /// The packets that are not complete or wait for earlier ones, and `t-Reassembly`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
     pub(super) window: u64,
     t_reassembly: i64,
@@ -35,16 +35,7 @@ pub(super) struct Entry {
 
 impl Reassembly {
     pub(super) fn new(window: u32, t_reassembly: Duration) -> Self {
-        Self {
-            window: u64::from(window),
-            t_reassembly: span(t_reassembly),
-            next: 0,
-            highest: 0,
-            trigger: 0,
-            buffer: VecDeque::new(),
-            expires: None,
-            timeouts: 0,
-        }
+        Self { window: u64::from(window), t_reassembly: span(t_reassembly), ..Self::default() }
     }
 
     /// Re-establishment: incomplete packets are discarded; `next`: the sender's next number.

@@ -16,7 +16,7 @@ use crate::seed::uniform;
 use crate::units::{Limit, Probability};
 
 /// Cuts packets into PDUs, polls, and sends again what the receiver misses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct AmSender {
     config: AmConfig,
     t_poll_retransmit: i64,
@@ -44,7 +44,7 @@ pub(super) struct AmSender {
     pub(super) pdus_sent_again: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct SentSdu {
     order: u64,
     /// Acknowledged or given up.
@@ -62,23 +62,7 @@ pub(super) type GivenUp = (u64, u64);
 
 impl AmSender {
     pub(super) fn new(config: AmConfig, timers: Timers) -> Self {
-        Self {
-            config,
-            t_poll_retransmit: span(timers.poll_retransmit),
-            acked: 0,
-            sent: VecDeque::new(),
-            forwarded: VecDeque::new(),
-            cut: None,
-            retransmit: VecDeque::new(),
-            to_repeat: 0,
-            pdus_without_poll: 0,
-            bytes_without_poll: 0,
-            poll_next: false,
-            poll_sn: 0,
-            expires: None,
-            polls: 0,
-            pdus_sent_again: 0,
-        }
+        Self { config, t_poll_retransmit: span(timers.poll_retransmit), ..Self::default() }
     }
 
     /// Bytes that wait to be sent, for the first time or again (TS 38.322 section 5.5).
@@ -244,14 +228,7 @@ impl AmSender {
                 };
                 let bytes = backlog.get_mut(order).bytes;
                 let sn = self.acked + self.sent.len() as u64;
-                self.sent.push_back(SentSdu {
-                    order,
-                    done: false,
-                    bytes_sent: 0,
-                    pending: Ranges::default(),
-                    queued: false,
-                    retx: None,
-                });
+                self.sent.push_back(SentSdu { order, ..SentSdu::default() });
                 Cut { order, sn, sent: 0, bytes }
             }
         };
