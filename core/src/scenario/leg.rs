@@ -12,7 +12,7 @@ use crate::simulation::{LegConfig, Loss};
 use crate::units::{BitRate, Duration, Instant, Probability};
 
 /// A wired leg: a drop-tail queue, a transmitter, random loss and a delay, in this order.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Leg {
     /// Serialisation rate. Without it, serialisation takes no time.
@@ -43,23 +43,6 @@ pub struct Leg {
     /// Instead of `loss`, times in which all packets that leave the transmitter are lost, e.g.
     /// `[["20 s", "25 s"]]`: beginning and end of each, in order.
     pub outages: Vec<(Duration, Duration)>,
-}
-
-impl Default for Leg {
-    fn default() -> Self {
-        Self {
-            rate: None,
-            delay: None,
-            delays: None,
-            keep_order: false,
-            queue: QueueLimit::Unlimited,
-            aqm: Aqm::None,
-            loss: Probability::ZERO,
-            lost_data: Vec::new(),
-            held_data: Vec::new(),
-            outages: Vec::new(),
-        }
-    }
 }
 
 impl Leg {

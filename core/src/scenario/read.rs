@@ -1,7 +1,7 @@
 //! Reads a scenario: parses it, applies changes, expands the campaign, and deserialises and checks
 //! each cell.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use super::Scenario;
 use super::cell::Cell;
@@ -68,7 +68,8 @@ fn expanded(
     apply(&source, &mut root, sets.iter().filter(|set| is_of_campaign(set)))?;
     let (axes, ended) = axes(&source, &mut root, &mut sets)?;
     let printed = printed(&source, &mut root, &axes, &ended)?;
-    let recipe = Recipe::new(source, root, axes, sets, registry.clone());
+    let registry = registry.clone();
+    let recipe = Recipe { source, root, axes, sets, registry, runs: Mutex::default() };
     let mut cells = Vec::new();
     if recipe.is_small(MADE) {
         cells = (0..recipe.count()).map(|index| recipe.cell(index)).collect::<Result<_, _>>()?;

@@ -19,28 +19,18 @@ const MOST_WORK: usize = 1 << 27;
 /// Everything that cells are made from.
 #[derive(Debug)]
 pub(super) struct Recipe {
-    source: Source,
-    root: Table,
-    axes: Vec<Changes>,
-    sets: Vec<Set>,
-    registry: Registry,
+    pub(super) source: Source,
+    pub(super) root: Table,
+    /// The product of their lengths fits into `usize`.
+    pub(super) axes: Vec<Changes>,
+    /// Changes from outside.
+    pub(super) sets: Vec<Set>,
+    pub(super) registry: Registry,
     /// Number of replications, by the first cell with these points.
-    runs: Mutex<BTreeMap<usize, u32>>,
+    pub(super) runs: Mutex<BTreeMap<usize, u32>>,
 }
 
 impl Recipe {
-    /// A recipe from a file's sections, its axes and changes from outside. The product of the axes'
-    /// lengths must fit into `usize`.
-    pub(super) fn new(
-        source: Source,
-        root: Table,
-        axes: Vec<Changes>,
-        sets: Vec<Set>,
-        registry: Registry,
-    ) -> Self {
-        Self { source, root, axes, sets, registry, runs: Mutex::default() }
-    }
-
     pub(super) fn file(&self) -> &str {
         self.source.file()
     }
