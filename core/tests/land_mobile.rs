@@ -7,7 +7,9 @@ use clift::channel::lms::{
     Code, EventState, Fading, LandMobile, Loo, Motion, Preset, Propagation, Receiver, Reference,
     Series, Shadowing,
 };
+use clift::config::Fault;
 use clift::seed::Seed;
+use clift::trace::{MiTrace, PhyTrace};
 use clift::units::Duration;
 use support::fading::powers;
 
@@ -15,6 +17,20 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 fn channel(propagation: Propagation) -> LandMobile {
     LandMobile { propagation, ..Preset::Internet.channel() }
+}
+
+fn trace(
+    channel: &LandMobile,
+    esn0_db: f64,
+    length: Duration,
+    seed: u64,
+) -> Result<PhyTrace, Fault> {
+    channel.trace_within(esn0_db, length, (Seed(seed), 0), &Budget::unlimited())
+}
+
+fn information(channel: &LandMobile, esn0_db: f64, length: Duration, seed: u64) -> MiTrace {
+    let own = (Seed(seed), 0);
+    channel.information_within(esn0_db, length, own, &Budget::unlimited()).unwrap()
 }
 
 /// Every `stride`-th of the levels in dB, sorted.
@@ -161,7 +177,7 @@ fn over_the_gaussian_channel_the_code_has_its_curve() {
     let mut channel = channel(Propagation::steady(still, 1.0).unwrap());
     channel.receiver.offset_db = 0.0;
     for esn0_db in [-1.5, -1.0, -0.5] {
-        let phy = channel.trace(esn0_db, Duration::from_secs(200), Seed(6), 0).unwrap();
+        let phy = trace(&channel, esn0_db, Duration::from_secs(200), 6).unwrap();
         let rate = phy.erasures().erasure_rate();
         let modulation = channel.receiver.modulation;
         let expected =
@@ -186,7 +202,7 @@ fn the_internet_preset_erases_what_table_3_implies_at_every_level() {
 fn internet_preset_erases(levels: &[(f64, f64)], duration: Duration) {
     let channel = Preset::Internet.channel();
     for &(esn0_db, expected) in levels {
-        let erasures = channel.trace(esn0_db, duration, Seed(1), 0).unwrap().erasures();
+        let erasures = trace(&channel, esn0_db, duration, 1).unwrap().erasures();
         let rate = erasures.erasure_rate();
         assert!((1.0 / 1.6..1.6).contains(&(rate / expected)), "{esn0_db}: {rate}");
         let burst = erasures.bursts.mean().unwrap();
@@ -202,7 +218,7 @@ fn more_power_and_interleaving_never_hurt() {
             let esn0_db = preset.esn0_db() - 2.0 + f64::from(step);
             let mut channel = preset.channel();
             let rate = |channel: &LandMobile| {
-                let phy = channel.trace(esn0_db, Duration::from_secs(12), Seed(2), 0).unwrap();
+                let phy = trace(channel, esn0_db, Duration::from_secs(12), 2).unwrap();
                 phy.erasures().erasure_rate()
             };
             let interleaved = rate(&channel);
@@ -218,7 +234,7 @@ fn more_power_and_interleaving_never_hurt() {
 #[test]
 fn slots_are_paired_over_es_n0() {
     let channel = Preset::Internet.channel();
-    let at = |esn0_db| channel.trace(esn0_db, Duration::from_secs(60), Seed(3), 0).unwrap();
+    let at = |esn0_db| trace(&channel, esn0_db, Duration::from_secs(60), 3).unwrap();
     let (low, high) = (at(5.0), at(5.5));
     assert!(low.d().iter().zip(high.d().iter()).all(|(low, high)| low <= high));
 }
@@ -247,8 +263,7 @@ fn slots_do_not_depend_on_how_they_are_cut() {
 #[test]
 fn a_seed_gives_the_same_bits() {
     let trace = |seed| {
-        let phy =
-            Preset::Internet.channel().trace(5.0, Duration::from_secs(20), Seed(seed), 0).unwrap();
+        let phy = trace(&Preset::Internet.channel(), 5.0, Duration::from_secs(20), seed).unwrap();
         phy.d().iter().enumerate().filter(|&(_, &d)| d == 0).map(|(slot, _)| slot).collect()
     };
     let (one, again, other): (Vec<usize>, Vec<usize>, Vec<usize>) = (trace(1), trace(1), trace(2));
@@ -261,10 +276,10 @@ fn a_seed_gives_the_same_bits() {
 fn decoding_takes_as_long_as_the_interleaver_is_deep() {
     let mut channel = Preset::Internet.channel();
     let second = Duration::from_secs(1);
-    let phy = channel.trace(8.0, second, Seed(1), 0).unwrap();
+    let phy = trace(&channel, 8.0, second, 1).unwrap();
     assert_eq!(phy.nominal_decoding(), Duration::from_millis(36));
     channel.receiver.interleaver.depth = Duration::ZERO;
-    let phy = channel.trace(8.0, second, Seed(1), 0).unwrap();
+    let phy = trace(&channel, 8.0, second, 1).unwrap();
     assert_eq!(phy.nominal_decoding(), Duration::from_nanos(1_003_802));
 }
 
@@ -305,8 +320,8 @@ fn information_is_what_the_trace_was_decided_by() {
         ..Preset::Its.channel()
     };
     let (phy, mi) = (
-        channel.trace(10.0, Duration::from_secs(60), Seed(7), 0).unwrap(),
-        channel.information(10.0, Duration::from_secs(60), Seed(7), 0).unwrap(),
+        trace(&channel, 10.0, Duration::from_secs(60), 7).unwrap(),
+        information(&channel, 10.0, Duration::from_secs(60), 7),
     );
     assert_eq!((mi.values().len(), mi.every()), (phy.len(), Duration::from_millis(1)));
     let agree = mi.values().iter().zip(phy.d().iter());
@@ -328,7 +343,7 @@ fn the_its_preset_has_its_mean_information_over_an_hour() {
 fn its_preset_informs(levels: &[(f64, f64)], duration: Duration, bound: f64) {
     let channel = Preset::Its.channel();
     for &(esn0_db, expected) in levels {
-        let mean = channel.information(esn0_db, duration, Seed(8), 0).unwrap().mean();
+        let mean = information(&channel, esn0_db, duration, 8).mean();
         assert!((mean - expected).abs() < bound, "{esn0_db}: {mean}");
     }
 }
@@ -339,8 +354,8 @@ fn what_is_no_channel_is_refused() {
     assert!(Motion::new(60.0, 0.0).unwrap_err().to_string().contains("GHz"));
     assert!(Motion::new(f64::NAN, 2.2).is_err());
     let channel = Preset::Internet.channel();
-    assert!(channel.trace(f64::NAN, HOUR, Seed(1), 0).is_err());
-    assert!(channel.trace(5.0, Duration::ZERO, Seed(1), 0).is_err());
+    assert!(trace(&channel, f64::NAN, HOUR, 1).is_err());
+    assert!(trace(&channel, 5.0, Duration::ZERO, 1).is_err());
     assert!("internet2".parse::<Preset>().unwrap_err().to_string().contains("distribution-down"));
 }
 

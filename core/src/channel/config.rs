@@ -14,6 +14,7 @@ use crate::units::{BitRate, Bytes, Duration};
 /// A channel: with its own slots, or with erasures on top of a trace.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::channel::ChannelConfig;
 /// use clift::config::{Node, Value, read};
 /// use clift::seed::Seed;
@@ -24,7 +25,7 @@ use crate::units::{BitRate, Bytes, Duration};
 ///     ("slot", Value::text("1 ms")),
 /// ]);
 /// let channel: ChannelConfig = read(&tree)?;
-/// let phy = channel.trace(200_000, Seed(1), 0)?;
+/// let phy = channel.trace_within(200_000, Seed(1), 0, &Budget::unlimited())?;
 /// assert!((phy.erasures().bursts.mean().unwrap() - 4.0).abs() < 0.3);
 /// if let Some(table) = tree.as_table_mut() {
 ///     table.insert("speed", Value::text("60 km/h"));
@@ -97,18 +98,10 @@ impl ChannelConfig {
         Ok(slots.every)
     }
 
-    /// The trace of `count` slots; `channel` is the number of the random stream.
+    /// The trace of `count` slots, within a budget; `channel` is the number of the random stream.
     ///
     /// # Errors
-    /// The fault in the channel, or in its slots.
-    pub fn trace(&self, count: u64, seed: Seed, channel: u32) -> Result<PhyTrace, Fault> {
-        self.trace_within(count, seed, channel, &Budget::unlimited())
-    }
-
-    /// As [`Self::trace`], within a budget.
-    ///
-    /// # Errors
-    /// As [`Self::trace`], and if the budget refuses.
+    /// The fault in the channel, or in its slots, or if the budget refuses.
     pub fn trace_within(
         &self,
         count: u64,

@@ -23,11 +23,13 @@ use crate::units::{Bytes, Duration};
 /// A land mobile satellite channel: propagation, motion, receiver and slots.
 ///
 /// ```
+/// use clift::budget::Budget;
 /// use clift::channel::lms::Preset;
 /// use clift::seed::Seed;
 /// use clift::units::Duration;
 /// let channel = Preset::Internet.channel();
-/// let phy = channel.trace(6.0, Duration::from_secs(60), Seed(1), 0).unwrap();
+/// let (drive, own) = (Duration::from_secs(60), (Seed(1), 0));
+/// let phy = channel.trace_within(6.0, drive, own, &Budget::unlimited()).unwrap();
 /// assert_eq!(phy.len(), 59_772);
 /// assert!((phy.erasures().erasure_rate() - 0.0055).abs() < 0.003);
 /// ```
@@ -111,7 +113,7 @@ impl LandMobile {
         }
     }
 
-    /// Checks that [`Self::trace`] can generate a trace, apart from its length.
+    /// Checks that [`Self::trace_within`] can generate a trace, apart from its length.
     ///
     /// # Errors
     /// If a parameter is out of its range.
@@ -135,7 +137,7 @@ impl LandMobile {
     }
 
     /// The PHY traces of one drive at several values of Es/N0 in dB, within a budget. Each equals
-    /// the result of [`Self::trace`], but the fading, which is most of the work, is drawn once.
+    /// the result of [`Self::trace_within`], but the fading, which is most of the work, is drawn once.
     ///
     /// ```
     /// use clift::budget::Budget;
@@ -145,11 +147,11 @@ impl LandMobile {
     /// let channel = Preset::Internet.channel();
     /// let (drive, named) = (Duration::from_secs(9), (Seed(1), 0));
     /// let both = channel.traces_within(&[5.0, 8.0], drive, named, &Budget::unlimited()).unwrap();
-    /// assert_eq!(both[1], channel.trace(8.0, drive, Seed(1), 0).unwrap());
+    /// assert_eq!(both[1], channel.trace_within(8.0, drive, named, &Budget::unlimited()).unwrap());
     /// ```
     ///
     /// # Errors
-    /// As [`Self::trace`], and if the budget refuses.
+    /// As [`Self::trace_within`].
     pub fn traces_within(
         &self,
         esn0_db: &[f64],
@@ -190,24 +192,10 @@ impl LandMobile {
         esn0_db + self.receiver.offset_db - self.mean_power_db()
     }
 
-    /// The PHY trace.
+    /// The PHY trace of a (seed, channel) pair, within a budget.
     ///
     /// # Errors
-    /// As [`Self::synthesis`], or if `duration` holds no slot.
-    pub fn trace(
-        &self,
-        esn0_db: f64,
-        duration: Duration,
-        seed: Seed,
-        channel: u32,
-    ) -> Result<PhyTrace, Fault> {
-        self.trace_within(esn0_db, duration, (seed, channel), &Budget::unlimited())
-    }
-
-    /// As [`Self::trace`], for a (seed, channel) pair and within a budget.
-    ///
-    /// # Errors
-    /// As [`Self::trace`], and if the budget refuses.
+    /// As [`Self::synthesis`], if `duration` holds no slot, or if the budget refuses.
     pub fn trace_within(
         &self,
         esn0_db: f64,
@@ -219,24 +207,10 @@ impl LandMobile {
         self.trace_of(self.synthesis(esn0_db, seed, channel)?, count, budget)
     }
 
-    /// The mutual information per slot, on which the decisions of [`Self::trace`] are based.
+    /// The mutual information per slot, on which the decisions of [`Self::trace_within`] are based.
     ///
     /// # Errors
-    /// As [`Self::trace`].
-    pub fn information(
-        &self,
-        esn0_db: f64,
-        duration: Duration,
-        seed: Seed,
-        channel: u32,
-    ) -> Result<MiTrace, Fault> {
-        self.information_within(esn0_db, duration, (seed, channel), &Budget::unlimited())
-    }
-
-    /// As [`Self::information`], for a (seed, channel) pair and within a budget.
-    ///
-    /// # Errors
-    /// As [`Self::information`], and if the budget refuses.
+    /// As [`Self::trace_within`].
     pub fn information_within(
         &self,
         esn0_db: f64,

@@ -75,10 +75,11 @@ fn defaults_are_neutral() {
     let config = |keys: &str| {
         let text = format!("[channel]\nmodel = \"bernoulli\"\nerasures = 0\n{keys}");
         let scenario = Scenario::parse("geo.toml", &text, &[], &Registry::new()).unwrap();
-        asked(&scenario.cells()[0], 0).remove(0).channel.unwrap()
+        let channel = asked(&scenario.cells()[0], 0).remove(0).channel.unwrap();
+        channel.trace_within(3, crate::seed::Seed(1), 0, &crate::budget::Budget::unlimited())
     };
-    let phy = config("rate = \"12 Mbit/s\"").trace(3, crate::seed::Seed(1), 0).unwrap();
+    let phy = config("rate = \"12 Mbit/s\"").unwrap();
     assert_eq!((phy.lldu(), phy.t()[1], phy.d()[1]), (Bytes(1500), 1_000_000, 1_000_000));
-    let phy = config("slot = \"7 us\"").trace(3, crate::seed::Seed(1), 0).unwrap();
+    let phy = config("slot = \"7 us\"").unwrap();
     assert_eq!((phy.lldu(), phy.t()[1], phy.d()[1]), (Bytes(1500), 7_000, 7_000));
 }
