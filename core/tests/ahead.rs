@@ -102,7 +102,7 @@ fn links() -> impl Strategy<Value = Hop> {
         .prop_map(move |(scheme, (every, lldu), p, burst, rtt, queue)| {
             let every = Duration::from_nanos(every);
             let slots = RegularSlots { count: 9000, every, decode: every, lldu: Bytes(lldu) };
-            let channel = GilbertElliott::from_erasures(p, burst).unwrap();
+            let channel = GilbertElliott::from_mean(p, burst, 0.0, 1.0).unwrap();
             let phy = channel.trace(&slots, Seed(7), 0).unwrap();
             let scheme: Scheme = schemes[scheme].parse().unwrap_or(Scheme::None);
             let trace = scheme.apply(&phy, Timing { rtt: ms(rtt), feedback: None });
