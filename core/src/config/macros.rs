@@ -7,8 +7,9 @@
 //! `#[serde(flatten)]`.
 
 use std::cell::Cell;
+use std::fmt;
 
-use schemars::JsonSchema;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 /// The name that requests a struct of parts from the deserialiser.
 pub const PARTS: &str = "parts of a section";
@@ -27,11 +28,11 @@ pub(super) fn tag_of(name: &'static str) -> Option<(&'static str, Option<&'stati
 ///
 /// ```
 /// use clift::config::{self, Value};
-/// #[derive(Debug, PartialEq, schemars::JsonSchema, serde::Deserialize)]
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
 /// struct Fixed {
 ///     delay: f64,
 /// }
-/// #[derive(Debug, PartialEq, schemars::JsonSchema, serde::Deserialize)]
+/// #[derive(Debug, PartialEq, serde::Deserialize)]
 /// struct Drawn {
 ///     mean: f64,
 /// }
@@ -85,7 +86,7 @@ macro_rules! tagged {
                 let elsewhere = |field: &str| {
                     [$(($name, $crate::config::fields_of::<$inner>())),+]
                         .into_iter()
-                        .find(|(_, fields)| fields.iter().any(|known| known == field))
+                        .find(|(_, fields)| fields.contains(&field))
                         .map(|(name, _)| name)
                 };
                 let _scope = $crate::config::OtherVariants::enter($tag, elsewhere);
@@ -141,8 +142,8 @@ macro_rules! parts {
                         self,
                         mut parts: A,
                     ) -> Result<$type, A::Error> {
-                        // Every part is read before any error returns: the reader then knows the
-                        // keys of all parts, and reports one that no part knows first.
+                        // Every part is read before any error returns: `fields_of` collects the
+                        // keys of all parts, and each of its reads fails.
                         $(let $field = parts.next_element();)+
                         $(
                             let $field = $field?.ok_or_else(|| {
@@ -219,9 +220,84 @@ impl Drop for OtherVariants {
     }
 }
 
-/// The keys of a section: the properties of its schema.
-pub fn fields_of<T: JsonSchema>() -> Vec<String> {
-    let schema = schemars::schema_for!(T);
-    let properties = schema.get("properties").and_then(|properties| properties.as_object());
-    properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect()
+/// The keys from which a type is read.
+pub fn fields_of<T: Deserialize<'static>>() -> Vec<&'static str> {
+    let mut fields = Vec::new();
+    // Always fails: the probe has no value.
+    let _ = T::deserialize(Probe(&mut fields));
+    fields
 }
+
+/// Records the fields that a type requests.
+struct Probe<'f>(&'f mut Vec<&'static str>);
+
+/// The error of [`Probe`], which has no value.
+#[derive(Debug)]
+struct NoValue;
+
+impl<'de> Deserializer<'de> for Probe<'_> {
+    type Error = NoValue;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, NoValue> {
+        Err(NoValue)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, NoValue> {
+        self.0.extend(fields);
+        Err(NoValue)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, NoValue> {
+        visitor.visit_seq(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, NoValue> {
+        self.0.extend(tag_of(name).map(|(tag, _)| tag));
+        Err(NoValue)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple map identifier ignored_any
+    }
+}
+
+impl<'de> SeqAccess<'de> for Probe<'_> {
+    type Error = NoValue;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, NoValue> {
+        seed.deserialize(Probe(self.0)).map(Some)
+    }
+}
+
+impl de::Error for NoValue {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+impl fmt::Display for NoValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no value")
+    }
+}
+
+impl std::error::Error for NoValue {}

@@ -1,7 +1,7 @@
 //! Reads a scenario: parses it, applies changes, expands the campaign, and deserialises and checks
 //! each cell.
 
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 use super::Scenario;
 use super::cell::Cell;
@@ -296,6 +296,7 @@ pub(super) fn put(
 
 /// The keys of a scenario's top level that may vary.
 pub(super) fn keys() -> Vec<&'static str> {
-    static KEYS: LazyLock<Vec<String>> = LazyLock::new(config::fields_of::<Config>);
-    KEYS.iter().map(String::as_str).filter(|key| !["vary", "printed"].contains(key)).collect()
+    let mut keys = config::fields_of::<Config>();
+    keys.retain(|key| !["vary", "printed"].contains(key));
+    keys
 }
