@@ -94,8 +94,7 @@ impl Default for Run {
 #[serde(default)]
 pub struct Traffic {
     /// The path from the sources to the destination, hop by hop, for paths of more than one link.
-    /// It replaces `[trace]`, `[channel]`, `scheme`, `[hybrid]`, `[ntn]`, `[adaptive_harq]` and
-    /// `[link]`.
+    /// It replaces `[link]` and the other sections of a link.
     pub path: Vec<Hop>,
     /// The return path. Default: it takes as long as the forward path, that is half the round-trip
     /// time of every link plus the delay of every leg. Where delays on the forward path vary, they

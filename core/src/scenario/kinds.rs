@@ -112,6 +112,11 @@ static KINDS: [OwnKind; 4] = [
     },
 ];
 
+/// The sections of the kinds of links that have one.
+pub(super) fn own_sections() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|row| row.section)
+}
+
 fn boxed<K: LinkKind + Clone + 'static>(section: &Option<K>) -> Option<Arc<dyn LinkKind>> {
     section.clone().map(|kind| Arc::new(kind) as Arc<dyn LinkKind>)
 }

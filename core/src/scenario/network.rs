@@ -11,9 +11,9 @@ use crate::units::Duration;
 
 /// A network: nodes that forward packets, and links between them.
 ///
-/// It replaces `[trace]`, `[channel]`, `scheme`, `[hybrid]`, `[ntn]`, `[adaptive_harq]`, `[link]`,
-/// `[[path]]`, `[return]` and `[access]`. Every `[[flow]]` names the nodes at which it begins and
-/// ends. Links are numbered in the order of their names.
+/// It replaces `[link]` and the other sections of a link, `[[path]]`, `[return]` and `[access]`. Every
+/// `[[flow]]` names the nodes at which it begins and ends. Links are numbered in the order of their
+/// names.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {

@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::kinds::own_sections;
 use super::source::Source;
 use crate::config::{Node, Table, Value, join};
 
@@ -78,7 +79,7 @@ pub(super) fn lay_under(root: &mut Table) -> Vec<String> {
 /// Adds the keys of a link to the sections of the link at `key`.
 fn of_link(sections: &mut Table, preset: &Table, brought: &mut Vec<String>, key: &str) {
     let has = |name: &str| sections.contains(name);
-    let own_delay = ["hybrid", "ntn", "adaptive_harq", "link_trace"].into_iter().any(has);
+    let own_delay = own_sections().chain(["link_trace"]).any(has);
     let model = sections.get("channel").and_then(Value::as_table).and_then(|own| own.get("model"));
     // A trace, or the land mobile channel's own preset, provides the slots.
     let own_slots = has("trace") || model.and_then(Value::plain).as_deref() == Some("lms");
@@ -172,8 +173,9 @@ mod tests {
         assert_eq!((slots.slot, slots.lldu), (None, Some(Bytes(33))));
         let lms = geo("[channel]\nmodel = \"lms\"");
         assert_eq!(lms.config().sections.channel.as_ref().unwrap().config.slots.slot, None);
-        let hybrid = geo("[hybrid]\nn = 11");
-        assert_eq!(hybrid.config().sections.link.clone().unwrap().slots.rtt, None);
+        for own in ["[hybrid]\nn = 11", "[carrier]\nrate = \"2 Mbit/s\""] {
+            assert_eq!(geo(own).config().sections.link.clone().unwrap().slots.rtt, None, "{own}");
+        }
         let hops = geo(&format!(
             "[[path]]\nleg.delay = \"1 ms\"\n[[path]]\n{}",
             CHANNEL.replace("[c", "[path.c")

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::phy::{PlannedPhy, phy};
 use super::{PlannedHop, PlannedProxy};
 use crate::config::{Fault, join};
-use crate::scenario::kinds::{GivenLinkTrace, LinkKind, LiveScheme, OpenLoop, own_kind};
+use crate::scenario::kinds::{
+    GivenLinkTrace, LinkKind, LiveScheme, OpenLoop, own_kind, own_sections,
+};
 use crate::scenario::leg::Leg;
 use crate::scenario::link::{Link, Reports, SlotLink};
 use crate::scenario::path::Sections;
@@ -86,7 +88,10 @@ fn over_slots(
         return Ok(Arc::new(GivenLinkTrace(name.clone())));
     }
     if sections.slots().is_none() {
-        let cure = "the scenario has no link; give [trace] with a file, [channel] with a model, [hybrid], [ntn], [adaptive_harq], or [[path]]";
+        let own = own_sections().map(|section| format!("[{section}], ")).collect::<String>();
+        let cure = format!(
+            "the scenario has no link; give [trace] with a file, [channel] with a model, {own}or [[path]]"
+        );
         return Err(Fault::new(key, cure));
     }
     if rtt.is_some() || sections.trace.is_none() {
