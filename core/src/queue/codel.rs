@@ -1,8 +1,21 @@
 //! CoDel: drops from the head of the queue while packets have waited too long.
 
-use super::{Discipline, Fifo, WaitingPacket};
+use super::text::{changed, time};
+use super::{Aqm, Discipline, Fifo, QueueKind, WaitingPacket};
+use crate::config::Arguments;
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Duration, Instant};
+
+/// The row of CoDel.
+pub(super) const KIND: QueueKind = QueueKind {
+    name: "codel",
+    summary: "Controlled Delay (RFC 8289).",
+    text: "codel(target 5 ms, interval 100 ms)",
+    read: &|mut arguments| {
+        let codel = CoDel::read(&mut arguments)?;
+        arguments.end().map(|()| Aqm::CoDel(codel))
+    },
+};
 
 /// Controlled Delay (RFC 8289).
 ///
@@ -29,6 +42,28 @@ impl Default for CoDel {
     fn default() -> Self {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
         Self { target, interval, ce_threshold: None }
+    }
+}
+
+impl CoDel {
+    pub(super) fn read(options: &mut Arguments<'_>) -> Result<Self, String> {
+        let standard = Self::default();
+        Ok(Self {
+            target: options.option("target", time)?.unwrap_or(standard.target),
+            interval: options.option("interval", time)?.unwrap_or(standard.interval),
+            ce_threshold: options.option("ce_threshold", time)?,
+        })
+    }
+
+    /// The options that are not standard, as text.
+    pub(super) fn changed(&self) -> Vec<String> {
+        let standard = Self::default();
+        let mut options = changed([
+            ("target", self.target, standard.target),
+            ("interval", self.interval, standard.interval),
+        ]);
+        options.extend(self.ce_threshold.map(|threshold| format!("ce_threshold {threshold}")));
+        options
     }
 }
 

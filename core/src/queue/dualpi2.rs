@@ -3,10 +3,36 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, Fifo, WaitingPacket, missed};
+use super::text::{any_time, changed, time};
+use super::{Aqm, Discipline, Fifo, QueueKind, WaitingPacket, missed};
 use crate::link::QueueLimit;
 use crate::seed::uniform;
 use crate::units::{Bytes, Duration, Ecn, Instant};
+
+/// The row of DualPI2.
+pub(super) const KIND: QueueKind = QueueKind {
+    name: "dualpi2",
+    summary: "Two queues, one of them for flows that react to each mark (RFC 9332).",
+    text: "dualpi2(target 15 ms, update 16 ms, step 1 ms, marks even)",
+    read: &|mut arguments| {
+        let standard = DualPi2::default();
+        let dualpi2 = DualPi2 {
+            target: arguments.option("target", time)?.unwrap_or(standard.target),
+            update: arguments.option("update", time)?.unwrap_or(standard.update),
+            step: arguments.option("step", any_time)?.unwrap_or(standard.step),
+            marks: arguments.option("marks", marks)?.unwrap_or(standard.marks),
+        };
+        arguments.end().map(|()| Aqm::DualPi2(dualpi2))
+    },
+};
+
+fn marks(text: &str) -> Result<Marks, String> {
+    match &*text.to_lowercase() {
+        "even" => Ok(Marks::Even),
+        "drawn" => Ok(Marks::Drawn),
+        _ => Err(format!("marks must be \"even\" or \"drawn\", not `{text}`")),
+    }
+}
 
 /// Dual-Queue Coupled AQM, the variant DualPI2 (RFC 9332, appendix A).
 ///
@@ -49,6 +75,20 @@ impl Default for DualPi2 {
             step: Duration::from_millis(1),
             marks: Marks::Even,
         }
+    }
+}
+
+impl DualPi2 {
+    /// The options that are not standard, as text.
+    pub(super) fn changed(&self) -> Vec<String> {
+        let standard = Self::default();
+        let mut options = changed([
+            ("target", self.target, standard.target),
+            ("update", self.update, standard.update),
+            ("step", self.step, standard.step),
+        ]);
+        options.extend((self.marks == Marks::Drawn).then(|| "marks drawn".to_owned()));
+        options
     }
 }
 

@@ -3,9 +3,23 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::codel::CoDelQueue;
-use super::{CoDel, Discipline, WaitingPacket};
+use super::text::{changed, size};
+use super::{Aqm, CoDel, Discipline, QueueKind, WaitingPacket};
 use crate::link::QueueLimit;
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Instant, Size};
+
+/// The row of FQ-CoDel.
+pub(super) const KIND: QueueKind = QueueKind {
+    name: "fq-codel",
+    summary: "A CoDel queue for each flow (RFC 8290).",
+    text: "fq-codel(quantum 1514 B)",
+    read: &|mut arguments| {
+        let standard = FqCoDel::default();
+        let quantum = arguments.option("quantum", size)?.unwrap_or(standard.quantum);
+        let codel = CoDel::read(&mut arguments)?;
+        arguments.end().map(|()| Aqm::FqCoDel(FqCoDel { codel, quantum }))
+    },
+};
 
 /// Flow Queue CoDel (RFC 8290).
 ///
@@ -25,6 +39,16 @@ impl Default for FqCoDel {
     /// One Ethernet packet of 1514 bytes (RFC 8290, section 5.2.4), and the times of [`CoDel`].
     fn default() -> Self {
         Self { codel: CoDel::default(), quantum: Bytes(1514) }
+    }
+}
+
+impl FqCoDel {
+    /// The options that are not standard, as text.
+    pub(super) fn changed(&self) -> Vec<String> {
+        let [quantum, standard] = [self, &Self::default()].map(|it| Size(it.quantum.0.into()));
+        let mut options = self.codel.changed();
+        options.extend(changed([("quantum", quantum, standard)]));
+        options
     }
 }
 

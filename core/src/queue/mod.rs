@@ -35,6 +35,20 @@ use crate::link::{Packet, QueueLimit};
 use crate::seed::{Seed, Stream};
 use crate::units::{Bytes, Duration, Ecn, Instant};
 
+/// The queues of the core.
+static BUILT_IN: [QueueKind; 5] = [
+    QueueKind {
+        name: "none",
+        summary: "Drops packets only when the queue is full.",
+        text: "none",
+        read: &|arguments| arguments.end().map(|()| Aqm::None),
+    },
+    codel::KIND,
+    fq_codel::KIND,
+    pie::KIND,
+    dualpi2::KIND,
+];
+
 /// Active queue management, which drops or marks packets before the queue is full. In text
 /// `"codel"`,
 /// `"fq-codel(quantum 1514 B)"`, `"pie(target 20 ms)"`, `"dualpi2(step 2 ms)"`; "none" is a

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::text::BUILT_IN;
-use super::{Aqm, Discipline, WaitingPacket};
+use super::{Aqm, BUILT_IN, Discipline, WaitingPacket};
 use crate::config::{Arguments, Row};
 use crate::link::QueueLimit;
 use crate::units::{Bytes, Instant};

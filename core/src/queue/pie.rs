@@ -2,10 +2,27 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{Discipline, Fifo, WaitingPacket, missed};
+use super::text::{any_time, changed, time};
+use super::{Aqm, Discipline, Fifo, QueueKind, WaitingPacket, missed};
 use crate::link::QueueLimit;
 use crate::seed::uniform;
 use crate::units::{Bytes, Duration, Instant};
+
+/// The row of PIE.
+pub(super) const KIND: QueueKind = QueueKind {
+    name: "pie",
+    summary: "Proportional Integral controller Enhanced (RFC 8033).",
+    text: "pie(target 15 ms, update 15 ms, burst 150 ms)",
+    read: &|mut arguments| {
+        let standard = Pie::default();
+        let pie = Pie {
+            target: arguments.option("target", time)?.unwrap_or(standard.target),
+            update: arguments.option("update", time)?.unwrap_or(standard.update),
+            burst: arguments.option("burst", any_time)?.unwrap_or(standard.burst),
+        };
+        arguments.end().map(|()| Aqm::Pie(pie))
+    },
+};
 
 /// Proportional Integral controller Enhanced (RFC 8033).
 ///
@@ -29,6 +46,18 @@ impl Default for Pie {
     fn default() -> Self {
         let (target, update) = (Duration::from_millis(15), Duration::from_millis(15));
         Self { target, update, burst: Duration::from_millis(150) }
+    }
+}
+
+impl Pie {
+    /// The options that are not standard, as text.
+    pub(super) fn changed(&self) -> Vec<String> {
+        let standard = Self::default();
+        changed([
+            ("target", self.target, standard.target),
+            ("update", self.update, standard.update),
+            ("burst", self.burst, standard.burst),
+        ])
     }
 }
 

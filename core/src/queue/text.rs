@@ -3,45 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Aqm, CoDel, DualPi2, FqCoDel, Marks, Pie, QueueKind};
-use crate::config::{Arguments, Registry, called, one_of};
+use super::{Aqm, QueueKind, codel, dualpi2, fq_codel, pie};
+use crate::config::{Registry, called, one_of};
 use crate::units::{Bytes, Duration, Size, quantity};
-
-pub(super) static BUILT_IN: [QueueKind; 5] = [
-    QueueKind {
-        name: "none",
-        summary: "Drops packets only when the queue is full.",
-        text: "none",
-        read: &|arguments| arguments.end().map(|()| Aqm::None),
-    },
-    QueueKind {
-        name: "codel",
-        summary: "Controlled Delay (RFC 8289).",
-        text: "codel(target 5 ms, interval 100 ms)",
-        read: &|mut arguments| {
-            let codel = codel(&mut arguments)?;
-            arguments.end().map(|()| Aqm::CoDel(codel))
-        },
-    },
-    QueueKind {
-        name: "fq-codel",
-        summary: "A CoDel queue for each flow (RFC 8290).",
-        text: "fq-codel(quantum 1514 B)",
-        read: &fq_codel,
-    },
-    QueueKind {
-        name: "pie",
-        summary: "Proportional Integral controller Enhanced (RFC 8033).",
-        text: "pie(target 15 ms, update 15 ms, burst 150 ms)",
-        read: &pie,
-    },
-    QueueKind {
-        name: "dualpi2",
-        summary: "Two queues, one of them for flows that react to each mark (RFC 9332).",
-        text: "dualpi2(target 15 ms, update 16 ms, step 1 ms, marks even)",
-        read: &dualpi2,
-    },
-];
 
 /// The accepted texts as prose; registered queues are last.
 fn known() -> String {
@@ -67,64 +31,19 @@ impl FromStr for Aqm {
     }
 }
 
-fn fq_codel(mut options: Arguments<'_>) -> Result<Aqm, String> {
-    let standard = FqCoDel::default();
-    let quantum = options.option("quantum", size)?.unwrap_or(standard.quantum);
-    let codel = codel(&mut options)?;
-    options.end().map(|()| Aqm::FqCoDel(FqCoDel { codel, quantum }))
-}
-
-fn pie(mut options: Arguments<'_>) -> Result<Aqm, String> {
-    let standard = Pie::default();
-    let pie = Pie {
-        target: options.option("target", time)?.unwrap_or(standard.target),
-        update: options.option("update", time)?.unwrap_or(standard.update),
-        burst: options.option("burst", any_time)?.unwrap_or(standard.burst),
-    };
-    options.end().map(|()| Aqm::Pie(pie))
-}
-
-fn dualpi2(mut options: Arguments<'_>) -> Result<Aqm, String> {
-    let standard = DualPi2::default();
-    let dualpi2 = DualPi2 {
-        target: options.option("target", time)?.unwrap_or(standard.target),
-        update: options.option("update", time)?.unwrap_or(standard.update),
-        step: options.option("step", any_time)?.unwrap_or(standard.step),
-        marks: options.option("marks", marks)?.unwrap_or(standard.marks),
-    };
-    options.end().map(|()| Aqm::DualPi2(dualpi2))
-}
-
-fn codel(options: &mut Arguments<'_>) -> Result<CoDel, String> {
-    let standard = CoDel::default();
-    Ok(CoDel {
-        target: options.option("target", time)?.unwrap_or(standard.target),
-        interval: options.option("interval", time)?.unwrap_or(standard.interval),
-        ce_threshold: options.option("ce_threshold", time)?,
-    })
-}
-
-fn marks(text: &str) -> Result<Marks, String> {
-    match &*text.to_lowercase() {
-        "even" => Ok(Marks::Even),
-        "drawn" => Ok(Marks::Drawn),
-        _ => Err(format!("marks must be \"even\" or \"drawn\", not `{text}`")),
-    }
-}
-
-fn any_time(text: &str) -> Result<Duration, String> {
+pub(super) fn any_time(text: &str) -> Result<Duration, String> {
     let time = text.to_lowercase().parse();
     time.map_err(|_| format!("`{text}` is not a time with its unit"))
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     match any_time(text)? {
         Duration::ZERO => Err(format!("`{text}` must be above 0")),
         time => Ok(time),
     }
 }
 
-fn size(text: &str) -> Result<Bytes, String> {
+pub(super) fn size(text: &str) -> Result<Bytes, String> {
     let Size(bytes) = text
         .to_uppercase()
         .replace('K', "k")
@@ -138,50 +57,13 @@ fn size(text: &str) -> Result<Bytes, String> {
 
 impl fmt::Display for Aqm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut options = Vec::new();
-        let mut note = |name: &str, value: String, standard: String| {
-            if value != standard {
-                options.push(format!("{name} {value}"));
-            }
-        };
-        let note_codel = |note: &mut dyn FnMut(&str, String, String), it: &CoDel| {
-            let standard = CoDel::default();
-            note("target", it.target.to_string(), standard.target.to_string());
-            note("interval", it.interval.to_string(), standard.interval.to_string());
-            if let Some(threshold) = it.ce_threshold {
-                note("ce_threshold", threshold.to_string(), String::new());
-            }
-        };
-        let name = match self {
-            Self::None => "none",
+        let (name, options) = match self {
+            Self::None => return f.write_str("none"),
             Self::Own(own) => return own.fmt(f),
-            Self::CoDel(it) => {
-                note_codel(&mut note, it);
-                "codel"
-            }
-            Self::FqCoDel(it) => {
-                note_codel(&mut note, &it.codel);
-                let quantum = |it: &FqCoDel| Size(it.quantum.0.into()).to_string();
-                note("quantum", quantum(it), quantum(&FqCoDel::default()));
-                "fq-codel"
-            }
-            Self::Pie(it) => {
-                let standard = Pie::default();
-                note("target", it.target.to_string(), standard.target.to_string());
-                note("update", it.update.to_string(), standard.update.to_string());
-                note("burst", it.burst.to_string(), standard.burst.to_string());
-                "pie"
-            }
-            Self::DualPi2(it) => {
-                let standard = DualPi2::default();
-                note("target", it.target.to_string(), standard.target.to_string());
-                note("update", it.update.to_string(), standard.update.to_string());
-                note("step", it.step.to_string(), standard.step.to_string());
-                if it.marks == Marks::Drawn {
-                    note("marks", "drawn".to_owned(), String::new());
-                }
-                "dualpi2"
-            }
+            Self::CoDel(it) => (codel::KIND.name, it.changed()),
+            Self::FqCoDel(it) => (fq_codel::KIND.name, it.changed()),
+            Self::Pie(it) => (pie::KIND.name, it.changed()),
+            Self::DualPi2(it) => (dualpi2::KIND.name, it.changed()),
         };
         match options.is_empty() {
             true => f.write_str(name),
@@ -190,9 +72,40 @@ impl fmt::Display for Aqm {
     }
 }
 
+/// The texts of the options whose value is not the standard one, which comes last.
+pub(super) fn changed<T: fmt::Display + PartialEq, const N: usize>(
+    options: [(&str, T, T); N],
+) -> Vec<String> {
+    let changed = options.into_iter().filter(|(_, value, standard)| value != standard);
+    changed.map(|(name, value, _)| format!("{name} {value}")).collect()
+}
+
+/// A regular expression for the texts of the queues there are; case is ignored.
+fn pattern() -> String {
+    let either = |letter: char| match letter.is_ascii_alphabetic() {
+        true => format!("[{}{letter}]", letter.to_ascii_uppercase()),
+        false => letter.to_string(),
+    };
+    let name = |kind: &QueueKind| kind.name.chars().map(either).collect();
+    let names: Vec<String> = Registry::current().all().map(name).collect();
+    format!(r"^\s*({})\s*(\([^()]*\))?\s*$", names.join("|"))
+}
+
 quantity!(
     Aqm,
     "Aqm",
-    r"^\s*([Nn]one|[Cc]o[Dd]el|[Ff][Qq]-[Cc]o[Dd]el|[Pp][Ii][Ee]|[Dd]ual[Pp][Ii]2)\s*(\([^()]*\))?\s*$",
+    pattern(),
     format!("active queue management, which drops packets before the queue is full: {}", known())
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_has_names_in_any_case() {
+        let pattern = pattern();
+        assert!(pattern.starts_with(r"^\s*([Nn][Oo][Nn][Ee]|[Cc][Oo][Dd][Ee][Ll]|"), "{pattern}");
+        assert!(pattern.contains("|[Dd][Uu][Aa][Ll][Pp][Ii]2"), "{pattern}");
+    }
+}
