@@ -55,6 +55,9 @@ use crate::budget::{Budget, Refusal};
 use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
 use crate::trace::PhyTrace;
 
+/// The schemes of the core.
+static BUILT_IN: [SchemeKind; 4] = [none::KIND, fec::KIND, arq::KIND, harq2::KIND];
+
 /// A link-layer reliability scheme and its parameters, by its text wherever it is written.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]

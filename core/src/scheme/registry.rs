@@ -1,7 +1,7 @@
 //! The schemes by name: those of the core, and those that a program adds.
 
 use crate::config::{Arguments, Registry, Row, one_of};
-use crate::scheme::{Scheme, arq, fec, harq2, none};
+use crate::scheme::{BUILT_IN, Scheme};
 
 /// Parses the arguments in parentheses behind the name of a scheme.
 pub type ParseScheme = dyn Fn(Arguments<'_>) -> Result<Scheme, String> + Sync;
@@ -69,8 +69,6 @@ pub struct SchemeKind {
     pub parse: &'static ParseScheme,
 }
 
-static BUILT_IN: [SchemeKind; 4] = [none::KIND, fec::KIND, arq::KIND, harq2::KIND];
-
 impl Row for SchemeKind {
     const PART: &'static str = "a scheme";
     const BUILT_IN: &'static [Self] = &BUILT_IN;
@@ -113,6 +111,7 @@ pub(super) fn pattern() -> String {
 mod tests {
     use super::*;
     use crate::config::NameTaken;
+    use crate::scheme::arq;
 
     #[test]
     fn a_text_of_each_kind_reads_back_and_fits_the_pattern() {

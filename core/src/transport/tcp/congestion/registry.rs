@@ -8,7 +8,8 @@ use super::coupled::{Balia, Coupled, Lia, Olia};
 use super::fixed::Fixed;
 use crate::config::{Chosen, ChosenRow, Row};
 use crate::transport::tcp::config::{Profile, TcpConfig};
-use crate::transport::tcp::{linux, papers};
+use crate::transport::tcp::linux::congestion as linux;
+use crate::transport::tcp::papers::congestion as papers;
 
 /// Builds a control for a connection. The control takes its random draws from the generator.
 pub type BuildControl = dyn Fn(&TcpConfig, ChaCha8Rng) -> Box<dyn CongestionControl> + Sync;

@@ -14,7 +14,7 @@
 
 mod buffers;
 mod compression;
-mod congestion;
+pub(super) mod congestion;
 mod delayed_ack;
 mod delivery;
 mod ecn;
@@ -32,9 +32,6 @@ mod ticks;
 mod timers;
 mod undo;
 
-pub(super) use congestion::{
-    Bbr, Bbr3, CarefulResume, Cubic, Dctcp, HyStartPlus, Hybla, Prague, Reno, Westwood,
-};
 pub(super) use receive_buffer::first_window;
 pub(super) use receiver::LinuxReceiver;
 pub(super) use sender::LinuxSender;

@@ -5,7 +5,7 @@
 //! is `Agent/TCP/Newreno`, which does without SACK. `receiver` is `Agent/TCPSink/Sack1`, and
 //! `Agent/TCPSink` without SACK.
 
-mod congestion;
+pub(super) mod congestion;
 mod no_sack;
 mod rate_halving;
 mod receiver;
@@ -13,7 +13,6 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub(super) use congestion::{Cubic, Hybla, Reno, Westwood};
 pub(super) use no_sack::NoSackSender;
 pub(super) use receiver::PapersReceiver;
 pub(super) use sender::PapersSender;
