@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::spec::PhySpec;
-use super::store::MakeError;
-use super::traces::{Information, InformationSpec, SetupFault, Traces};
+use super::traces::{Information, InformationSpec, MakeError, SetupFault, Traces};
 use crate::application::PageContent;
 use crate::config::{Fault, delegate};
 use crate::link::DelaySeries;

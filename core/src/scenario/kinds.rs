@@ -10,7 +10,7 @@ use super::path::Sections;
 use super::plan::{PlannedLink, PlannedPhy};
 use super::shared::Shared;
 use super::spec::PhySpec;
-use super::traces::{InformationSpec, SetupFault, Traces, varying};
+use super::traces::{InformationSpec, MakeError, SetupFault, Traces, varying};
 use crate::channel::lms;
 use crate::config::{Fault, first_changed_key, join};
 use crate::queue::Aqm;
@@ -272,7 +272,7 @@ impl LinkKind for LiveScheme {
 }
 
 fn nothing() -> SetupFault {
-    super::store::MakeError::Nothing.into()
+    MakeError::Nothing.into()
 }
 
 /// A link trace given in memory.

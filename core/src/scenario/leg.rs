@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::store::MakeError;
-use super::traces::{Traces, varying};
+use super::traces::{MakeError, Traces, varying};
 use crate::config::Fault;
 use crate::link::{Delays, QueueLimit, check_delays};
 use crate::queue::Aqm;

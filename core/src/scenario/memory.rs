@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::store::MakeError;
-use super::traces::{Information, Traces};
+use super::traces::{Information, MakeError, Traces};
 use crate::link::DelaySeries;
 use crate::trace::{LinkTrace, PhyTrace};
 
@@ -72,10 +71,7 @@ impl MemoryObject {
     /// The error if `found`, the object under `name`, is not the type that is `wanted`.
     pub(super) fn fault(found: Option<&Self>, name: &Path, wanted: &str) -> MakeError {
         let found = match found {
-            None => {
-                let kind = wanted.trim_start_matches("a ");
-                return MakeError::held(name, format!("no {kind} with this name is in memory"));
-            }
+            None => return MakeError::not_held(name, wanted),
             Some(Self::Phy(_)) => "a PHY trace",
             Some(Self::Link(_)) => "a link trace",
             Some(Self::Information(_)) => "mutual information",

@@ -68,8 +68,8 @@ pub use schema::json_schema;
 pub use shared::{Shared, TraceWindow};
 pub use source::Change;
 pub use spec::PhySpec;
-pub use store::{MakeError, Store};
-pub use traces::{Information, InformationSpec, SetupFault, Traces};
+pub use store::Store;
+pub use traces::{Information, InformationSpec, MakeError, SetupFault, Traces};
 pub use traffic::{Flow, ProtocolOptions, Transport, TransportKind};
 pub use vary::{Axis, Vary};
 

@@ -4,8 +4,7 @@ use super::cell::Cell;
 use super::error::{Origin, ScenarioError};
 use super::link::SlotLink;
 use super::source::Source;
-use super::store::MakeError;
-use super::traces::{SetupFault, Traces};
+use super::traces::{MakeError, SetupFault, Traces};
 use crate::config::{Node, Table, Value, join};
 
 /// A key with its effective value.

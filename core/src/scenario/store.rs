@@ -5,16 +5,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
-use thiserror::Error;
 
 use super::arrivals::TimesReader;
 use super::memory::{Memory, MemoryObject};
 use super::spec::PhySpec;
-use super::traces::{Information, InformationSpec, Traces};
-use crate::application::{PageContent, PageFault, PageReader};
+use super::traces::{Information, InformationSpec, MakeError, Traces};
+use crate::application::{PageContent, PageReader};
 use crate::budget::Budget;
 use crate::config::{Fault, join};
-use crate::link::{DelaySeries, DelaySeriesError, DelayTable};
+use crate::link::{DelaySeries, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::seed::Seed;
 use crate::sync::lock;
@@ -74,66 +73,6 @@ static ANY: Budget<'static> = Budget::unlimited();
 /// without files or objects in memory, so scenarios from any source that use one channel under
 /// several transports share it. Making it takes longer than a run.
 static INFORMATION: Cache<Information> = Cache::new(ROOM);
-
-/// Error of making a trace. The message is one line.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum MakeError {
-    /// A file is missing or its content is not valid.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// As `File`, for a trace that a key of the scenario names.
-    #[error("{key}: {error}")]
-    Trace {
-        /// The dotted key.
-        key: String,
-        /// What is wrong with the file.
-        error: FileError,
-    },
-    /// The rows of a file of delays are not a valid series.
-    #[error("{place}: {error}")]
-    Delays {
-        /// The file.
-        place: String,
-        /// What is wrong with its rows.
-        error: DelaySeriesError,
-    },
-    /// The objects of a file are not a valid page.
-    #[error("{place}: {fault}")]
-    Page {
-        /// The file.
-        place: String,
-        /// What is wrong with its objects.
-        fault: PageFault,
-    },
-    /// Parameters of a channel are out of range, or it makes no trace with them.
-    #[error(transparent)]
-    Channel(#[from] Fault),
-    /// An object in memory has another type, or the result would be empty.
-    #[error("{name}: {fault}")]
-    InMemory {
-        /// Name of the object.
-        name: String,
-        /// The error.
-        fault: String,
-    },
-    /// A description has neither a file nor slots.
-    #[error("a PHY trace needs a file or a channel; give one of them")]
-    Nothing,
-}
-
-impl From<DelaySeriesError> for MakeError {
-    /// Delays of a scenario that are not a valid series.
-    fn from(error: DelaySeriesError) -> Self {
-        Self::Delays { place: "delays".to_owned(), error }
-    }
-}
-
-impl MakeError {
-    pub(super) fn held(name: &Path, fault: String) -> Self {
-        Self::InMemory { name: name.display().to_string(), fault }
-    }
-}
 
 impl Store<'static> {
     /// An empty store that reads the files of descriptions from `files`. Its memory is not limited.

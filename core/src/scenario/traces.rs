@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::memory::Memory;
 use super::spec::PhySpec;
-use super::store::MakeError;
-use crate::application::PageContent;
+use crate::application::{PageContent, PageFault};
 use crate::channel::lms::LandMobile;
 use crate::config::Fault;
-use crate::link::{DelaySeries, Delays, Propagation};
+use crate::link::{DelaySeries, DelaySeriesError, Delays, Propagation};
 use crate::scheme::{Scheme, Timing};
-use crate::trace::{LinkTrace, MiTrace, PhyTrace};
+use crate::trace::{FileError, LinkTrace, MiTrace, PhyTrace};
 use crate::units::Duration;
 
 /// A source of traces, requested by description; equal requests return equal traces. The default of
@@ -45,7 +43,7 @@ pub trait Traces: Sync {
     /// # Errors
     /// If no link trace has this name.
     fn held_link(&self, name: &Path) -> Result<Arc<LinkTrace>, MakeError> {
-        Memory::default().held_link(name)
+        Err(MakeError::not_held(name, "a link trace"))
     }
 
     /// The mutual information in memory with this name.
@@ -53,7 +51,7 @@ pub trait Traces: Sync {
     /// # Errors
     /// If no mutual information has this name.
     fn held_information(&self, name: &Path) -> Result<Information, MakeError> {
-        Memory::default().held_information(name)
+        Err(MakeError::not_held(name, "mutual information"))
     }
 
     /// The mutual information of a land mobile channel over time.
@@ -118,6 +116,72 @@ pub struct Information {
     pub trace: Arc<MiTrace>,
     /// Mean mutual information, in closed form.
     pub mean: f64,
+}
+
+/// Error of making a trace. The message is one line.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// A file is missing or its content is not valid.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// As `File`, for a trace that a key of the scenario names.
+    #[error("{key}: {error}")]
+    Trace {
+        /// The dotted key.
+        key: String,
+        /// What is wrong with the file.
+        error: FileError,
+    },
+    /// The rows of a file of delays are not a valid series.
+    #[error("{place}: {error}")]
+    Delays {
+        /// The file.
+        place: String,
+        /// What is wrong with its rows.
+        error: DelaySeriesError,
+    },
+    /// The objects of a file are not a valid page.
+    #[error("{place}: {fault}")]
+    Page {
+        /// The file.
+        place: String,
+        /// What is wrong with its objects.
+        fault: PageFault,
+    },
+    /// Parameters of a channel are out of range, or it makes no trace with them.
+    #[error(transparent)]
+    Channel(#[from] Fault),
+    /// An object in memory has another type, or the result would be empty.
+    #[error("{name}: {fault}")]
+    InMemory {
+        /// Name of the object.
+        name: String,
+        /// The error.
+        fault: String,
+    },
+    /// A description has neither a file nor slots.
+    #[error("a PHY trace needs a file or a channel; give one of them")]
+    Nothing,
+}
+
+impl From<DelaySeriesError> for MakeError {
+    /// Delays of a scenario that are not a valid series.
+    fn from(error: DelaySeriesError) -> Self {
+        Self::Delays { place: "delays".to_owned(), error }
+    }
+}
+
+impl MakeError {
+    pub(super) fn held(name: &Path, fault: String) -> Self {
+        Self::InMemory { name: name.display().to_string(), fault }
+    }
+
+    /// Nothing with this name is in memory.
+    pub(super) fn not_held(name: &Path, wanted: &str) -> Self {
+        let kind = wanted.trim_start_matches("a ");
+        Self::held(name, format!("no {kind} with this name is in memory"))
+    }
 }
 
 /// Error of turning a cell into a setup.
