@@ -1,7 +1,5 @@
 //! Statistics of a link trace, i.e. of a scheme (DESIGN section 4, "Slots used").
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::trace::LinkTrace;
@@ -109,18 +107,6 @@ impl LinkTrace {
 
 fn shares(units: &[(u32, u64)], all: u64) -> impl Iterator<Item = (u32, f64)> {
     units.iter().map(move |&(times, units)| (times, units as f64 / all as f64))
-}
-
-pub(super) fn retransmissions(data_units: u64, transmissions: &[(u32, u32)]) -> Vec<(u32, u64)> {
-    let mut histogram = BTreeMap::new();
-    let once = data_units - transmissions.len() as u64;
-    if once > 0 {
-        histogram.insert(0, once);
-    }
-    for &(_, times) in transmissions {
-        *histogram.entry(times - 1).or_insert(0) += 1;
-    }
-    histogram.into_iter().collect()
 }
 
 /// Exact totals of the non-zero d'. The sum is kept in two halves of 32 bits, which 2^32 values

@@ -1,5 +1,6 @@
 //! The link trace: the fate of every data LLDU.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -216,9 +217,7 @@ impl LinkTrace {
     ///
     /// [`LinkStats::retransmissions`]: super::LinkStats::retransmissions
     pub fn retransmissions(&self) -> &[(u32, u64)] {
-        self.retransmissions.get_or_init(|| {
-            super::link_stats::retransmissions(self.len() as u64, &self.parts.transmissions)
-        })
+        self.retransmissions.get_or_init(|| histogram(self.len() as u64, &self.parts.transmissions))
     }
 
     /// Share of the used slots that are known to have been erased: first transmissions of data, and
@@ -290,6 +289,19 @@ impl LinkTrace {
     pub fn transmissions_column(&self) -> Vec<u32> {
         dense(&self.parts.transmissions, 1, 0..self.len())
     }
+}
+
+/// Data LLDUs by retransmissions.
+fn histogram(data_units: u64, transmissions: &[(u32, u32)]) -> Vec<(u32, u64)> {
+    let mut histogram = BTreeMap::new();
+    let once = data_units - transmissions.len() as u64;
+    if once > 0 {
+        histogram.insert(0, once);
+    }
+    for &(_, times) in transmissions {
+        *histogram.entry(times - 1).or_insert(0) += 1;
+    }
+    histogram.into_iter().collect()
 }
 
 /// The value at `index` in a sparse list.
