@@ -1,6 +1,6 @@
 //! Blocking estimation (BLEST: Ferlin, Alay, Mehani, Boreli 2016, equations (1) to (3)).
 
-use super::{PathScheduler, PathState, Waiting, fastest};
+use super::interface::{PathScheduler, PathState, Waiting, fastest};
 
 /// Waits for the fastest path if, during a round trip of the slower path, the fastest could send
 /// more than the shared receive window leaves beside what is on the slower path.

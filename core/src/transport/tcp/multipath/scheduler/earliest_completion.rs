@@ -1,6 +1,6 @@
 //! Earliest completion first (ECF: Lim, Nahum, Towsley, Gibbens 2017, algorithm 1).
 
-use super::{PathScheduler, PathState, Waiting, fastest};
+use super::interface::{PathScheduler, PathState, Waiting, fastest};
 
 /// Tolerance of the decision to wait (section 5.1 of the paper).
 const BETA: f64 = 0.25;

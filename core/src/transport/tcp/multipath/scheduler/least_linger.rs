@@ -1,6 +1,6 @@
 //! The path scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`).
 
-use super::{PathScheduler, PathState, Waiting};
+use super::interface::{PathScheduler, PathState, Waiting};
 
 /// Segments of a burst (`MPTCP_SEND_BURST_SIZE`, 64 KB without headers).
 const BURST: u64 = 45;

@@ -1,6 +1,6 @@
 //! The path of least round-trip time, as MPTCP implementations do by default.
 
-use super::{PathScheduler, PathState, Waiting, fastest};
+use super::interface::{PathScheduler, PathState, Waiting, fastest};
 
 /// The fastest path with room.
 #[derive(Debug)]

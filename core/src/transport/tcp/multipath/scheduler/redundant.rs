@@ -1,6 +1,6 @@
 //! Redundant transmission (Frömmgen et al. 2016; Lopez et al. 2015).
 
-use super::{PathScheduler, PathState, Waiting, fastest};
+use super::interface::{PathScheduler, PathState, Waiting, fastest};
 
 /// Every path carries every segment.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Round robin.
 
-use super::{PathScheduler, PathState, Waiting};
+use super::interface::{PathScheduler, PathState, Waiting};
 
 /// The paths with room in turn, one segment each.
 #[derive(Debug, Default)]
