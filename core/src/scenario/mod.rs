@@ -13,6 +13,7 @@ mod edited;
 mod error;
 mod flows;
 mod handovers;
+mod inherit;
 mod kinds;
 mod leg;
 mod limit;
@@ -115,7 +116,7 @@ impl Scenario {
     /// Maximum number of cells of one campaign: one million. For a campaign of more than 10,000
     /// cells (fewer if the file is long), reading checks every point of every axis and about 2,000
     /// cells. An error in another cell appears when that cell is made.
-    pub const MOST_CELLS: usize = 1_000_000;
+    pub const MOST_CELLS: usize = vary::MOST_CELLS;
 
     /// Reads and checks the text of a scenario file.
     ///

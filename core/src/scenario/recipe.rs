@@ -4,11 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use super::cell::Cell;
+use super::config::Config;
 use super::error::{Origin, ScenarioError};
-use super::read::{apply, is_of_campaign, made, put};
+use super::inherit::inherit;
+use super::origin::origins;
+use super::plan::Plan;
+use super::presets;
 use super::source::{Set, Source};
 use super::vary::{Axis, Changes, Point};
-use crate::config::{Registry, Table};
+use crate::config::{self, Node, Registry, Table, Value};
+use crate::scheme::Scheme;
 use crate::sync::lock;
 
 /// Number of cells that reading checks if the campaign is too large to check all.
@@ -112,10 +117,10 @@ impl Recipe {
         let mut table = self.root.clone();
         for (_, point) in self.points(index) {
             for (path, value) in &point.changes {
-                put(&self.source, &mut table, path, Some(value))?;
+                self.source.put(&mut table, path, Some(value))?;
             }
         }
-        apply(&self.source, &mut table, self.sets.iter().filter(|set| !is_of_campaign(set)))?;
+        self.source.apply(&mut table, self.sets.iter().filter(|set| !set.is_of_campaign()))?;
         self.registry.within(|| made(&self.source, table, self.labels(index)))
     }
 
@@ -144,4 +149,30 @@ impl Recipe {
         }
         first
     }
+}
+
+/// Makes the cell of a complete table of keys.
+fn made(
+    source: &Source,
+    mut table: Table,
+    labels: Vec<(String, String)>,
+) -> Result<Cell, ScenarioError> {
+    presets::lay_under(&mut table);
+    inherit(&mut table);
+    let origins = origins(source, &table);
+    let root = Value::from(Node::Table(table));
+    let read = config::read::<Config>(&root)
+        .and_then(|config| {
+            // In a campaign a section may be for other cells.
+            if labels.is_empty() {
+                config.traffic.check_sections()?;
+            }
+            Ok((Plan::new(&config)?, config))
+        })
+        .map_err(|fault| source.fault(root.as_table().unwrap_or(&Table::default()), &fault));
+    let (plan, mut config) = read?;
+    // Fill in every default.
+    config.sections.scheme.get_or_insert(Scheme::None);
+    config.sections.link.get_or_insert_default();
+    Ok(Cell { labels, config, plan, origins })
 }

@@ -34,6 +34,11 @@ impl Set {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
+    /// Whether the change concerns the campaign rather than its cells.
+    pub(super) fn is_of_campaign(&self) -> bool {
+        matches!(self.path[0].as_str(), "vary" | "printed")
+    }
+
     /// Whether the change selects points of this axis.
     pub(super) fn chooses_of(&self, axis: &str) -> bool {
         let is_list = matches!(self.value, Some(Value { node: Node::List(_), .. }));
@@ -117,6 +122,41 @@ impl Source {
             Ok(Set { path, value: Some(value) })
         };
         self.changes.iter().zip(&self.begins).map(set).collect()
+    }
+
+    /// Applies changes to a table.
+    pub(super) fn apply<'s>(
+        &self,
+        table: &mut Table,
+        sets: impl Iterator<Item = &'s Set>,
+    ) -> Result<(), ScenarioError> {
+        for set in sets {
+            self.put(table, &set.path, set.value.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Sets a key of a table, or removes it.
+    pub(super) fn put(
+        &self,
+        table: &mut Table,
+        path: &[String],
+        value: Option<&Value>,
+    ) -> Result<(), ScenarioError> {
+        let Some(value) = value else {
+            table.take(path);
+            return Ok(());
+        };
+        table.set(path, value.clone()).map_err(|part| {
+            let message = format!("`{part}` is not a section or an entry; check the dotted key");
+            let fault = Fault::new(&path.join("."), message);
+            match &value.place {
+                place if place.is_empty() => {
+                    self.error(Origin::File, &fault.path(), fault.message())
+                }
+                place => self.error(self.place(place), &fault.path(), fault.message()),
+            }
+        })
     }
 
     pub(super) fn file(&self) -> &str {

@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use self::range::{Range, is_range};
-use super::Scenario;
 use super::error::{Origin, ScenarioError};
 use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
@@ -19,6 +18,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use serde::{Serialize, Serializer};
 use serde_json::json;
+
+/// See [`Scenario::MOST_CELLS`](super::Scenario::MOST_CELLS).
+pub(super) const MOST_CELLS: usize = 1_000_000;
 
 /// The keys that vary from cell to cell; every combination is a cell.
 ///
@@ -142,7 +144,7 @@ impl Values {
             Self::List(list) => return Ok(list.clone()),
             Self::Range(range) => range,
         };
-        let values = range.values(others, Scenario::MOST_CELLS);
+        let values = range.values(others, MOST_CELLS);
         let values = values.map_err(|fault| fault.within(key))?.into_iter();
         Ok(values.map(|value| (range::label_of(&value), value)).collect())
     }

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use rand::Rng;
 
-use super::{Changes, Point, Values, gather, range, sobol};
+use super::{Changes, MOST_CELLS, Point, Values, gather, range, sobol};
 use crate::config::{Fault, Node, Table, Value};
-use crate::scenario::Scenario;
 use crate::scenario::source::Source;
 use crate::seed::{Seed, Stream};
 
@@ -47,8 +46,8 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
             }
             "points" => {
                 let count = range::whole(key, value, 1)?;
-                if count > Scenario::MOST_CELLS {
-                    let most = Scenario::MOST_CELLS;
+                if count > MOST_CELLS {
+                    let most = MOST_CELLS;
                     return Err(Fault::new(key, format!("more than {most} points; give fewer")));
                 }
                 points = Some(count);
