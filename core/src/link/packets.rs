@@ -16,7 +16,7 @@ use crate::units::{Bytes, Instant};
 ///
 /// A packet leaves the queue at `t` of its first unit. Its fate is known when the fates of all its
 /// units are; it is then due half a round-trip time after the last of them arrived or was given up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Packets {
     queue: DropTail,
     one_way: i64,
@@ -56,9 +56,10 @@ struct Open {
 }
 
 /// How much of a packet is to be sent, and how much of it a unit carries.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Amounts {
     /// Units of one packet each, all of one size.
+    #[default]
     Units,
     /// Bytes, of one packet a unit: slots differ in size.
     Bytes,
@@ -92,13 +93,7 @@ impl Packets {
             one_way,
             amounts,
             shared: (amounts == Amounts::Shared).then(Shared::default),
-            open: VecDeque::new(),
-            base: 0,
-            next: 0,
-            due: DueQueue::default(),
-            notices: Notices::default(),
-            counters: LinkCounters::default(),
-            tally: Tally::default(),
+            ..Self::default()
         }
     }
 

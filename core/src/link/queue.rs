@@ -72,7 +72,7 @@ impl QueueLimit {
 }
 
 /// Length of a drop-tail queue, in packets and bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DropTail {
     limit: QueueLimit,
     packets: usize,

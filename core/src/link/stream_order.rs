@@ -9,7 +9,7 @@ use crate::units::Instant;
 
 /// Rule of a [`StreamOrder`]; see
 /// [`Resequencing::TcpSequence`](crate::link::Resequencing::TcpSequence).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StreamRule {
     pub(super) packets: Option<NonZeroU32>,
     pub(super) flush_when_full: bool,
@@ -17,7 +17,7 @@ pub(super) struct StreamRule {
 }
 
 /// Releases the packets of each flow in the order of its byte stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StreamOrder {
     rule: StreamRule,
     on_the_link: OnTheLink,
@@ -57,13 +57,7 @@ struct HeldSegment {
 
 impl StreamOrder {
     pub(super) fn new(rule: StreamRule) -> Self {
-        Self {
-            rule,
-            on_the_link: OnTheLink::default(),
-            flows: BTreeMap::new(),
-            held: 0,
-            flushes: 0,
-        }
+        Self { rule, ..Self::default() }
     }
 }
 

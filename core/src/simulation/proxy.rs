@@ -17,7 +17,7 @@ pub(super) struct Proxy {
 
 /// What a proxy holds of one direction. It moves bytes from the receive buffer to the send buffer as
 /// soon as that has room, and takes no time for it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Relay {
     receive_buffer: u64,
     send_buffer: u64,
@@ -70,10 +70,7 @@ impl Relay {
         Self {
             receive_buffer: config.receive_buffer(),
             send_buffer: config.send_buffer(),
-            moved: 0,
-            highest: 0,
-            most_held: 0,
-            closed: false,
+            ..Self::default()
         }
     }
 

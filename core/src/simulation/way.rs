@@ -46,6 +46,7 @@ use crate::units::{Bytes, Duration, Ecn, Instant};
 /// assert!(matches!(event, Some(LinkEvent::Delivered(transit)) if transit.packet.0 == 7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Default)]
 pub struct Way {
     hops: Vec<BuiltLink>,
     /// Whether the only hop is driven as it is: it knows packets by the host's numbers.
@@ -110,14 +111,8 @@ impl Way {
             narrowest: narrowest(&links, end.unwrap_or(LONG)),
             hops: links,
             plain,
-            packets: Carried::default(),
-            out: VecDeque::new(),
-            counts: Vec::new(),
-            offered: 0,
-            dropped: 0,
-            admitted: 0,
-            tally: Tally::default(),
             streams: hops.iter().any(Hop::reads_streams),
+            ..Self::default()
         })
     }
 

@@ -23,6 +23,12 @@ pub(crate) struct Alarm {
 /// The time of an alarm that is not set: it lies beyond every run.
 const NEVER: Instant = Instant::from_nanos(u64::MAX);
 
+impl Default for Alarm {
+    fn default() -> Self {
+        Self::new(End::default())
+    }
+}
+
 impl Alarm {
     /// That of an end, not set.
     pub(crate) fn new(end: End) -> Self {
@@ -79,7 +85,7 @@ impl Alarm {
 
 /// Packets that reach an endpoint one after the other, and what it does meanwhile
 /// ([`Endpoint::answer_all`](crate::transport::Endpoint::answer_all)).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Train {
     pub(crate) arrivals: Vec<Arrival>,
     /// Results of these arrivals at a receiver.
@@ -117,19 +123,6 @@ impl Rank {
     #[inline]
     pub(crate) fn at(self, at: Instant) -> u64 {
         at.as_nanos() << RANK_BITS | self as u64
-    }
-}
-
-impl Default for Train {
-    fn default() -> Self {
-        Self {
-            arrivals: Vec::new(),
-            received: Vec::new(),
-            sent: Vec::new(),
-            limits: Vec::new(),
-            alarm: Alarm::new(End::Sender),
-            alarms: 0,
-        }
     }
 }
 

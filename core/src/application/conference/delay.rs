@@ -55,7 +55,7 @@ fn millis(from: Instant, to: Instant) -> f64 {
 }
 
 /// Filter and detector.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Detector {
     /// The last complete group, and the one whose packets still arrive.
     last: Option<Group>,
@@ -75,17 +75,7 @@ pub(super) struct Detector {
 
 impl Detector {
     pub(super) fn new() -> Self {
-        Self {
-            last: None,
-            current: None,
-            estimate: 0.0,
-            error: FIRST_ERROR,
-            variance: 1.0,
-            intervals: VecDeque::new(),
-            groups: 0,
-            threshold: FIRST_THRESHOLD,
-            above_since: None,
-        }
+        Self { error: FIRST_ERROR, variance: 1.0, threshold: FIRST_THRESHOLD, ..Self::default() }
     }
 
     /// A packet was sent and arrived at these times. Returns a signal if it completes a group.

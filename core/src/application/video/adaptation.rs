@@ -30,7 +30,7 @@ const SAMPLES: usize = 20;
 const SAFETY: f64 = 0.85;
 
 /// The rates of a video, and the choice among them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rates {
     /// In bit/s, ascending; there is one at least.
     ladder: Vec<u64>,
@@ -46,15 +46,7 @@ pub(super) struct Rates {
 
 impl Rates {
     pub(super) fn new(ladder: Vec<u64>, adaptation: Adaptation, buffer: Duration) -> Self {
-        Self {
-            ladder,
-            adaptation,
-            buffer,
-            current: None,
-            switches: 0,
-            changes: 0,
-            samples: VecDeque::new(),
-        }
+        Self { ladder, adaptation, buffer, ..Self::default() }
     }
 
     /// Chooses the rate of the next segment, requested with `content` in the buffer.

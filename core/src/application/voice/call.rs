@@ -66,19 +66,12 @@ impl Application for Voice {
     }
 
     fn start(&self, start: Instant, _: Bytes) -> Box<dyn Traffic> {
-        Box::new(Call {
-            config: *self,
-            start,
-            sent: 0,
-            arrivals: Vec::new(),
-            first: None,
-            in_time: 0,
-            delay: Distribution::default(),
-        })
+        Box::new(Call { config: *self, start, ..Call::default() })
     }
 }
 
 /// One direction of a call.
+#[derive(Default)]
 struct Call {
     config: Voice,
     start: Instant,

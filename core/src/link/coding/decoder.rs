@@ -80,7 +80,7 @@ pub(super) struct DecoderCounts {
 }
 
 /// The receiving end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Decoder {
     coefficients: Coefficients,
     in_order: bool,
@@ -116,25 +116,7 @@ impl Decoder {
         in_order: bool,
         hold: Duration,
     ) -> Self {
-        Self {
-            coefficients,
-            in_order,
-            hold,
-            window: u64::from(window),
-            system: System::default(),
-            sources: VecDeque::new(),
-            first: 0,
-            seen: 0,
-            edge: 0,
-            forgotten: 0,
-            unknown: 0,
-            release: 0,
-            deadlines: VecDeque::new(),
-            report: Report::default(),
-            out: VecDeque::new(),
-            counts: DecoderCounts::default(),
-            solved: Vec::new(),
-        }
+        Self { coefficients, in_order, hold, window: u64::from(window), ..Self::default() }
     }
 
     fn source(&mut self, number: u64) -> Option<&mut Source> {

@@ -16,11 +16,12 @@ pub(super) struct Repair {
 }
 
 /// Coefficients of repair packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Coefficients {
     /// Uniform over GF(256), 0 included: then the law of the rank is that of random matrices.
     Random(KeyedRandom),
     /// A Cauchy matrix, of which every square part has full rank: the code is ideal.
+    #[default]
     Cauchy,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct Report {
 }
 
 /// The sending end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Encoder {
     code: Code,
     window: u64,
@@ -94,15 +95,7 @@ impl Encoder {
             on_demand: coding.on_demand,
             flush: coding.flush,
             overhead: coding.overhead(),
-            credit: 0.0,
-            next: 0,
-            block: 0,
-            sizes: VecDeque::new(),
-            made: 0,
-            open_since: None,
-            unheard: VecDeque::new(),
-            last_report: Report::default(),
-            loss: 0.0,
+            ..Self::default()
         }
     }
 

@@ -394,9 +394,10 @@ pub struct SavedPath {
 }
 
 /// Feedback scheme of explicit congestion notification.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum EcnMode {
     /// ECN is off.
+    #[default]
     Off,
     /// The receiver echoes a mark until the sender has reduced its window (RFC 3168).
     Classic,

@@ -11,7 +11,7 @@
 const LEAST_SAMPLE: u64 = 50;
 
 /// Bandwidth estimator based on the rate of ACKs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AckRate {
     mss: u64,
     /// Minimum duration of a sample, in ticks.
@@ -40,17 +40,7 @@ impl AckRate {
 
     /// An estimator for segments of `mss` bytes and ticks of `millis` milliseconds.
     pub(crate) fn with_ticks(mss: u32, millis: u64) -> Self {
-        Self {
-            mss: u64::from(mss.max(1)),
-            least_sample: LEAST_SAMPLE / millis,
-            once: 0,
-            estimate: 0,
-            since: None,
-            first: false,
-            bytes: 0,
-            una: 0,
-            in_advance: 0,
-        }
+        Self { mss: u64::from(mss.max(1)), least_sample: LEAST_SAMPLE / millis, ..Self::default() }
     }
 
     /// The handshake is complete at tick `now`. The first sample begins, and the first ACK counts

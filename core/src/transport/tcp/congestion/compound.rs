@@ -32,7 +32,7 @@ const FEW_SAMPLES: u32 = 2;
 const NO_SAMPLE: u64 = 0x7FFF_FFFF;
 
 /// Reno's window and a delay window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Compound {
     /// True after the first ACK.
     started: bool,
@@ -56,17 +56,7 @@ pub(crate) struct Compound {
 
 impl Compound {
     pub(crate) fn new() -> Self {
-        Self {
-            started: false,
-            limit: u32::MAX,
-            reno: 0,
-            delay: 0,
-            round_before: 0,
-            round: 0,
-            samples: 0,
-            round_rtt: NO_SAMPLE,
-            base_rtt: NO_SAMPLE,
-        }
+        Self { limit: u32::MAX, round_rtt: NO_SAMPLE, base_rtt: NO_SAMPLE, ..Self::default() }
     }
 
     fn start(&mut self, ack: &Ack, window: &mut Window) {

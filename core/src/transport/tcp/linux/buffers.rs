@@ -17,7 +17,7 @@ const WRITE: u64 = 65_536;
 const LARGEST: u64 = 65_215;
 
 /// The buffer of the next new segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffers {
     mss: u64,
     /// Half of the first receive window, in bytes.
@@ -37,15 +37,7 @@ impl Buffers {
     pub(super) fn new(config: &TcpConfig) -> Self {
         let mss = u64::from(config.mss().0.max(1));
         let half = u64::from(config.first_window()) / 2;
-        Self {
-            mss,
-            half,
-            size: (half.min(LARGEST) / mss).max(1) * mss,
-            end: 0,
-            pushed: 0,
-            carries_push: false,
-            began: None,
-        }
+        Self { mss, half, size: (half.min(LARGEST) / mss).max(1) * mss, ..Self::default() }
     }
 
     /// Segments up to `end` leave as one group.

@@ -13,7 +13,7 @@ const QUICK_AFTER_MARK: u32 = 2;
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// The delayed-ACK timer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckTimer {
     /// Minimum delay; `None` if ACKs are not delayed.
     shortest: Option<Duration>,
@@ -37,18 +37,7 @@ pub(super) struct AckTimer {
 
 impl AckTimer {
     pub(super) fn new(shortest: Option<Duration>, quick_mode: bool, ticks: Ticks) -> Self {
-        Self {
-            shortest,
-            quick_mode,
-            quick: 0,
-            answers: false,
-            wait: None,
-            last_arrival: Instant::ZERO,
-            until: Instant::ZERO,
-            deadline: None,
-            expiry: Instant::ZERO,
-            ticks,
-        }
+        Self { shortest, quick_mode, ticks, ..Self::default() }
     }
 
     /// Handles new data; `timeout` is the retransmission timeout of this end.

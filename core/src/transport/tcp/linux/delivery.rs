@@ -44,7 +44,7 @@ struct NewestDelivered {
 }
 
 /// The estimator. It identifies segments by number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct DeliveryRate {
     sent: Box<[SendRecord]>,
     /// `C.first_sent_time`: transmission time of the newest delivered segment.
@@ -61,15 +61,7 @@ pub(super) struct DeliveryRate {
 
 impl DeliveryRate {
     pub(super) fn new() -> Self {
-        Self {
-            sent: vec![SendRecord::default(); 64].into_boxed_slice(),
-            flight_began: Instant::ZERO,
-            delivered_at: Instant::ZERO,
-            app_limited: None,
-            newest: None,
-            lost: Vec::new(),
-            probed_app_limited: false,
-        }
+        Self { sent: vec![SendRecord::default(); 64].into_boxed_slice(), ..Self::default() }
     }
 
     /// Time of the last delivery.

@@ -134,7 +134,7 @@ impl SenderEcn {
 }
 
 /// ECN state of the receiver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiverEcn {
     mode: EcnMode,
     /// True while ACKs carry ECN-Echo.
@@ -163,16 +163,7 @@ pub(super) struct AckDemand {
 
 impl ReceiverEcn {
     pub(super) fn new(mode: EcnMode) -> Self {
-        Self {
-            mode,
-            echoes: false,
-            was_marked: false,
-            seen: false,
-            count: ACE_START,
-            syn: Ecn::NotEct,
-            prior_next: 0,
-            first: None,
-        }
+        Self { mode, count: ACE_START, ..Self::default() }
     }
 
     pub(super) fn on_syn(&mut self, segment: &Segment) {

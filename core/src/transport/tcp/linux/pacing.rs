@@ -13,7 +13,7 @@ const UNPACED: u64 = 10;
 pub(super) const QUANTUM: (u64, u64) = (2, 44);
 
 /// The pacer: decides when the next segment may leave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
     pace: Option<Pace>,
     next: Instant,
@@ -60,17 +60,6 @@ pub(super) fn pace_of(window: &Window, mss: u32, outstanding: u64, rtt: Duration
 }
 
 impl Pacer {
-    pub(super) fn new() -> Self {
-        Self {
-            pace: None,
-            next: Instant::ZERO,
-            refused: None,
-            released: false,
-            together: (Instant::ZERO, 0),
-            credit: Duration::ZERO,
-        }
-    }
-
     /// Turns pacing on at this rate.
     pub(super) fn set_pace(&mut self, pace: Pace) {
         self.pace = Some(pace);
@@ -150,7 +139,7 @@ mod tests {
     /// Departure times of 20 segments of 1000 bytes that are all ready at once, and again after 10
     /// ms.
     fn departures(pace: Pace) -> Vec<u64> {
-        let mut pacer = Pacer::new();
+        let mut pacer = Pacer::default();
         pacer.set_pace(pace);
         let (mut now, mut left) = (Instant::ZERO, Vec::new());
         for count in 10..20 {

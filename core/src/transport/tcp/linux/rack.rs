@@ -11,7 +11,7 @@ const PERSIST: u32 = 16;
 const MAX_STEPS: u64 = 255;
 
 /// State of RACK.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
     /// Transmission time and number of the most recently sent segment among the delivered ones.
     latest: (Instant, u64),
@@ -28,15 +28,7 @@ pub(super) struct Rack {
 
 impl Rack {
     pub(super) fn new() -> Self {
-        Self {
-            latest: (Instant::ZERO, 0),
-            rtt: Duration::ZERO,
-            advanced: false,
-            steps: 1,
-            persist: 0,
-            dsack_seen: false,
-            widened_at: 0,
-        }
+        Self { steps: 1, ..Self::default() }
     }
 
     /// Records the delivery of a segment sent at `sent`. Ignores a retransmission delivered within

@@ -14,8 +14,9 @@ use crate::transport::tcp::shared::supply::Supply;
 use crate::units::Instant;
 
 /// State of the tail loss probe.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Probe {
+    #[default]
     None,
     /// A probe is due, regardless of the window: a new segment, or the last segment again.
     NewDue,
@@ -51,7 +52,7 @@ impl Probe {
 }
 
 /// The congestion state and the conditions for leaving it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recovery {
     may_undo: bool,
     uses_frto: bool,
@@ -98,20 +99,7 @@ impl SenderParts<'_> {
 impl Recovery {
     /// A recovery in state Open.
     pub(super) fn new(options: &LinuxOptions, uses_sacks: bool) -> Self {
-        Self {
-            may_undo: options.undo,
-            uses_frto: options.frto,
-            uses_sacks,
-            state: CongestionState::Open,
-            end: 0,
-            undo: Undo::default(),
-            undo_start: 0,
-            timeouts_in_row: 0,
-            frto: false,
-            reduced: false,
-            repairing: false,
-            probe: Probe::None,
-        }
+        Self { may_undo: options.undo, uses_frto: options.frto, uses_sacks, ..Self::default() }
     }
 
     #[inline]

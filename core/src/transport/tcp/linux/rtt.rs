@@ -39,7 +39,7 @@ impl MinRttFilter {
 }
 
 /// Smoothed round-trip time and retransmission timeout.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RttEstimator {
     /// Eight times the smoothed round-trip time in nanoseconds; 0 before the first sample.
     srtt8: i64,
@@ -57,15 +57,7 @@ pub(super) struct RttEstimator {
 impl RttEstimator {
     /// An estimator without samples.
     pub(super) fn new() -> Self {
-        Self {
-            srtt8: 0,
-            deviation4: 0,
-            largest: 0,
-            variance: 0,
-            round_end: 0,
-            rto: INITIAL,
-            least: MinRttFilter::default(),
-        }
+        Self { rto: INITIAL, ..Self::default() }
     }
 
     /// Adds a sample while segments `first..next` are in flight. Ends any back-off.

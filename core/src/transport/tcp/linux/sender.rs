@@ -124,7 +124,7 @@ impl LinuxSender {
             congestion,
             recovery: Recovery::new(&options, config.sack),
             timer: Timer::new(Ticks::new(options.timer_ticks)),
-            pacer: Pacer::new(),
+            pacer: Pacer::default(),
             deferred: false,
             sent_some: false,
             part_end: 0,

@@ -13,7 +13,7 @@ const COARSER: u32 = 3;
 const LEVELS: u32 = 9;
 
 /// The tick clock, if timers run on ticks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticks {
     on: bool,
 }

@@ -10,6 +10,7 @@ use crate::transport::{
 use crate::units::Instant;
 
 /// Receives over several paths. Its application reads data in order, at once.
+#[derive(Default)]
 pub(super) struct MultipathReceiver {
     paths: Vec<Path>,
     /// Next byte of the data expected.
@@ -37,12 +38,8 @@ impl MultipathReceiver {
         let path = |end| Path { end, segments: VecDeque::new() };
         Self {
             paths: ends.into_iter().map(path).collect(),
-            next: 0,
-            held: Reassembly::default(),
-            seen: Reassembly::default(),
-            read: 0,
             window: window.into(),
-            edge: 0,
+            ..Self::default()
         }
     }
 

@@ -15,7 +15,7 @@ const SACK_BLOCKS: usize = 3;
 /// Like ns-2's `Agent/TCPSink/Sack1` it sends up to three SACK blocks, the one that changed last
 /// first, and echoes the timestamp of the segment that last advanced the acknowledgement
 /// (RFC 7323). Without SACK it is `Agent/TCPSink`, and waits for a SYN.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PapersReceiver {
     sack: bool,
     ack_delay: Option<Duration>,
@@ -42,12 +42,8 @@ impl PapersReceiver {
             sack: config.sack,
             ack_delay: config.ack_delay(),
             window: config.announced_window(),
-            edge: None,
-            echo: Instant::ZERO,
             echoes_nothing: true,
-            last_ack: 0,
-            ack_due: false,
-            deadline: None,
+            ..Self::default()
         }
     }
 

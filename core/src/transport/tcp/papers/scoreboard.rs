@@ -41,7 +41,7 @@ struct Retransmission {
 }
 
 /// SACK scoreboard with FACK loss detection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FackScoreboard {
     /// One beyond the highest segment that SACKs or a timeout made known; the scoreboard is
     /// empty if nothing in flight lies below.
@@ -65,17 +65,7 @@ pub(super) struct FackScoreboard {
 
 impl FackScoreboard {
     pub(super) fn new() -> Self {
-        Self {
-            end: 0,
-            forward: 0,
-            examined: 0,
-            retransmissions: VecDeque::new(),
-            next_id: 0,
-            acknowledged_id: -1,
-            cursor: None,
-            advanced: false,
-            covered: Blocks::default(),
-        }
+        Self { acknowledged_id: -1, ..Self::default() }
     }
 
     /// A segment was taken out of the flight by the cumulative acknowledgement.

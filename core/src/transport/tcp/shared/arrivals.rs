@@ -9,7 +9,7 @@ use crate::transport::{SackBlock, SackList, Segment};
 const BLOCKS: usize = 4;
 
 /// Data received, in order and ahead of gaps.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     mss: u32,
     /// Next byte expected.
@@ -30,17 +30,7 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// Nothing yet; up to `remembered` SACK blocks are remembered, at most four.
     pub(crate) fn new(mss: u32, remembered: usize) -> Self {
-        Self {
-            mss,
-            next: 0,
-            held: Reassembly::default(),
-            held_bytes: 0,
-            recent: [SackBlock::default(); BLOCKS],
-            recent_len: 0,
-            remembered: remembered.min(BLOCKS),
-            highest: 0,
-            counters: ReceiverCounters::default(),
-        }
+        Self { mss, remembered: remembered.min(BLOCKS), ..Self::default() }
     }
 
     /// Next byte expected.

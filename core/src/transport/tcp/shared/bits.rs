@@ -3,7 +3,7 @@
 /// Numbers of a sliding range of at most `capacity` consecutive numbers.
 ///
 /// Bits outside the range must be clear; the code that moves the range clears them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RingBits {
     words: Box<[u64]>,
 }

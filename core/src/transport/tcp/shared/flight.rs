@@ -39,7 +39,7 @@ struct Slot {
 }
 
 /// The segments in flight, by number: `first..next`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Flight {
     slots: Box<[Slot]>,
     first: u64,
@@ -64,18 +64,10 @@ impl Flight {
         const CAPACITY: usize = 64;
         Self {
             slots: vec![Slot::default(); CAPACITY].into_boxed_slice(),
-            first: 0,
-            next: 0,
-            una: 0,
-            nxt: 0,
             mss,
             sacked: RingBits::new(CAPACITY),
             lost: RingBits::new(CAPACITY),
-            sacked_count: 0,
-            lost_count: 0,
-            gone: 0,
-            retransmitted_count: 0,
-            lost_floor: 0,
+            ..Self::default()
         }
     }
 

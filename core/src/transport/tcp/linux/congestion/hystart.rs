@@ -21,7 +21,7 @@ const BURSTS: Duration = Duration::from_millis(1);
 const RISE: (u64, u64) = (4_000_000, 16_000_000); // nanoseconds
 
 /// HyStart's state in the current round of slow start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
     enabled: bool,
     paced: bool,
@@ -36,16 +36,7 @@ pub(super) struct HyStart {
 
 impl HyStart {
     pub(super) fn new(enabled: bool, paced: bool) -> Self {
-        Self {
-            enabled,
-            paced,
-            found: false,
-            round_start: Instant::ZERO,
-            last_ack: Instant::ZERO,
-            end: 0,
-            least: None,
-            samples: 0,
-        }
+        Self { enabled, paced, ..Self::default() }
     }
 
     /// A timeout: slow start begins again.

@@ -24,7 +24,7 @@ const LEAST_BURST: u64 = 2;
 const MOST_BURST: u64 = 127;
 
 /// The fractional window, the marked fraction and the state of the round trip.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Prague {
     /// Bytes of a full packet with its headers: what a rate counts (`tcp_mss_to_mtu`).
     packet: u64,
@@ -55,21 +55,8 @@ impl Prague {
         Self {
             packet: u64::from(packet),
             window: u64::from(initial_window) * ONE,
-            window_before: 0,
             alpha: ONE << SHIFT_G,
-            saw_marks: false,
-            in_loss: false,
-            round_end: 0,
-            rounds: 0,
-            delivered: 0,
-            marked: 0,
-            alpha_updated: Instant::ZERO,
-            reduced: Instant::ZERO,
-            now: Instant::ZERO,
-            srtt: None,
-            ack: Ack::default(),
-            fills: false,
-            pace: None,
+            ..Self::default()
         }
     }
 

@@ -34,7 +34,7 @@ const SETTLE: u64 = 1000;
 const RATIO_BITS: u32 = 4;
 
 /// Cubic growth around the window of the last loss.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Cubic {
     root: CubeRoot,
     /// ACKs per increase.
@@ -62,21 +62,7 @@ pub(crate) struct Cubic {
 
 impl Cubic {
     pub(crate) fn new(root: CubeRoot) -> Self {
-        Self {
-            root,
-            count: 0,
-            last_max: 0,
-            had_loss: false,
-            last_cwnd: 0,
-            last_time: 0,
-            origin: 0,
-            k: 0,
-            delay_min: 0,
-            epoch: 0,
-            acks: 0,
-            friendly: 0,
-            ratio: 2 << RATIO_BITS,
-        }
+        Self { root, ratio: 2 << RATIO_BITS, ..Self::default() }
     }
 
     /// ratio = 15/16 ratio + 1/16 sample, rounded so that 31/16 is a fixed point for 1.
