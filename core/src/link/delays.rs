@@ -4,15 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
 
 use super::{DelaySeries, DelaySeriesError, DelayTable, Propagation};
 use crate::config::Fault;
 use crate::units::Duration;
 
 /// Varying delays: the name of a CSV file with columns `time_s` and `delay_ms`, or rows of these.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Delays {
     /// A file, relative to the folder of the scenario.
     File(String),
@@ -49,15 +50,6 @@ impl<'de> Deserialize<'de> for Delays {
             }
         }
         deserializer.deserialize_any(Read)
-    }
-}
-
-impl Serialize for Delays {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::File(file) => serializer.serialize_str(file),
-            Self::Rows(rows) => rows.serialize(serializer),
-        }
     }
 }
 

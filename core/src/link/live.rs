@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use crate::config::delegate;
 use crate::link::line::{Counts, Line};
 use crate::link::packets::{Amounts, Packets};
 use crate::link::slots::{PhySlots, Slot};
@@ -44,24 +45,12 @@ pub trait LiveScheme {
 }
 
 impl LiveScheme for Box<dyn LiveScheme + Send> {
-    fn wants(&self, data_wait: bool) -> Option<i64> {
-        (**self).wants(data_wait)
-    }
-
-    fn carry(&mut self, slot: Slot, line: &mut Line) -> bool {
-        (**self).carry(slot, line)
-    }
-
-    fn undecided(&self) -> Option<i64> {
-        (**self).undecided()
-    }
-
-    fn settle(&mut self, until: i64, line: &mut Line) {
-        (**self).settle(until, line);
-    }
-
-    fn feedback_lost(&self) -> u64 {
-        (**self).feedback_lost()
+    delegate! { (**self) =>
+        fn wants(&self, data_wait: bool) -> Option<i64>;
+        fn carry(&mut self, slot: Slot, line: &mut Line) -> bool;
+        fn undecided(&self) -> Option<i64>;
+        fn settle(&mut self, until: i64, line: &mut Line);
+        fn feedback_lost(&self) -> u64;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::link::counters::Tally;
-use crate::link::due::{Due, DueQueue};
+use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::{
     Admission, BuiltLink, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
     Transit, Usage, earliest,
@@ -31,7 +31,7 @@ pub(super) fn leg_link(config: &LegConfig, seed: Seed, number: u32) -> BuiltLink
 struct LegLink {
     leg: Leg,
     on_the_way: DueQueue,
-    departures: Option<VecDeque<(Instant, PacketId)>>,
+    notices: Notices,
     admitted: u64,
     counters: LinkCounters,
 }
@@ -41,14 +41,10 @@ impl LegLink {
         Self {
             leg: Leg::new(config, seed, number),
             on_the_way: DueQueue::default(),
-            departures: None,
+            notices: Notices::default(),
             admitted: 0,
             counters: LinkCounters::default(),
         }
-    }
-
-    fn next_departure(&self) -> Option<Instant> {
-        Some(self.departures.as_ref()?.front()?.0)
     }
 }
 
@@ -65,9 +61,7 @@ impl Link for LegLink {
             Passage::Arrives(at) => Ok(at),
         };
         let departed = self.leg.last_start();
-        if let Some(departures) = &mut self.departures {
-            departures.push_back((departed, packet.id));
-        }
+        self.notices.departs(packet.id, departed);
         let (at, lost) = lost.map_or_else(|at| (at, true), |at| (at, false));
         let transit = Transit { departed, at, ..at_once(now, packet, self.admitted) };
         self.admitted += 1;
@@ -76,15 +70,12 @@ impl Link for LegLink {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        earliest(self.next_departure(), self.on_the_way.next_at())
+        earliest(self.notices.next_at(), self.on_the_way.next_at())
     }
 
     fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
-        let arrival = self.on_the_way.next_at();
-        let departs = |at: &Instant| *at <= now && arrival.is_none_or(|arrival| *at <= arrival);
-        if self.next_departure().as_ref().is_some_and(departs) {
-            let (at, packet) = self.departures.as_mut()?.pop_front()?;
-            return Some(LinkEvent::Departed { packet, at });
+        if let Some(departure) = self.notices.tell(now, self.on_the_way.next_at()) {
+            return Some(departure);
         }
         let due = self.on_the_way.pop(now)?;
         if due.lost {
@@ -101,7 +92,7 @@ impl Link for LegLink {
     }
 
     fn notify_departures(&mut self) {
-        self.departures.get_or_insert_default();
+        self.notices.tell_departures();
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config::Fault;
 use crate::transport::tcp::config::{LinuxOptions, Profile, TcpConfig};
@@ -172,7 +172,8 @@ impl ProxyConfig {
 }
 
 /// Proxies, as a scenario asks for them: `true` or a table of what they are like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Pep {
     /// None, or one with no setting.
     Switched(bool),
@@ -210,15 +211,6 @@ impl<'de> Deserialize<'de> for Pep {
             }
         }
         from.deserialize_any(Read)
-    }
-}
-
-impl Serialize for Pep {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Switched(on) => serializer.serialize_bool(*on),
-            Self::Like(proxy) => proxy.serialize(serializer),
-        }
     }
 }
 
