@@ -160,6 +160,22 @@ macro_rules! parts {
     };
 }
 
+/// The counters of two sources together: sums, but for those of which the larger counts.
+///
+/// ```ignore
+/// together!(self, other => dropped, delivered; most longest_queue)
+/// ```
+macro_rules! together {
+    ($one:expr, $other:expr => $($sum:ident),+ $(; most $most:ident)? $(; and $field:ident: $value:expr)?) => {
+        Self {
+            $($sum: $one.$sum + $other.$sum,)+
+            $($most: $one.$most.max($other.$most),)?
+            $($field: $value,)?
+        }
+    };
+}
+pub(crate) use together;
+
 /// Methods of a trait that only call the same method of something that is held.
 ///
 /// ```ignore

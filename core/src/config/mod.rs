@@ -45,6 +45,7 @@ pub(crate) use changed::first_changed_key;
 pub use fault::Fault;
 pub(crate) use fault::unknown_value;
 pub(crate) use flat::flatten_variants;
+pub(crate) use macros::together;
 #[doc(hidden)]
 pub use macros::{OtherVariants, PARTS, fields_of};
 pub(crate) use own::list_built_in;

@@ -1,5 +1,6 @@
 //! Counters of a link.
 
+use crate::config::together;
 use crate::link::due::Due;
 use crate::link::{LinkEvent, Transit};
 use crate::units::{Bytes, Duration};
@@ -45,20 +46,10 @@ impl LinkCounters {
 
     /// Those of two queues of a link together.
     pub(crate) fn plus(self, other: Self) -> Self {
-        Self {
-            offered: self.offered + other.offered,
-            dropped: self.dropped + other.dropped,
-            delivered: self.delivered + other.delivered,
-            lost: self.lost + other.lost,
-            bytes_carried: self.bytes_carried + other.bytes_carried,
-            bytes_delivered: self.bytes_delivered + other.bytes_delivered,
-            lldus_taken: self.lldus_taken + other.lldus_taken,
-            lldus_delivered: self.lldus_delivered + other.lldus_delivered,
-            longest_queue: self.longest_queue.max(other.longest_queue),
-            overtaken: self.overtaken + other.overtaken,
-            held: self.held + other.held,
-            flushes: self.flushes + other.flushes,
-        }
+        together!(
+            self, other => offered, dropped, delivered, lost, bytes_carried, bytes_delivered,
+            lldus_taken, lldus_delivered, overtaken, held, flushes; most longest_queue
+        )
     }
 }
 

@@ -414,28 +414,19 @@ fn connect(
         let (to_sender, from_receiver) = add(&to_sender, &mut others, first);
         let mut others = further.iter().map(|ways| &ways.to_receiver);
         let (to_receiver, from_sender) = add(&to_receiver, &mut others, first + 1);
-        sockets.push(Socket {
-            endpoint: sender,
+        let socket = |endpoint, end, way, first, proxy: Option<usize>| Socket {
+            endpoint,
             flow: 0,
-            end: End::Sender,
-            way: to_receiver,
-            first: from_sender,
+            end,
+            way,
+            first,
             splits,
             is_plain: false,
-            alarm: Alarm::new(End::Sender),
-            proxy: before.map(|proxy| proxy as u32),
-        });
-        sockets.push(Socket {
-            endpoint: receiver,
-            flow: 0,
-            end: End::Receiver,
-            way: to_sender,
-            first: from_receiver,
-            splits,
-            is_plain: false,
-            alarm: Alarm::new(End::Receiver),
-            proxy: behind.map(|proxy| proxy as u32),
-        });
+            alarm: Alarm::new(end),
+            proxy: proxy.map(|proxy| proxy as u32),
+        };
+        sockets.push(socket(sender, End::Sender, to_receiver, from_sender, before));
+        sockets.push(socket(receiver, End::Receiver, to_sender, from_receiver, behind));
     }
     Ok(())
 }

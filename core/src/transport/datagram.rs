@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::config::Fault;
 use crate::transport::tcp::ProxyConfig;
 use crate::transport::{
-    Chunk, Contents, Endpoint, FlowControl, Limit, Outbox, Packet, Protocol, Purpose, Received,
-    Report, Streams, Window,
+    Chunk, Contents, Endpoint, FlowControl, Outbox, Packet, Protocol, Purpose, Received, Report,
+    Streams,
 };
 use crate::units::{Bytes, Instant};
 
@@ -143,21 +143,8 @@ impl Endpoint for Datagrams {
         self.delivered
     }
 
-    fn acknowledged(&self) -> Option<u64> {
-        None
-    }
-
     fn report(&self) -> Report {
         self.report
-    }
-
-    /// Everything leaves at once.
-    fn limit(&self) -> Limit {
-        Limit::Application
-    }
-
-    fn window(&self) -> Option<Window> {
-        None
     }
 }
 

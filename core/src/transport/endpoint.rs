@@ -137,24 +137,32 @@ pub trait Endpoint: Send {
 
     /// True if the application reads one byte stream in order, false if it gets each packet's data
     /// on arrival.
-    fn in_order(&self) -> bool;
+    fn in_order(&self) -> bool {
+        true
+    }
 
     /// Bytes delivered to the application so far.
     fn delivered(&self) -> u64;
 
     /// Bytes that the peer is known to have; `None` if the protocol has no acknowledgements, or
     /// this endpoint sends no data.
-    fn acknowledged(&self) -> Option<u64>;
+    fn acknowledged(&self) -> Option<u64> {
+        None
+    }
 
     /// Counters of the data sent and of the data received so far.
     fn report(&self) -> Report;
 
     /// What keeps the data of this endpoint from leaving, after [`Endpoint::transmit`] has sent all
     /// that it can.
-    fn limit(&self) -> Limit;
+    fn limit(&self) -> Limit {
+        Limit::Application
+    }
 
     /// State of congestion control; `None` without congestion control.
-    fn window(&self) -> Option<Window>;
+    fn window(&self) -> Option<Window> {
+        None
+    }
 
     /// Changes the course of the connection from now on. Returns false if the endpoint has no such
     /// change, and is then as before.

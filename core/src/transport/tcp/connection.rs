@@ -267,10 +267,6 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
         handle_timeout(&mut self.sender, now);
     }
 
-    fn in_order(&self) -> bool {
-        true
-    }
-
     fn delivered(&self) -> u64 {
         self.receiver.received()
     }

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Mapping, Mappings};
 use crate::transport::tcp::shared::reassembly::Reassembly;
-use crate::transport::{
-    Chunk, Contents, Endpoint, Limit, Outbox, Packet, PathReport, Received, Report, Window,
-};
+use crate::transport::{Chunk, Contents, Endpoint, Outbox, Packet, PathReport, Received, Report};
 use crate::units::Instant;
 
 /// Receives over several paths. Its application reads data in order, at once.
@@ -139,16 +137,8 @@ impl Endpoint for MultipathReceiver {
         self.paths.iter_mut().for_each(|path| path.end.handle_timeout(now));
     }
 
-    fn in_order(&self) -> bool {
-        true
-    }
-
     fn delivered(&self) -> u64 {
         self.next
-    }
-
-    fn acknowledged(&self) -> Option<u64> {
-        None
     }
 
     fn report(&self) -> Report {
@@ -159,14 +149,6 @@ impl Endpoint for MultipathReceiver {
     fn paths(&self) -> Vec<PathReport> {
         let of = |path: &Path| PathReport { report: path.end.report(), ..PathReport::default() };
         self.paths.iter().map(of).collect()
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Application
-    }
-
-    fn window(&self) -> Option<Window> {
-        None
     }
 }
 

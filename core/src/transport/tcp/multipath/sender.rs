@@ -471,10 +471,6 @@ impl Endpoint for MultipathSender {
         }
     }
 
-    fn in_order(&self) -> bool {
-        true
-    }
-
     fn delivered(&self) -> u64 {
         0
     }

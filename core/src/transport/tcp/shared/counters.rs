@@ -1,5 +1,7 @@
 //! What the two ends count.
 
+use crate::config::together;
+
 /// How many distinct transmission counts [`SenderCounters::acknowledged_by_transmissions`] tells
 /// apart; the last entry holds all higher ones.
 pub const TRANSMISSION_COUNTS: usize = 8;
@@ -37,24 +39,13 @@ pub struct SenderCounters {
 impl SenderCounters {
     /// The sums of the counts of two senders.
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        Self {
-            segments_sent: self.segments_sent + other.segments_sent,
-            bytes_sent: self.bytes_sent + other.bytes_sent,
-            retransmissions: self.retransmissions + other.retransmissions,
-            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
-            timeouts: self.timeouts + other.timeouts,
-            recovery_entries_by_dupacks: self.recovery_entries_by_dupacks
-                + other.recovery_entries_by_dupacks,
-            duplicate_acks: self.duplicate_acks + other.duplicate_acks,
-            cwnd_reductions: self.cwnd_reductions + other.cwnd_reductions,
-            ecn_reductions: self.ecn_reductions + other.ecn_reductions,
-            undo_events: self.undo_events + other.undo_events,
-            bytes_acked: self.bytes_acked + other.bytes_acked,
-            acknowledged_by_transmissions: std::array::from_fn(|sends| {
-                self.acknowledged_by_transmissions[sends]
-                    + other.acknowledged_by_transmissions[sends]
-            }),
-        }
+        let by = [self, other].map(|counts| counts.acknowledged_by_transmissions);
+        together!(
+            self, other => segments_sent, bytes_sent, retransmissions, fast_retransmits, timeouts,
+            recovery_entries_by_dupacks, duplicate_acks, cwnd_reductions, ecn_reductions,
+            undo_events, bytes_acked;
+            and acknowledged_by_transmissions: std::array::from_fn(|sends| by[0][sends] + by[1][sends])
+        )
     }
 
     /// A data segment left, for the first time or again.
@@ -104,18 +95,10 @@ pub struct ReceiverCounters {
 impl ReceiverCounters {
     /// The counts of two receivers of parallel connections together.
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        Self {
-            segments_received: self.segments_received + other.segments_received,
-            bytes_received: self.bytes_received + other.bytes_received,
-            bytes_in_order: self.bytes_in_order + other.bytes_in_order,
-            duplicate_segments: self.duplicate_segments + other.duplicate_segments,
-            stale_segments: self.stale_segments + other.stale_segments,
-            distinct_bytes: self.distinct_bytes + other.distinct_bytes,
-            out_of_order_segments: self.out_of_order_segments + other.out_of_order_segments,
-            reordered_segments: self.reordered_segments + other.reordered_segments,
-            max_reordering: self.max_reordering.max(other.max_reordering),
-            marked_segments: self.marked_segments + other.marked_segments,
-            acks_sent: self.acks_sent + other.acks_sent,
-        }
+        together!(
+            self, other => segments_received, bytes_received, bytes_in_order, duplicate_segments,
+            stale_segments, distinct_bytes, out_of_order_segments, reordered_segments,
+            marked_segments, acks_sent; most max_reordering
+        )
     }
 }
