@@ -49,6 +49,7 @@ use crate::config::Fault;
 use crate::metrics::FlowMetrics;
 use crate::transport::{Endpoint, Protocol, Streams};
 use crate::units::{Bytes, Instant};
+use session::InSession;
 
 /// An application with its parameters.
 pub trait Application: Debug + Send + Sync {
@@ -84,8 +85,10 @@ pub trait Application: Debug + Send + Sync {
     }
 
     /// The traffic of a flow that starts at `start`, over a transport whose packets carry at most
-    /// `payload`.
-    fn start(&self, start: Instant, payload: Bytes) -> Box<dyn Traffic>;
+    /// `payload`; none of a session, which sends all of its data.
+    fn start(&self, _start: Instant, _payload: Bytes) -> Box<dyn Traffic> {
+        Box::new(InSession)
+    }
 
     /// As [`Application::start`], for an application from outside the core that draws from `rng`.
     fn start_own(&self, start: Instant, payload: Bytes, _rng: ChaCha8Rng) -> Box<dyn Traffic> {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::dialogue::Dialogue;
 use super::page::{check_tls, dialogues};
-use super::session::{Connections, InSession, Session};
-use super::{Application, Traffic, deadline};
+use super::session::{Connections, Session};
+use super::{Application, deadline};
 use crate::config::Fault;
 use crate::metrics::{Distribution, FlowMetrics, RequestMetrics};
 use crate::transport::{End, Protocol, Streams};
@@ -56,10 +56,6 @@ impl Application for Requests {
 
     fn ends(&self) -> bool {
         self.count.is_some()
-    }
-
-    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
-        Box::new(InSession)
     }
 
     fn session(&self, start: Instant, streams: Streams) -> Option<Box<dyn Session>> {

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::session::{Connections, InSession, Session};
-use super::{Application, Traffic, deadline};
+use super::session::{Connections, Session};
+use super::{Application, deadline};
 use crate::config::Fault;
 use crate::metrics::{ConferenceMetrics, Distribution, FlowMetrics};
 use crate::transport::{End, Protocol, Streams};
@@ -105,10 +105,6 @@ impl Application for Conference {
 
     fn is_session(&self) -> bool {
         true
-    }
-
-    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
-        Box::new(InSession)
     }
 
     fn session(&self, start: Instant, _: Streams) -> Option<Box<dyn Session>> {

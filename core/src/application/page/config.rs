@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::browser::Browser;
 use super::content::PageContent;
 use super::shape::Shape;
-use crate::application::session::InSession;
-use crate::application::{Application, Session, Traffic};
+use crate::application::{Application, Session};
 use crate::config::Fault;
 use crate::transport::{Protocol, Streams};
 use crate::units::{Bytes, Duration, Instant};
@@ -189,10 +188,6 @@ impl Application for PageLoad {
 
     fn ends(&self) -> bool {
         true
-    }
-
-    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
-        Box::new(InSession)
     }
 
     fn connections(&self) -> usize {

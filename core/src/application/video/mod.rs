@@ -9,10 +9,10 @@ pub use adaptation::Adaptation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Application;
 use super::dialogue::Dialogue;
 use super::page::{check_tls, dialogues};
-use super::session::{Connections, InSession, Session};
-use super::{Application, Traffic};
+use super::session::{Connections, Session};
 use crate::config::Fault;
 use crate::metrics::{FlowMetrics, VideoMetrics};
 use crate::transport::{End, Protocol, Streams};
@@ -118,10 +118,6 @@ impl Application for Video {
 
     fn ends(&self) -> bool {
         self.length.is_some()
-    }
-
-    fn start(&self, _: Instant, _: Bytes) -> Box<dyn Traffic> {
-        Box::new(InSession)
     }
 
     fn session(&self, start: Instant, streams: Streams) -> Option<Box<dyn Session>> {
