@@ -180,12 +180,7 @@ impl Bbr3 {
         self.update_bounds(sample, bandwidth, window);
         self.update_aggregation(sample, window);
         self.check_losses_in_startup(sample);
-        let bandwidth_sample = plateau::PlateauSample {
-            bandwidth,
-            round_start: self.round_start,
-            app_limited: sample.rate.app_limited,
-        };
-        self.plateau.update(bandwidth_sample);
+        self.plateau.update(bandwidth, sample, self.round_start);
         self.drain(sample, window);
         self.update_cycle(sample, bandwidth, window);
         self.update_min_rtt(sample, window);

@@ -1,7 +1,7 @@
 //! Full-pipe detection: the bandwidth has not grown by a quarter in three round trips
 //! (draft-ietf-ccwg-bbr-04 section 5.3.1.2; in Startup and in the Up phase).
 
-use super::Bandwidth;
+use super::{Bandwidth, Sample};
 
 /// Number of round trips without growth, and the growth in quarters that counts.
 const ROUNDS: u32 = 3;
@@ -18,31 +18,23 @@ pub(super) struct Plateau {
     pub(super) reached: bool,
 }
 
-/// Input of one detection step.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlateauSample {
-    pub(super) bandwidth: Bandwidth,
-    pub(super) round_start: bool,
-    pub(super) app_limited: bool,
-}
-
 impl Plateau {
     /// Restarts the search for bandwidth growth at `bandwidth`.
     pub(super) fn restart(&mut self, bandwidth: Bandwidth) {
         *self = Self { bandwidth, reached: self.reached, ..Self::default() };
     }
 
-    /// Processes an ACK; application-limited samples are ignored.
-    pub(super) fn update(&mut self, sample: PlateauSample) {
-        if self.now || sample.app_limited {
+    /// Processes an ACK that shows `bandwidth`; application-limited samples are ignored.
+    pub(super) fn update(&mut self, bandwidth: Bandwidth, sample: &Sample, round_start: bool) {
+        if self.now || sample.rate.app_limited {
             return;
         }
-        if u128::from(sample.bandwidth) * u128::from(GROWTH.1)
+        if u128::from(bandwidth) * u128::from(GROWTH.1)
             >= u128::from(self.bandwidth) * u128::from(GROWTH.0)
         {
-            return self.restart(sample.bandwidth);
+            return self.restart(bandwidth);
         }
-        if sample.round_start {
+        if round_start {
             self.rounds += 1;
             self.now = self.rounds >= ROUNDS;
             self.reached |= self.now;
