@@ -1,26 +1,27 @@
 //! `[vary]`: the axes of a campaign and the changes of each point.
 
+mod choose;
+mod point;
 mod range;
 mod sample;
 mod sobol;
 mod units;
 mod zip;
 
+pub(super) use choose::{LeftOut, choose};
+pub(super) use point::{Changes, MOST_CELLS, Point};
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::range::{Range, is_range};
-use super::error::{Origin, ScenarioError};
-use super::source::{Set, Source};
+use self::point::{Path, gather, is_reserved, path_of};
+use super::source::Source;
 use crate::config::{Fault, Node, Table, Value, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-
-/// See [`Scenario::MOST_CELLS`](super::Scenario::MOST_CELLS).
-pub(super) const MOST_CELLS: usize = 1_000_000;
 
 /// The keys that vary from cell to cell; every combination is a cell.
 ///
@@ -38,40 +39,6 @@ pub struct Axis {
     pub name: String,
     /// The labels of the points, in the order of the file.
     pub labels: Vec<String>,
-}
-
-/// An axis with the changes of its points.
-#[derive(Debug)]
-pub(super) struct Changes {
-    /// The dotted key that varies; empty for a named axis.
-    pub(super) key: String,
-    pub(super) name: String,
-    pub(super) points: Vec<Point>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Point {
-    pub(super) label: String,
-    pub(super) changes: Vec<(Path, Value)>,
-}
-
-/// The parts of a dotted key.
-type Path = Arc<[String]>;
-
-impl Point {
-    /// Adds a key to the point. Its label follows those of the others.
-    fn add(&mut self, path: &Path, (label, value): (String, Value)) {
-        if self.changes.is_empty() {
-            self.label = label;
-        } else {
-            self.label = format!("{}, {label}", self.label);
-        }
-        self.changes.push((Arc::clone(path), value));
-    }
-}
-
-fn path_of(key: &str) -> Path {
-    key.split('.').map(str::to_owned).collect()
 }
 
 /// The axes of a `[vary]` section, in the order of the file. `keys` are the keys of a scenario.
@@ -128,75 +95,6 @@ fn listed(source: &Source, key: &str, value: &Value, axes: &mut Vec<Changes>) ->
     Ok(())
 }
 
-/// Labels and values.
-type Labelled = Vec<(String, Value)>;
-
-/// The values that a key can take.
-enum Values {
-    List(Labelled),
-    Range(Range),
-}
-
-impl Values {
-    /// All of them; `others` says how many if a range doesn't.
-    fn points(&self, key: &str, others: Option<usize>) -> Result<Labelled, Fault> {
-        let range = match self {
-            Self::List(list) => return Ok(list.clone()),
-            Self::Range(range) => range,
-        };
-        let values = range.values(others, MOST_CELLS);
-        let values = values.map_err(|fault| fault.within(key))?.into_iter();
-        Ok(values.map(|value| (range::label_of(&value), value)).collect())
-    }
-}
-
-/// Lists of plain values and ranges under a key, at any depth, by their dotted keys. `one` and
-/// `empty` say what is wrong with a single value, and with a table without keys.
-fn gather(
-    source: &Source,
-    key: &str,
-    value: &Value,
-    (one, empty): (&str, Option<&str>),
-    found: &mut Vec<(String, Values)>,
-) -> Result<(), Fault> {
-    if is_reserved(key.split('.').next().unwrap_or(key)) {
-        return Err(Fault::new(key, "must not vary; leave it out"));
-    }
-    let values = match &value.node {
-        Node::Table(table) if is_range(table) => {
-            Values::Range(Range::of(value, table).map_err(|fault| fault.within(key))?)
-        }
-        Node::Table(table) => {
-            if let (Some(empty), None) = (empty, table.iter().next()) {
-                return Err(Fault::new(key, empty));
-            }
-            return table.iter().try_for_each(|(name, value)| {
-                gather(source, &format!("{key}.{name}"), value, (one, empty), found)
-            });
-        }
-        Node::List(_) => Values::List(plain_list(source, key, value)?),
-        _ => return Err(Fault::new(key, one)),
-    };
-    found.push((key.to_owned(), values));
-    Ok(())
-}
-
-/// Labels and values of a list of plain values.
-fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Labelled, Fault> {
-    let Node::List(list) = &value.node else { return Ok(Vec::new()) };
-    if list.is_empty() {
-        return Err(Fault::new(key, "the list is empty; give at least one value"));
-    }
-    let labelled = list.iter().enumerate().map(|(index, value)| {
-        let label = source.label(value).ok_or_else(|| {
-            let message = "only plain values are labels; name the points: [vary.my_axis.my_label] with the keys that it sets";
-            Fault::at(message).within(&index.to_string()).within(key)
-        })?;
-        Ok((label, value.clone()))
-    });
-    labelled.collect()
-}
-
 /// A named axis: a table of labels, each a table of keys.
 fn named(name: &str, value: &Value, keys: &[&str]) -> Result<Changes, Fault> {
     let unknown = || {
@@ -224,10 +122,6 @@ fn named(name: &str, value: &Value, keys: &[&str]) -> Result<Changes, Fault> {
     Ok(Changes { key: String::new(), name: name.to_owned(), points })
 }
 
-fn is_reserved(key: &str) -> bool {
-    matches!(key, "vary" | "printed")
-}
-
 /// The leaves of a table of keys, as dotted paths.
 fn flatten(table: &Table, prefix: &[String], leaves: &mut Vec<(Path, Value)>) {
     for (key, value) in table.iter() {
@@ -251,62 +145,6 @@ fn shorten_names(axes: &mut [Changes]) {
             axis.name.clone_from(&short[index]);
         }
     }
-}
-
-/// Maximum number of labels that a message lists.
-const MOST_TOLD: usize = 20;
-
-/// Axis and label of a point that is not selected.
-pub(super) type LeftOut = (String, String);
-
-/// Keeps the points that `sets` select (`--set buffer=none`), one or a list, and removes those
-/// sets. If an axis has the same name as a key of the scenario, the name refers to the key.
-pub(super) fn choose(
-    source: &Source,
-    axes: &mut [Changes],
-    sets: &mut Vec<Set>,
-    keys: &[&str],
-) -> Result<Vec<LeftOut>, ScenarioError> {
-    let mut left_out = Vec::new();
-    let mut other = Vec::new();
-    for set in sets.drain(..) {
-        let name = set.path.join(".");
-        let free = set.chooses_of(&name) || !keys.contains(&name.as_str());
-        match axes.iter_mut().find(|axis| axis.name == name && free) {
-            Some(axis) => left_out.extend(narrow(source, axis, set.value.as_ref())?),
-            None => other.push(set),
-        }
-    }
-    *sets = other;
-    Ok(left_out)
-}
-
-fn narrow(
-    source: &Source,
-    axis: &mut Changes,
-    value: Option<&Value>,
-) -> Result<Vec<LeftOut>, ScenarioError> {
-    let all: Vec<String> = axis.points.iter().map(|point| point.label.clone()).collect();
-    let known: BTreeSet<&String> = all.iter().collect();
-    let chosen: Option<BTreeSet<String>> = value.and_then(|value| match &value.node {
-        Node::List(list) => list.iter().map(|value| source.label(value)).collect(),
-        _ => source.label(value).map(|label| BTreeSet::from([label])),
-    });
-    let chosen = chosen
-        .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| known.contains(label)));
-    let Some(chosen) = chosen else {
-        let more = if all.len() > MOST_TOLD { ", ..." } else { "" };
-        let told = all[..all.len().min(MOST_TOLD)].join(", ");
-        let message = format!("is an axis of [vary]; choose one or a list of {told}{more}");
-        return Err(source.error(
-            value.map_or(Origin::File, |value| source.place(&value.place)),
-            &axis.name,
-            message,
-        ));
-    };
-    axis.points.retain(|point| chosen.contains(&point.label));
-    let left_out = all.into_iter().filter(|label| !chosen.contains(label));
-    Ok(left_out.map(|label| (axis.name.clone(), label)).collect())
 }
 
 /// `[vary]` is applied to the parsed file and removed before structs are deserialised.

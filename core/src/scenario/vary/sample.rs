@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rand::Rng;
 
-use super::{Changes, MOST_CELLS, Point, Values, gather, range, sobol};
+use super::point::{Changes, MOST_CELLS, Point, Values, gather, path_of};
+use super::{range, sobol};
 use crate::config::{Fault, Node, Table, Value};
 use crate::scenario::source::Source;
 use crate::seed::{Seed, Stream};
@@ -91,7 +92,7 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
             true => sobol::coordinate(number, points, seed),
             false => hypercube(number, points, seed),
         };
-        let path = super::path_of(key);
+        let path = path_of(key);
         for (point, share) in drawn.iter_mut().zip(shares) {
             point.add(&path, space.at(share));
         }

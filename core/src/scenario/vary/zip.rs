@@ -1,6 +1,6 @@
 //! `[vary.zip.NAME]`: several keys that vary together as one axis.
 
-use super::{Changes, Point, Values, gather};
+use super::point::{Changes, Point, Values, gather, path_of};
 use crate::config::{Fault, Value};
 use crate::scenario::source::Source;
 
@@ -42,7 +42,7 @@ pub(super) fn zipped(source: &Source, name: &str, value: &Value) -> Result<Chang
     let mut points = vec![Point::default(); count];
     for ((key, values), own) in found.iter().zip(own) {
         let own = own.map_or_else(|| values.points(key, Some(count)), Ok)?;
-        let path = super::path_of(key);
+        let path = path_of(key);
         for (point, own) in points.iter_mut().zip(own) {
             point.add(&path, own);
         }

@@ -1,0 +1,64 @@
+//! Points of axes chosen from outside.
+
+use std::collections::BTreeSet;
+
+use super::point::Changes;
+use crate::config::{Node, Value};
+use crate::scenario::error::{Origin, ScenarioError};
+use crate::scenario::source::{Set, Source};
+
+/// Maximum number of labels that a message lists.
+const MOST_TOLD: usize = 20;
+
+/// Axis and label of a point that is not selected.
+pub(in crate::scenario) type LeftOut = (String, String);
+
+/// Keeps the points that `sets` select (`--set buffer=none`), one or a list, and removes those
+/// sets. If an axis has the same name as a key of the scenario, the name refers to the key.
+pub(in crate::scenario) fn choose(
+    source: &Source,
+    axes: &mut [Changes],
+    sets: &mut Vec<Set>,
+    keys: &[&str],
+) -> Result<Vec<LeftOut>, ScenarioError> {
+    let mut left_out = Vec::new();
+    let mut other = Vec::new();
+    for set in sets.drain(..) {
+        let name = set.path.join(".");
+        let free = set.chooses_of(&name) || !keys.contains(&name.as_str());
+        match axes.iter_mut().find(|axis| axis.name == name && free) {
+            Some(axis) => left_out.extend(narrow(source, axis, set.value.as_ref())?),
+            None => other.push(set),
+        }
+    }
+    *sets = other;
+    Ok(left_out)
+}
+
+fn narrow(
+    source: &Source,
+    axis: &mut Changes,
+    value: Option<&Value>,
+) -> Result<Vec<LeftOut>, ScenarioError> {
+    let all: Vec<String> = axis.points.iter().map(|point| point.label.clone()).collect();
+    let known: BTreeSet<&String> = all.iter().collect();
+    let chosen: Option<BTreeSet<String>> = value.and_then(|value| match &value.node {
+        Node::List(list) => list.iter().map(|value| source.label(value)).collect(),
+        _ => source.label(value).map(|label| BTreeSet::from([label])),
+    });
+    let chosen = chosen
+        .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| known.contains(label)));
+    let Some(chosen) = chosen else {
+        let more = if all.len() > MOST_TOLD { ", ..." } else { "" };
+        let told = all[..all.len().min(MOST_TOLD)].join(", ");
+        let message = format!("is an axis of [vary]; choose one or a list of {told}{more}");
+        return Err(source.error(
+            value.map_or(Origin::File, |value| source.place(&value.place)),
+            &axis.name,
+            message,
+        ));
+    };
+    axis.points.retain(|point| chosen.contains(&point.label));
+    let left_out = all.into_iter().filter(|label| !chosen.contains(label));
+    Ok(left_out.map(|label| (axis.name.clone(), label)).collect())
+}
