@@ -141,7 +141,13 @@ fn transports() -> impl Strategy<Value = Arc<dyn Protocol>> {
 
 fn applications() -> impl Strategy<Value = Arc<dyn Application>> {
     let file = (1u64..900_000).prop_map(|size| Arc::new(File { size: Size(size) }) as Arc<_>);
-    let whole = prop_oneof![3 => Just(Arc::new(Bulk) as Arc<dyn Application>), 2 => file];
+    // A segment each millisecond, or about each.
+    let rate = prop_oneof![Just(11_584_000u64), 300_000u64..12_000_000].prop_map(|rate| {
+        let rate = BitRate::from_bits_per_second(rate).unwrap();
+        Arc::new(ConstantRate { rate, message: Some(Bytes(1448)), deadline: None }) as Arc<_>
+    });
+    let bulk = Just(Arc::new(Bulk) as Arc<dyn Application>);
+    let whole = prop_oneof![3 => bulk, 2 => file, 2 => rate];
     prop_oneof![
         3 => whole.clone(),
         1 => (whole, 500u64..8000).prop_map(|(application, end)| {
@@ -189,5 +195,39 @@ proptest! {
         };
         let (ahead, one_by_one) = (run(false), run(true));
         prop_assert_eq!(ahead, one_by_one);
+    }
+}
+
+/// A segment each millisecond, and acknowledgements held back by whole milliseconds: the receiver's timer is
+/// often set for an instant for which it was set before, and at which a segment arrives.
+#[test]
+fn a_timer_that_is_set_again_keeps_its_place_among_the_events_of_its_instant() {
+    let loss = Loss::Random(Probability::new(0.01).unwrap());
+    let rate = BitRate::from_bits_per_second(11_584_000).unwrap();
+    let application = ConstantRate { rate, message: Some(Bytes(1448)), deadline: None };
+    for seed in 0..12 {
+        let setup = Setup {
+            seed: Seed(seed),
+            duration: Duration::from_secs(5),
+            stop_when_done: false,
+            forward: vec![Hop::Leg(LegConfig {
+                loss: loss.clone(),
+                ..LegConfig::of_delay(ms(20))
+            })],
+            backward: vec![Hop::Leg(LegConfig::of_delay(ms(20)))],
+            flows: vec![Flow {
+                start: Instant::ZERO,
+                transport: Arc::new(TcpConfig::linux(CongestionAlgorithm::NEWRENO)),
+                application: Arc::new(application.clone()),
+                source_leg: None,
+            }],
+            proxies: Vec::new(),
+            changes: Vec::new(),
+            routing: Routing::default(),
+        };
+        let run = |one_by_one| {
+            simulation::run(&setup, &mut Seen { one_by_one, ..Seen::default() }).unwrap()
+        };
+        assert_eq!(run(false), run(true), "seed {seed}");
     }
 }

@@ -245,7 +245,7 @@ impl<'a> Engine<'a> {
         }
         // First, so that a change precedes the other events of its instant.
         for (change, source) in setup.changes.iter().zip(sources as u32..) {
-            engine.schedule(SourceId(source), change.at);
+            engine.agenda.set(SourceId(source), change.at, 0);
         }
         for (first, start) in starts {
             engine.schedule(engine.application(first), start);

@@ -101,6 +101,11 @@ impl ManagedLeg {
         }
     }
 
+    /// Whether its queue comes from outside the core.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self.queue, Queue::Own(_))
+    }
+
     /// As [`Transmitter::lead`].
     pub(super) fn lead(&self) -> Option<Duration> {
         self.transmitter.lead()

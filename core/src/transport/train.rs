@@ -109,14 +109,14 @@ pub(crate) struct Arrival {
 /// What an event is set for: of those that are set at one instant, packets that arrive come first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rank {
-    Packet,
+    Packet = 1,
     Alarm,
     Link,
     Other,
 }
 
 /// Bits of a rank for what the event is set for.
-pub(crate) const RANK_BITS: u32 = 2;
+pub(crate) const RANK_BITS: u32 = 3;
 
 impl Rank {
     /// That of an event that is set at `at`.

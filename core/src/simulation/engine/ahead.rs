@@ -25,8 +25,8 @@ pub(super) struct Ahead {
     nodes: Vec<Neighbours>,
     /// When each source had its last event.
     clocks: Vec<Instant>,
-    /// Whether an observer wants to see events in order of time: they are worked off one by one, as elsewhere.
-    is_watched: bool,
+    /// Whether somebody may see in which order events are worked off.
+    one_by_one: bool,
     train: Train,
 }
 
@@ -53,7 +53,12 @@ impl Ahead {
         let Engine { nodes, sockets, flows, ways, agenda, .. } = engine;
         let lone = flows.len() == 1 && sockets.len() == 2 && ways.starts.len() == 2;
         let Wants { events, packets, senders, units } = engine.wants;
-        let is_watched = events || packets || senders || units;
+        // Queues and controls from outside may look at one another, those of QUIC among them.
+        let own_queue = |node: &Node| matches!(node, Node::Managed(own) if own.leg.is_own());
+        let tcp = engine.setup.flows.first().and_then(|flow| flow.transport.tcp());
+        let may_share =
+            nodes.iter().any(own_queue) || tcp.is_none_or(|tcp| tcp.congestion.is_own());
+        let one_by_one = events || packets || senders || units || may_share;
         let is_single = flows.first().is_none_or(|flow| flow.session.is_none());
         let last = engine.end.as_nanos().checked_mul(2 << RANK_BITS)?;
         let fixed = engine.setup.routing.rerouting.is_none();
@@ -85,7 +90,7 @@ impl Ahead {
         }
         let nodes = neighbours.into_iter().collect::<Option<_>>()?;
         let clocks = vec![Instant::ZERO; agenda.len()];
-        Some(Self { nodes, clocks, is_watched, train: Train::default() })
+        Some(Self { nodes, clocks, one_by_one, train: Train::default() })
     }
 
     /// An event of `source` happens at `now`; says whether later ones may follow it at once.
@@ -93,7 +98,7 @@ impl Ahead {
     pub(super) fn begin(&mut self, source: SourceId, now: Instant) -> bool {
         let clock = &mut self.clocks[source.0 as usize];
         *clock = now.max(*clock);
-        !self.is_watched
+        !self.one_by_one
     }
 }
 
@@ -324,9 +329,7 @@ impl Engine<'_> {
                 endpoint.answer_all(train, packets);
                 *alarm = train.alarm;
                 let (timer, end) = (timers[number as usize], *end);
-                if alarm.look() != agenda.time_of(timer) {
-                    agenda.put(timer, alarm.look().map(|at| (at, alarm.key().1)));
-                }
+                agenda.put(timer, alarm.look().map(|at| (at, alarm.key().1)));
                 let is_last = flows[0].arrived_all(train, end, packets, sockets);
                 self.unfinished -= usize::from(is_last);
                 packets.free_all(train.arrivals.iter().map(|arrival| arrival.packet));

@@ -265,6 +265,11 @@ impl CongestionAlgorithm {
         Self::all().into_iter().filter(move |algorithm| algorithm.is_in(profile))
     }
 
+    /// True if it was registered from outside the core.
+    pub(crate) fn is_own(self) -> bool {
+        !BUILT_IN.iter().any(|row| std::ptr::eq(row, self.0))
+    }
+
     /// True if `profile` supports the algorithm.
     pub fn is_in(self, profile: Profile) -> bool {
         self.0.profiles.contains(&profile)
