@@ -218,7 +218,7 @@ fn a_timer_that_is_set_again_keeps_its_place_among_the_events_of_its_instant() {
             flows: vec![Flow {
                 start: Instant::ZERO,
                 transport: Arc::new(TcpConfig::linux(CongestionAlgorithm::NEWRENO)),
-                application: Arc::new(application.clone()),
+                application: Arc::new(application),
                 source_leg: None,
             }],
             proxies: Vec::new(),
