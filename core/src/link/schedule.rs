@@ -107,16 +107,19 @@ impl<T: Timed> Schedule<T> {
         }
     }
 
-    /// Removes the entries before `limit`, `most` at most, and the first in any case. Only where none was
-    /// overtaken.
-    pub(crate) fn drain_before(
-        &mut self,
-        limit: (T::Time, u64),
-        most: usize,
-    ) -> impl ExactSizeIterator<Item = T> {
+    /// Moves the entries before `limit`, `most` at most, and the first in any case, to `taken`. Only where
+    /// none was overtaken.
+    pub(crate) fn take_before(&mut self, limit: (T::Time, u64), most: usize, taken: &mut Vec<T>)
+    where
+        T: Copy,
+    {
         let before = self.ring.partition_point(|entry| entry.key() < limit);
         let count = before.min(most).max(1).min(self.ring.len());
-        self.ring.drain(..count)
+        let (front, back) = self.ring.as_slices();
+        let of_front = count.min(front.len());
+        taken.extend_from_slice(&front[..of_front]);
+        taken.extend_from_slice(&back[..count - of_front]);
+        self.ring.drain(..count);
     }
 
     /// Removes the first entry.

@@ -236,10 +236,18 @@ impl FlowState {
             }
             train.limits.iter().for_each(|&(at, limit)| self.note_limit(at, limit, sockets));
         } else {
+            // Most data come in order, and nothing waits for them.
+            let is_plain = self.in_order && self.reordering.is_none() && self.size.is_none();
             for (arrival, &received) in train.arrivals.iter().zip(&train.received) {
                 if let Received::Data { in_vain, delivered } = received {
-                    let packet = &packets[arrival.packet];
-                    self.data_arrived(arrival.key.0, packet, in_vain, delivered);
+                    let (now, packet) = (arrival.key.0, &packets[arrival.packet]);
+                    let is_prompt = !in_vain && packet.start < delivered && self.waiting.is_empty();
+                    if is_plain && is_prompt && packet.len > 0 && now <= self.end {
+                        self.prompt_delay.record(now.saturating_since(packet.first_sent));
+                        self.traffic.arrived(now, Arrival::Stream(delivered));
+                    } else {
+                        self.data_arrived(now, packet, in_vain, delivered);
+                    }
                 }
             }
         }

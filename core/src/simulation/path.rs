@@ -30,26 +30,17 @@ pub(super) enum Node {
 #[derive(Debug)]
 pub(super) struct LegNode {
     pub(super) leg: Leg,
-    on_the_way: Schedule<Passing>,
+    on_the_way: Schedule<Arrival>,
 }
 
-/// A packet that will arrive at the far end of a leg.
-#[derive(Clone, Copy, Debug)]
-struct Passing {
-    at: Instant,
-    /// Of the engine: what was sent first arrives first at equal instants.
-    sequence: u64,
-    packet: u32,
-    /// Number of the leg's stop on the way of the packet.
-    place: u32,
-}
-
-impl Timed for Passing {
+/// A packet that will arrive at the far end of a leg. Its rank is of the engine: what was sent first arrives
+/// first at equal instants.
+impl Timed for Arrival {
     type Time = Instant;
 
     #[inline]
-    fn key(&self) -> (Instant, u64) {
-        (self.at, self.sequence)
+    fn key(&self) -> Key {
+        self.key
     }
 }
 
@@ -297,13 +288,13 @@ impl Node {
 impl LegNode {
     /// A packet is on its way and arrives at `at`; says whether it is the next one to arrive.
     #[inline]
-    pub(super) fn push(&mut self, at: Instant, sequence: u64, packet: u32, place: u32) -> bool {
-        self.on_the_way.push(Passing { at, sequence, packet, place })
+    pub(super) fn push(&mut self, at: Instant, rank: u64, packet: u32, place: u32) -> bool {
+        self.on_the_way.push(Arrival { key: (at, rank), packet, place })
     }
 
     /// Sets the stops of the packets on their way: `moved` of those that they have.
     pub(super) fn reroute(&mut self, mut moved: impl FnMut(u32) -> u32) {
-        self.on_the_way.change(|passing| passing.place = moved(passing.place));
+        self.on_the_way.change(|arrival| arrival.place = moved(arrival.place));
     }
 
     /// Packets on their way.
@@ -311,26 +302,21 @@ impl LegNode {
         self.on_the_way.len()
     }
 
-    /// When the next packet arrives, and its sequence number.
+    /// When the next packet arrives, and its rank.
     #[inline]
-    pub(super) fn next(&self) -> Option<(Instant, u64)> {
+    pub(super) fn next(&self) -> Option<Key> {
         self.on_the_way.first().map(Timed::key)
     }
 
-    /// Takes out the packets that arrive before `limit`, `most` at most, and the first in any case.
-    pub(super) fn drain_before(
-        &mut self,
-        limit: Key,
-        most: usize,
-    ) -> impl ExactSizeIterator<Item = Arrival> {
-        let passing = self.on_the_way.drain_before(limit, most);
-        passing.map(|it| Arrival { key: (it.at, it.sequence), packet: it.packet })
+    /// Moves the packets that arrive before `limit`, `most` at most, and the first in any case, to `arrivals`.
+    pub(super) fn take_before(&mut self, limit: Key, most: usize, arrivals: &mut Vec<Arrival>) {
+        self.on_the_way.take_before(limit, most, arrivals);
     }
 
     /// Takes out the packet that arrives next; its number and that of its stop.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(u32, u32)> {
-        self.on_the_way.pop_first().map(|passing| (passing.packet, passing.place))
+        self.on_the_way.pop_first().map(|arrival| (arrival.packet, arrival.place))
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Transmitter {
     rate: Option<BitRate>,
     delay: Propagation,
     loss: LossProcess,
+    /// The time that everything takes behind it, if nothing is lost or overtakes.
+    lead: Option<Duration>,
     free_at: Instant,
     last_arrival: Instant,
     /// Time to send a packet of the size sent last: sizes hardly change, divisions are slow.
@@ -25,10 +27,16 @@ pub(super) struct Transmitter {
 impl Transmitter {
     /// That of `config`; losses are drawn from `rng`.
     pub(super) fn new(config: &LegConfig, rng: ChaCha8Rng) -> Self {
+        let (delay, loss) = (config.delay.clone(), LossProcess::new(&config.loss, rng));
+        let lead = match (&delay, &loss) {
+            (Propagation::Fixed(delay), LossProcess::None) => Some(*delay),
+            _ => None,
+        };
         Self {
             rate: config.rate,
-            delay: config.delay.clone(),
-            loss: LossProcess::new(&config.loss, rng),
+            delay,
+            loss,
+            lead,
             free_at: Instant::ZERO,
             last_arrival: Instant::ZERO,
             last_size: (Bytes(0), Duration::ZERO),
@@ -40,6 +48,9 @@ impl Transmitter {
     #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn send(&mut self, starts: Instant, size: Bytes, data: bool) -> Option<Instant> {
         self.free_at = starts + self.time_to_send(size);
+        if let Some(lead) = self.lead {
+            return Some(self.free_at + lead);
+        }
         match self.loss.next(data, self.free_at) {
             Fate::Kept => Some(self.arrival()),
             Fate::Held(time) => Some(self.arrival() + time),
@@ -56,10 +67,7 @@ impl Transmitter {
     /// The time that everything it is given takes at least; `None` if that is not known, if packets
     /// overtake one another or if some are lost: a loss is reported as soon as the packet was sent.
     pub(super) fn lead(&self) -> Option<Duration> {
-        match (&self.delay, &self.loss) {
-            (Propagation::Fixed(delay), LossProcess::None) => Some(*delay),
-            _ => None,
-        }
+        self.lead
     }
 
     #[inline]
@@ -107,9 +115,9 @@ impl Transmitter {
 
     #[inline]
     fn time_to_send(&mut self, size: Bytes) -> Duration {
-        let Some(rate) = self.rate else { return Duration::ZERO };
         if self.last_size.0 != size {
-            self.last_size = (size, rate.time_to_send(size));
+            let time = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+            self.last_size = (size, time);
         }
         self.last_size.1
     }
@@ -176,6 +184,10 @@ impl LossProcess {
     fn next(&mut self, data: bool, sent: Instant) -> Fate {
         match self {
             Self::None => Fate::Kept,
+            Self::Random { until_next, .. } if *until_next > 0 => {
+                *until_next -= 1;
+                Fate::Kept
+            }
             _ => self.draw(data, sent),
         }
     }
@@ -184,10 +196,6 @@ impl LossProcess {
         match self {
             Self::None => Fate::Kept,
             Self::Random { rng, law, until_next } => {
-                if *until_next > 0 {
-                    *until_next -= 1;
-                    return Fate::Kept;
-                }
                 *until_next = law.draw(rng);
                 Fate::Lost
             }

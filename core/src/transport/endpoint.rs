@@ -121,15 +121,21 @@ pub trait Endpoint: Send {
     /// [`Endpoint::handle_timeout`] where the timer expires before one of them.
     fn answer_all(&mut self, train: &mut Train, outbox: &mut Outbox) {
         for number in 0..train.arrivals.len() {
-            let Arrival { key, packet } = train.arrivals[number];
-            while let Some(now) = train.alarm_before(key) {
-                self.handle_timeout(now);
-                let timeout = self.transmit(now, outbox);
-                train.note(now, timeout, self.limit(), outbox);
-            }
-            let answer = self.answer(key.0, packet, outbox);
-            train.note_answer(key.0, answer, outbox);
+            self.answer_one(number, train, outbox);
         }
+    }
+
+    /// [`Endpoint::answer_all`] for the arrival with this number.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `answer`
+    fn answer_one(&mut self, number: usize, train: &mut Train, outbox: &mut Outbox) {
+        let Arrival { key, packet, .. } = train.arrivals[number];
+        while let Some(now) = train.alarm_before(key) {
+            self.handle_timeout(now);
+            let timeout = self.transmit(now, outbox);
+            train.note(now, timeout, self.limit(), outbox);
+        }
+        let answer = self.answer(key.0, packet, outbox);
+        train.note_answer(key.0, answer, outbox);
     }
 
     /// Handles the timeout that [`Endpoint::transmit`] returned. An early call has no effect.
@@ -256,6 +262,15 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Its fields become those of its TCP segment.
+    #[inline(always)] // called for every packet: a call costs as much as what it does
+    pub(crate) fn show_segment(&mut self, answers: bool) {
+        let Segment { wire, len, seq, first_sent, retransmission, ecn, .. } = self.segment;
+        (self.size, self.len, self.start) = (Bytes(wire), len, seq);
+        (self.first_sent, self.retransmission, self.ecn) = (first_sent, retransmission, ecn);
+        (self.answers, self.path) = (answers, 0);
+    }
+
     /// Sets the Congestion Experienced mark, as a queue does.
     pub(crate) fn mark(&mut self) {
         self.ecn = Ecn::Ce;

@@ -61,6 +61,14 @@ impl Alarm {
         is_sooner
     }
 
+    /// Whether it goes off before this event.
+    #[inline(always)] // as `set`
+    pub(crate) fn is_before(&self, event: Key) -> bool {
+        let key = self.key();
+        // Mostly it does so much later.
+        key.0 <= event.0 && key <= event
+    }
+
     /// When it goes off.
     #[inline(always)] // as `set`
     pub(crate) fn key(&self) -> Key {
@@ -90,8 +98,8 @@ pub struct Train {
     pub(crate) arrivals: Vec<Arrival>,
     /// Results of these arrivals at a receiver.
     pub(crate) received: Vec<Received>,
-    /// When it sent something, and how many packets it had sent then.
-    pub(crate) sent: Vec<(Instant, usize)>,
+    /// When it sent each of its packets.
+    pub(crate) sent: Vec<Instant>,
     /// What kept it from sending more, each with its beginning.
     pub(crate) limits: Vec<(Instant, Limit)>,
     pub(crate) alarm: Alarm,
@@ -104,6 +112,15 @@ pub struct Train {
 pub(crate) struct Arrival {
     pub(crate) key: Key,
     pub(crate) packet: u32,
+    /// Number of the stop on its way that it comes from, where the host wants to know.
+    pub(crate) place: u32,
+}
+
+impl Arrival {
+    /// That of a packet whose host knows where it comes from.
+    pub(crate) fn at_end(key: Key, packet: u32) -> Self {
+        Self { key, packet, place: 0 }
+    }
 }
 
 /// What an event is set for: of those that are set at one instant, packets that arrive come first.
@@ -138,23 +155,22 @@ impl Train {
 
     /// The packets that arrive leave at once.
     pub(crate) fn pass(&mut self, outbox: &mut Outbox) {
-        for (arrival, count) in self.arrivals.iter().zip(1..) {
+        for arrival in &self.arrivals {
             outbox.pass(arrival.packet);
-            self.sent.push((arrival.key.0, count));
+            self.sent.push(arrival.key.0);
         }
     }
 
     /// The alarm goes off, if it does before an arrival: when.
     #[inline(always)] // as `Alarm::set`
     pub(super) fn alarm_before(&mut self, arrival: Key) -> Option<Instant> {
-        let key = self.alarm.key();
-        // Mostly it does so much later.
-        if key.0 > arrival.0 || key > arrival {
+        if !self.alarm.is_before(arrival) {
             return None;
         }
+        let now = self.alarm.key().0;
         self.alarms += 1;
-        self.alarm.goes_off(key.0);
-        Some(key.0)
+        self.alarm.goes_off(now);
+        Some(now)
     }
 
     /// A packet that arrived was answered.
@@ -168,14 +184,14 @@ impl Train {
 
     /// The endpoint sent what it could at `now`.
     #[inline(always)] // as `Alarm::set`
-    pub(super) fn note(
+    pub(crate) fn note(
         &mut self,
         now: Instant,
         timeout: Option<Instant>,
         limit: Limit,
         outbox: &Outbox,
     ) {
-        self.sent.push((now, outbox.sent().len()));
+        self.sent.resize(outbox.sent().len(), now);
         self.alarm.set(timeout, Rank::Alarm.at(now));
         if self.limits.last().is_none_or(|&(_, last)| last != limit) {
             self.limits.push((now, limit));

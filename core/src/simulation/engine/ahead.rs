@@ -164,32 +164,26 @@ impl Node {
     }
 }
 
-/// Packets that come to a node: when some come, and how many have come then; and all of them in order.
+/// Packets that come to a node, in order: when each comes, and its number.
 #[derive(Clone, Copy)]
-struct Coming<'a>(&'a [(Instant, usize)], &'a [u32]);
+struct Coming<'a>(&'a [Instant], &'a [u32]);
 
 impl Coming<'_> {
-    #[inline(always)] // called in few places
-    fn each(self, mut take_in: impl FnMut(Instant, u32)) {
-        let Self(steps, all) = self;
-        let mut first = 0;
-        for &(now, end) in steps {
-            all[first..end].iter().for_each(|&packet| take_in(now, packet));
-            first = end;
-        }
+    fn each(self) -> impl Iterator<Item = (Instant, u32)> {
+        self.0.iter().copied().zip(self.1.iter().copied())
     }
 }
 
 impl LegNode {
     fn unload(&mut self, scope: Scope, arrivals: &mut Vec<Arrival>) -> Unloaded {
         let Scope { horizon, most, .. } = scope;
-        arrivals.extend(self.drain_before(horizon, most));
+        self.take_before(horizon, most, arrivals);
         Unloaded { events: arrivals.len(), next: self.next(), ended: None }
     }
 
     fn load(&mut self, coming: Coming<'_>, place: u32, packets: &mut Outbox) -> Option<Key> {
         let mut news = None;
-        coming.each(|now, id| {
+        for (now, id) in coming.each() {
             let packet = &packets[id];
             match self.leg.offer(now, packet.size, packet.len > 0) {
                 // Packets of one instant may have one rank: they keep their order.
@@ -200,7 +194,7 @@ impl LegNode {
                 }
                 Passage::Lost | Passage::Dropped => packets.free(id),
             }
-        });
+        }
         news
     }
 }
@@ -218,7 +212,7 @@ impl LinkNode {
             match self.poll(now) {
                 Some(LinkEvent::Delivered(transit)) => {
                     let packet = transit.packet.0 as u32;
-                    arrivals.push(Arrival { key: (now, rank), packet });
+                    arrivals.push(Arrival::at_end((now, rank), packet));
                 }
                 Some(LinkEvent::Lost(transit)) => packets.free(transit.packet.0 as u32),
                 Some(LinkEvent::TraceEnded { at, .. }) => ended = Some(at),
@@ -238,11 +232,11 @@ impl LinkNode {
 
     fn load(&mut self, coming: Coming<'_>, packets: &mut Outbox) -> Option<Key> {
         let before = self.next();
-        coming.each(|now, id| {
+        for (now, id) in coming.each() {
             if self.link.enqueue(now, offered(id, 0, &packets[id])) != Admission::Queued {
                 packets.free(id);
             }
-        });
+        }
         self.next().filter(|_| self.next() != before)
     }
 
@@ -267,7 +261,7 @@ impl ManagedNode {
             while let Some(told) = self.pop(now) {
                 match told {
                     Told::Arrived { packet, .. } => {
-                        arrivals.push(Arrival { key: (now, rank), packet });
+                        arrivals.push(Arrival::at_end((now, rank), packet));
                     }
                     Told::Marked { packet } => packets.mark(packet),
                     Told::Lost { packet, .. } | Told::Dropped { packet, .. } => {
@@ -288,11 +282,11 @@ impl ManagedNode {
 
     fn load(&mut self, coming: Coming<'_>, packets: &mut Outbox) -> Option<Key> {
         let before = self.next();
-        coming.each(|now, id| {
+        for (now, id) in coming.each() {
             if !self.offer(now, &offered(id, 0, &packets[id])) {
                 packets.free(id);
             }
-        });
+        }
         self.next().filter(|_| self.next() != before)
     }
 }

@@ -10,6 +10,7 @@ use super::linux::{LinuxReceiver, LinuxSender};
 use super::papers::{NoSackSender, PapersReceiver, PapersSender};
 use super::split::{ProxyConfig, TellWindow, Windowed};
 use crate::config::{Fault, delegate};
+use crate::transport::train::Train;
 use crate::transport::{
     Chunk, Contents, Endpoint, EndpointChange, FlowControl, Limit, Outbox, Packet, Protocol,
     Purpose, Received, Report, Segment, Streams, Window,
@@ -262,6 +263,22 @@ impl<S: Sender, R: Receiver> Endpoint for TcpEndpoint<S, R> {
         [retransmission, acknowledgement].into_iter().flatten().min()
     }
 
+    fn answer_all(&mut self, train: &mut Train, outbox: &mut Outbox) {
+        let mut number = 0;
+        loop {
+            if S::ABSENT {
+                number = self.receiver.answer_expected(number, train, outbox);
+            } else if R::ABSENT {
+                number = self.sender.answer_expected(number, train, outbox);
+            }
+            if number >= train.arrivals.len() {
+                return;
+            }
+            self.answer_one(number, train, outbox);
+            number += 1;
+        }
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         handle_timeout(&mut self.receiver, now);
         handle_timeout(&mut self.sender, now);
@@ -312,14 +329,7 @@ fn transmit(
         if !half.transmit_into(now, &mut packet.segment) {
             return half.poll_timeout();
         }
-        packet.size = Bytes(packet.segment.wire);
-        packet.len = packet.segment.len;
-        packet.start = packet.segment.seq;
-        packet.first_sent = packet.segment.first_sent;
-        packet.retransmission = packet.segment.retransmission;
-        packet.ecn = packet.segment.ecn;
-        packet.answers = answers;
-        packet.path = 0;
+        packet.show_segment(answers);
         outbox.send();
     }
 }

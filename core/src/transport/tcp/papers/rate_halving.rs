@@ -20,6 +20,11 @@ impl RateHalving {
         self.allowance = 0;
     }
 
+    /// Whether it holds segments back, or lets more leave than the window does.
+    pub(super) fn is_on(&self) -> bool {
+        self.allowance > 0
+    }
+
     /// Something happened (an ACK, a timeout, data to send): at most one segment beyond those
     /// outstanding may leave because of it.
     #[inline]

@@ -16,7 +16,8 @@ use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{EndpointChange, Limit, Segment};
+use crate::transport::train::{Arrival, Train};
+use crate::transport::{EndpointChange, Limit, Outbox, Segment};
 use crate::units::{Duration, Instant};
 
 /// Segments that may leave in one burst when recovery ends.
@@ -421,6 +422,69 @@ impl Half for PapersSender {
 
     fn poll_timeout(&self) -> Option<Instant> {
         self.deadline
+    }
+
+    /// ACKs of new data while nothing is missing, each of which lets new segments leave.
+    fn answer_expected(&mut self, first: usize, train: &mut Train, outbox: &mut Outbox) -> usize {
+        let is_calm = self.state == CongestionState::Open
+            && self.scoreboard.is_empty()
+            && self.flight.is_undisturbed()
+            && self.timestamps;
+        if !is_calm || self.watched || self.pacing.is_on() || self.supply.is_closed() {
+            return first;
+        }
+        let mut number = first;
+        while let Some(&Arrival { key, packet, .. }) = train.arrivals.get(number)
+            && !train.alarm.is_before(key)
+        {
+            let now = key.0;
+            let segment = &outbox[packet].segment;
+            let (ack, echo) = (segment.ack, segment.ts_ecr);
+            let una = self.flight.una();
+            if ack <= una || ack > self.flight.nxt() || !segment.sack.is_empty() {
+                break;
+            }
+            self.supply.on_ack(segment);
+            let prior_in_flight = self.flight.outstanding();
+            let counters = &mut self.counters;
+            let segments =
+                self.flight.pop_undisturbed(ack, |sends| counters.on_acknowledged(sends));
+            if segments == 0 {
+                break;
+            }
+            self.counters.bytes_acked += self.flight.una() - una;
+            self.window.count_acked(segments);
+            self.rtt.sample(now.saturating_since(echo));
+            self.rtt.end_backoff();
+            self.deadline = Some(now + self.rtt.timeout());
+            let ack = Ack {
+                now,
+                segments,
+                prior_in_flight,
+                una: self.flight.una(),
+                first: self.flight.first(),
+                next: self.flight.next(),
+                echo: Some(echo),
+                rtt: None,
+                srtt: None,
+                state: CongestionState::Open,
+                undisturbed: true,
+                marked: 0,
+                limited: None,
+            };
+            self.control.grow(&ack, &mut self.window);
+            while self.flight.outstanding() < u64::from(self.window.cwnd()) {
+                let packet = outbox.draft();
+                if !self.send_new(now, &mut packet.segment) {
+                    break;
+                }
+                packet.show_segment(false);
+                outbox.send();
+            }
+            train.note(now, self.deadline, self.limit(), outbox);
+            number += 1;
+        }
+        number
     }
 }
 

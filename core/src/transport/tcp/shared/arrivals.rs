@@ -73,6 +73,16 @@ impl Arrivals {
         new
     }
 
+    /// Takes in `count` segments up to byte `next` of `bytes` bytes as IP packets that came in order, with
+    /// nothing ahead of them.
+    pub(crate) fn take_in_order(&mut self, count: u64, bytes: u64, next: u64) {
+        self.counters.segments_received += count;
+        self.counters.bytes_received += bytes;
+        self.counters.distinct_bytes += bytes;
+        self.counters.bytes_in_order += next - self.next;
+        (self.next, self.highest) = (next, next);
+    }
+
     /// A data segment that must not be taken in; returns whether all of it had arrived in order.
     pub(crate) fn refuse(&mut self, segment: &Segment) -> bool {
         let end = segment.seq + u64::from(segment.len);

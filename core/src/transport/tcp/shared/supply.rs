@@ -42,6 +42,11 @@ impl Supply {
         }
     }
 
+    /// Whether the application hands over nothing more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Bytes that the application has handed over from `start` on.
     pub(crate) fn beyond(&self, start: u64) -> u64 {
         self.supplied.saturating_sub(start)
