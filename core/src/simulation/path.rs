@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
+use crate::link::due::Due;
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
     Admission, BuiltLink, InstrumentedLink, Link, LinkError, LinkEvent, Packet, QueueLimit,
-    TraceLink, Usage,
+    TraceLink, Transit, Usage,
 };
 use crate::metrics::{Distribution, LegCounters, LegMetrics};
 use crate::scheme::LinkConfig;
@@ -346,10 +347,28 @@ impl LinkNode {
     pub(super) fn poll(&mut self, now: Instant) -> Option<LinkEvent> {
         self.asked = now;
         let event = self.link.poll(now);
-        if let Some(LinkEvent::Delivered(transit)) = event {
-            self.delay.record(transit.at - transit.entered);
-            self.queueing.record(transit.departed - transit.entered);
+        if let Some(LinkEvent::Delivered(transit)) = &event {
+            self.record(transit);
         }
         event
+    }
+
+    /// Of a link over a trace that tells of nothing but the ends of packets: the number of the next packet that
+    /// ends at or before `now`, and whether it is lost.
+    #[inline(always)] // as `poll`
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, bool)> {
+        self.asked = now;
+        let AnyLink::Trace(link) = &mut self.link else { return None };
+        let Due { transit, lost } = link.pop(now)?;
+        if !lost {
+            self.record(&transit);
+        }
+        Some((transit.packet.0 as u32, lost))
+    }
+
+    #[inline(always)] // as `poll`
+    fn record(&mut self, transit: &Transit) {
+        self.delay.record(transit.at - transit.entered);
+        self.queueing.record(transit.departed - transit.entered);
     }
 }

@@ -207,25 +207,49 @@ impl LinkNode {
         packets: &mut Outbox,
     ) -> Unloaded {
         let Scope { mut now, horizon, most, .. } = scope;
-        let (mut events, mut rank, mut ended) = (1, 0, None);
+        if self.has_notices() {
+            return self.unload_notices(now, arrivals, packets);
+        }
+        let (mut events, mut rank) = (1, 0);
+        loop {
+            while let Some((packet, lost)) = self.pop(now) {
+                match lost {
+                    false => arrivals.push(Arrival::at_end((now, rank), packet)),
+                    true => packets.free(packet),
+                }
+            }
+            let next = self.next();
+            match next {
+                Some(key) if key < horizon && events < most => {
+                    (now, rank) = key;
+                    events += 1;
+                }
+                _ => return Unloaded { events, next, ended: None },
+            }
+        }
+    }
+
+    /// What happens at `now` on a link that tells of more than the ends of packets.
+    #[cold]
+    fn unload_notices(
+        &mut self,
+        now: Instant,
+        arrivals: &mut Vec<Arrival>,
+        packets: &mut Outbox,
+    ) -> Unloaded {
+        let mut ended = None;
         loop {
             match self.poll(now) {
                 Some(LinkEvent::Delivered(transit)) => {
-                    let packet = transit.packet.0 as u32;
-                    arrivals.push(Arrival::at_end((now, rank), packet));
+                    arrivals.push(Arrival::at_end((now, 0), transit.packet.0 as u32));
                 }
                 Some(LinkEvent::Lost(transit)) => packets.free(transit.packet.0 as u32),
                 Some(LinkEvent::TraceEnded { at, .. }) => ended = Some(at),
                 Some(LinkEvent::Departed { .. } | LinkEvent::Marked { .. }) | None => {}
             }
             let next = self.next();
-            match next {
-                Some(key) if key.0 <= now => {}
-                Some(key) if key < horizon && events < most && !self.has_notices() => {
-                    (now, rank) = key;
-                    events += 1;
-                }
-                _ => return Unloaded { events, next, ended },
+            if next.is_none_or(|(at, _)| at > now) {
+                return Unloaded { events: 1, next, ended };
             }
         }
     }

@@ -195,7 +195,9 @@ impl PapersSender {
     ) {
         let wire = len + self.headers;
         self.counters.on_sent(wire);
-        self.pacing.on_sent(self.flight.outstanding());
+        if self.pacing.is_on() {
+            self.pacing.on_sent(self.flight.outstanding());
+        }
         *segment = Segment {
             seq,
             len,
@@ -473,15 +475,20 @@ impl Half for PapersSender {
                 limited: None,
             };
             self.control.grow(&ack, &mut self.window);
-            while self.flight.outstanding() < u64::from(self.window.cwnd()) {
+            let (cwnd, most) = (self.window.cwnd(), self.window.limit());
+            let mut outstanding = prior_in_flight - u64::from(segments);
+            while outstanding < u64::from(cwnd) {
                 let packet = outbox.draft();
                 if !self.send_new(now, &mut packet.segment) {
                     break;
                 }
                 packet.show_segment(false);
                 outbox.send();
+                outstanding += 1;
             }
-            train.note(now, self.deadline, self.limit(), outbox);
+            let is_full = outstanding >= u64::from(cwnd);
+            let limit = self.supply.limit(self.flight.nxt(), is_full, cwnd, most);
+            train.note(now, self.deadline, limit, outbox);
             number += 1;
         }
         number

@@ -192,19 +192,21 @@ impl Flight {
     /// the flight is undisturbed. `each` hears how often each was sent. Returns how many there are.
     #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(crate) fn pop_undisturbed(&mut self, ack: u64, mut each: impl FnMut(u16)) -> u32 {
-        let mut segments = 0;
+        let (first, mut number) = (self.first, self.first);
         while self.una < ack {
-            let end = self.bounds(self.first + segments).1;
+            let sends = self.slot(number).sends;
+            number += 1;
+            let end = if number == self.next { self.nxt } else { self.slot(number).start };
             if end > ack {
+                number -= 1;
                 break;
             }
-            each(self.slot(self.first + segments).sends);
+            each(sends);
             self.una = end;
-            segments += 1;
         }
-        self.first += segments;
-        self.gone += segments;
-        segments as u32
+        self.first = number;
+        self.gone += number - first;
+        (number - first) as u32
     }
 
     /// The lowest segment that begins at or after `byte` (SND.NXT begins the next one).
