@@ -182,7 +182,7 @@ impl LlduAllocator {
         let SlotPosition { slot, base } = self.next;
         let end = slot.saturating_add(usize::try_from(wanted).unwrap_or(usize::MAX));
         let (t, d) = (t.get(slot..end)?, d.get(slot..end)?);
-        if t[t.len() - 1] > self.end - base {
+        if *t.last()? > self.end - base {
             return None;
         }
         let at = last_arrival(t, d)?;

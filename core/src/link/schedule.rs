@@ -122,6 +122,20 @@ impl<T: Timed> Schedule<T> {
         self.ring.drain(..count);
     }
 
+    /// Removes entries in their order as long as `take` says so of the first.
+    #[inline(always)] // called in one place
+    pub(crate) fn take_while(&mut self, mut take: impl FnMut(&T) -> bool) {
+        if !self.overtaken.is_empty() {
+            while self.first().is_some_and(&mut take) {
+                self.pop_first();
+            }
+            return;
+        }
+        let (front, back) = self.ring.as_slices();
+        let stays = front.iter().chain(back).position(|entry| !take(entry));
+        self.ring.drain(..stays.unwrap_or(self.ring.len()));
+    }
+
     /// Removes the first entry.
     #[inline(always)] // as `push`
     pub(crate) fn pop_first(&mut self) -> Option<T> {

@@ -348,27 +348,30 @@ impl LinkNode {
         self.asked = now;
         let event = self.link.poll(now);
         if let Some(LinkEvent::Delivered(transit)) = &event {
-            self.record(transit);
+            record([&mut self.delay, &mut self.queueing], transit);
         }
         event
     }
 
-    /// Of a link over a trace that tells of nothing but the ends of packets: the number of the next packet that
-    /// ends at or before `now`, and whether it is lost.
-    #[inline(always)] // as `poll`
-    pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, bool)> {
-        self.asked = now;
-        let AnyLink::Trace(link) = &mut self.link else { return None };
-        let Due { transit, lost } = link.pop(now)?;
-        if !lost {
-            self.record(&transit);
-        }
-        Some((transit.packet.0 as u32, lost))
+    /// Packets end in their order as long as `ends` says so of the next, the last one at `now`: over a trace,
+    /// while the link tells of nothing else.
+    #[inline(always)] // called in one place
+    pub(super) fn end_while(&mut self, mut ends: impl FnMut(&Due) -> Option<Instant>) {
+        let Self { link: AnyLink::Trace(link), delay, queueing, asked } = self else { return };
+        link.end_while(|due| {
+            let Some(now) = ends(due) else { return false };
+            *asked = now;
+            if !due.lost {
+                record([delay, queueing], &due.transit);
+            }
+            true
+        });
     }
+}
 
-    #[inline(always)] // as `poll`
-    fn record(&mut self, transit: &Transit) {
-        self.delay.record(transit.at - transit.entered);
-        self.queueing.record(transit.departed - transit.entered);
-    }
+/// Records how long a packet took, and how long it waited.
+#[inline(always)] // as `poll`
+fn record([delay, queueing]: [&mut Distribution; 2], transit: &Transit) {
+    delay.record(transit.at - transit.entered);
+    queueing.record(transit.departed - transit.entered);
 }

@@ -9,7 +9,8 @@
 //! order as one by one, so that results are the same to the bit.
 
 use super::{Engine, RunError};
-use crate::link::{Admission, LinkEvent};
+use crate::link::due::Due;
+use crate::link::{Admission, Link, LinkEvent, Packet, PacketId};
 use crate::simulation::agenda::SourceId;
 use crate::simulation::leg::Passage;
 use crate::simulation::observer::Wants;
@@ -211,22 +212,23 @@ impl LinkNode {
             return self.unload_notices(now, arrivals, packets);
         }
         let (mut events, mut rank) = (1, 0);
-        loop {
-            while let Some((packet, lost)) = self.pop(now) {
-                match lost {
-                    false => arrivals.push(Arrival::at_end((now, rank), packet)),
-                    true => packets.free(packet),
+        self.end_while(|&Due { transit, lost }| {
+            if transit.at > now {
+                let key = (transit.at, Rank::Link.at(now.max(transit.entered)));
+                if key >= horizon || events >= most {
+                    return None;
                 }
+                (now, rank) = key;
+                events += 1;
             }
-            let next = self.next();
-            match next {
-                Some(key) if key < horizon && events < most => {
-                    (now, rank) = key;
-                    events += 1;
-                }
-                _ => return Unloaded { events, next, ended: None },
+            let packet = transit.packet.0 as u32;
+            match lost {
+                false => arrivals.push(Arrival::at_end((now, rank), packet)),
+                true => packets.free(packet),
             }
-        }
+            Some(now)
+        });
+        Unloaded { events, next: self.next(), ended: None }
     }
 
     /// What happens at `now` on a link that tells of more than the ends of packets.
@@ -256,8 +258,10 @@ impl LinkNode {
 
     fn load(&mut self, coming: Coming<'_>, packets: &mut Outbox) -> Option<Key> {
         let before = self.next();
+        let AnyLink::Trace(link) = &mut self.link else { return None };
         for (now, id) in coming.each() {
-            if self.link.enqueue(now, offered(id, 0, &packets[id])) != Admission::Queued {
+            let packet = Packet::new(PacketId(id.into()), packets[id].size);
+            if link.enqueue(now, packet) != Admission::Queued {
                 packets.free(id);
             }
         }
