@@ -182,13 +182,14 @@ impl LlduAllocator {
         let SlotPosition { slot, base } = self.next;
         let end = slot.saturating_add(usize::try_from(wanted).unwrap_or(usize::MAX));
         let (t, d) = (t.get(slot..end)?, d.get(slot..end)?);
-        if *t.last()? > self.end - base {
+        let (&first, &last) = (t.first()?, t.last()?);
+        if last > self.end - base {
             return None;
         }
         let at = last_arrival(t, d)?;
         self.next.slot = end;
         self.taken = self.next;
-        Some((base + t[0], base + at))
+        Some((base + first, base + at))
     }
 
     /// As [`LlduAllocator::take`] from where that is, with losses, across repetitions of the trace and up
@@ -275,11 +276,15 @@ impl Fate {
 /// side by side in scalar registers: x86-64's baseline vectors have no 64-bit comparison, and a
 /// single maximum, vectorised with a substitute, takes twice as long. Times are below 2^61, so that
 /// the sums cannot wrap; overflow checks would cost a branch each.
-#[inline]
+#[inline(always)] // as `take`
 fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
-    if let (&[t], &[d]) = (t, d) {
-        return (d > 0).then(|| t.wrapping_add(d));
+    match (t, d) {
+        (&[t], &[d]) => (d > 0).then(|| t.wrapping_add(d)),
+        _ => last_of_several(t, d),
     }
+}
+
+fn last_of_several(t: &[i64], d: &[i64]) -> Option<i64> {
     let ((t_fours, t_rest), (d_fours, d_rest)) = (t.as_chunks::<4>(), d.as_chunks::<4>());
     let (mut latest, mut missing) = ([i64::MIN; 4], 0);
     for (t, d) in t_fours.iter().zip(d_fours) {

@@ -183,8 +183,11 @@ impl Tally {
         self.delivered += 1;
         self.bytes += u64::from(transit.size.0);
         self.lldus += u64::from(transit.lldus);
-        self.overtaken += u64::from(transit.order < self.next);
-        self.next = self.next.max(transit.order + 1);
+        if transit.order < self.next {
+            self.overtaken += 1;
+        } else {
+            self.next = transit.order + 1;
+        }
     }
 
     #[inline]

@@ -125,15 +125,20 @@ impl<T: Timed> Schedule<T> {
     /// Removes entries in their order as long as `take` says so of the first.
     #[inline(always)] // called in one place
     pub(crate) fn take_while(&mut self, mut take: impl FnMut(&T) -> bool) {
-        if !self.overtaken.is_empty() {
-            while self.first().is_some_and(&mut take) {
+        let mut taken = 0;
+        loop {
+            let in_order = self.overtaken.is_empty();
+            let first = if in_order { self.ring.get(taken) } else { self.first() };
+            if !first.is_some_and(&mut take) {
+                break;
+            }
+            if in_order {
+                taken += 1;
+            } else {
                 self.pop_first();
             }
-            return;
         }
-        let (front, back) = self.ring.as_slices();
-        let stays = front.iter().chain(back).position(|entry| !take(entry));
-        self.ring.drain(..stays.unwrap_or(self.ring.len()));
+        self.ring.drain(..taken);
     }
 
     /// Removes the first entry.

@@ -227,16 +227,14 @@ impl Folded {
 
     /// Counts samples.
     fn count(&mut self, samples: &[u64]) {
-        for &nanos in samples {
-            let cell = cell(nanos);
-            if let Some(count) = self.counts.get_mut(cell) {
-                *count += 1;
-            } else {
-                self.counts.resize(cell, 0);
-                self.counts.push(1);
-            }
-        }
         self.totals = self.totals.with(samples);
+        let cells = samples.iter().map(|&nanos| cell(nanos));
+        let highest = cell(self.totals.max);
+        if self.counts.len() <= highest {
+            self.counts.resize(highest + 1, 0);
+        }
+        let counts = &mut self.counts[..];
+        cells.for_each(|cell| counts[cell] = counts[cell].wrapping_add(1));
     }
 
     /// The `q`-quantile by nearest rank: the highest value of its cell.
@@ -259,8 +257,8 @@ impl Folded {
 /// 2048, below one for each value.
 #[inline]
 fn cell(nanos: u64) -> usize {
-    let shift = (nanos | 1 << (BITS - 1)).ilog2() - (BITS - 1);
-    ((shift as usize) << (BITS - 1)) + (nanos >> shift) as usize
+    let shift = (nanos | 1 << (BITS - 1)).ilog2().wrapping_sub(BITS - 1);
+    ((shift as usize) << (BITS - 1)).wrapping_add(nanos.wrapping_shr(shift) as usize)
 }
 
 /// The highest value of a cell.

@@ -2,33 +2,49 @@
 //! ticks, with integer arithmetic.
 //!
 //! Against RFC 6298: the minimum is 200 ms instead of 1 s, the initial timeout 3 s (RFC 2988), and
-//! with [`Clock::LINUX_AGENT`] a fall of the round-trip time below the estimate by more than the
+//! with [`LinuxAgent`] a fall of the round-trip time below the estimate by more than the
 //! variance enters the variance with gain 1/32 (as in Linux).
+
+use std::marker::PhantomData;
 
 use crate::units::{Duration, Instant};
 
-/// How an agent of ns-2 measures time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
+/// How an agent of ns-2 measures time. A type each, so that divisions by the tick are by a constant.
+pub(super) trait Clock {
     /// Nanoseconds of a tick (`tcpTick_`).
-    tick: u64,
+    const TICK: u64;
     /// Timeout before the first sample, in ticks (`rtxcur_init_`).
-    initial: i64,
+    const INITIAL: i64;
     /// Least timeout, in ticks (`minrto_`).
-    minimum: i64,
+    const MINIMUM: i64;
     /// Longest timeout, in ticks (`maxrto_`).
-    maximum: i64,
+    const MAXIMUM: i64;
     /// Sharp falls of the round-trip time hardly raise the variance.
-    damps_falls: bool,
+    const DAMPS_FALLS: bool;
 }
 
-impl Clock {
-    /// `Agent/TCP/Linux`: ticks of a millisecond, 0.2 to 120 s.
-    pub(super) const LINUX_AGENT: Self =
-        Self { tick: 1_000_000, initial: 3_000, minimum: 200, maximum: 120_000, damps_falls: true };
-    /// ns-2's own agents: ticks of 10 ms, 0.2 to 60 s.
-    pub(super) const NATIVE_AGENT: Self =
-        Self { tick: 10_000_000, initial: 300, minimum: 20, maximum: 6_000, damps_falls: false };
+/// `Agent/TCP/Linux`: ticks of a millisecond, 0.2 to 120 s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinuxAgent;
+
+impl Clock for LinuxAgent {
+    const TICK: u64 = 1_000_000;
+    const INITIAL: i64 = 3_000;
+    const MINIMUM: i64 = 200;
+    const MAXIMUM: i64 = 120_000;
+    const DAMPS_FALLS: bool = true;
+}
+
+/// ns-2's own agents: ticks of 10 ms, 0.2 to 60 s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NativeAgent;
+
+impl Clock for NativeAgent {
+    const TICK: u64 = 10_000_000;
+    const INITIAL: i64 = 300;
+    const MINIMUM: i64 = 20;
+    const MAXIMUM: i64 = 6_000;
+    const DAMPS_FALLS: bool = false;
 }
 
 /// Back-off beyond which the estimate is thrown away.
@@ -38,8 +54,8 @@ const FREE_BACKOFF: i64 = 64;
 
 /// Smoothed round-trip time and timeout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RttEstimator {
-    clock: Clock,
+pub(super) struct RttEstimator<C> {
+    clock: PhantomData<C>,
     /// Eight times the smoothed round-trip time, in ticks; 0: no sample yet.
     srtt8: i64,
     /// Four times the mean deviation, in ticks.
@@ -49,22 +65,22 @@ pub(super) struct RttEstimator {
     backoff: i64,
 }
 
-impl RttEstimator {
+impl<C: Clock> RttEstimator<C> {
     /// No sample yet.
-    pub(super) fn new(clock: Clock) -> Self {
-        Self { clock, srtt8: 0, var4: 0, rto: clock.initial, backoff: 1 }
+    pub(super) fn new() -> Self {
+        Self { clock: PhantomData, srtt8: 0, var4: 0, rto: C::INITIAL, backoff: 1 }
     }
 
     /// A round-trip sample, rounded to the nearest tick and at least one.
     #[inline(always)] // called for every ACK: a call costs as much as what it does
     pub(super) fn sample(&mut self, rtt: Duration) {
-        self.take_in(((rtt.as_nanos() + self.clock.tick / 2) / self.clock.tick) as i64);
+        self.take_in(((rtt.as_nanos() + C::TICK / 2) / C::TICK) as i64);
     }
 
     /// A round trip by a clock that shows whole ticks: those passed between its two readings, at
     /// least one.
     pub(super) fn sample_between(&mut self, sent: Instant, answered: Instant) {
-        let reading = |at: Instant| at.as_nanos() / self.clock.tick;
+        let reading = |at: Instant| at.as_nanos() / C::TICK;
         self.take_in((reading(answered) - reading(sent)) as i64);
     }
 
@@ -78,7 +94,7 @@ impl RttEstimator {
             let delta = rtt - (self.srtt8 >> 3);
             self.srtt8 = (self.srtt8 + delta).max(1);
             let excess = delta.abs() - (self.var4 >> 2);
-            let damped = self.clock.damps_falls && delta < 0 && excess > 0;
+            let damped = C::DAMPS_FALLS && delta < 0 && excess > 0;
             self.var4 += if damped { excess >> 3 } else { excess };
         }
         self.rto = self.var4 + (self.srtt8 >> 3);
@@ -92,7 +108,7 @@ impl RttEstimator {
 
     /// A timeout: the next one waits twice as long; from the fourth on the estimate starts again.
     pub(super) fn back_off(&mut self) {
-        if self.backoff < FREE_BACKOFF || self.ticks() < self.clock.maximum {
+        if self.backoff < FREE_BACKOFF || self.ticks() < C::MAXIMUM {
             self.backoff <<= 1;
         }
         if self.backoff > CLOBBER {
@@ -104,17 +120,17 @@ impl RttEstimator {
     /// The timeout in force.
     #[inline]
     pub(super) fn timeout(&self) -> Duration {
-        Duration::from_nanos(self.ticks() as u64 * self.clock.tick)
+        Duration::from_nanos(self.ticks() as u64 * C::TICK)
     }
 
     /// The smoothed round-trip time, once there is a sample.
     pub(super) fn smoothed(&self) -> Option<Duration> {
-        (self.srtt8 > 0).then(|| Duration::from_nanos(self.srtt8 as u64 * (self.clock.tick / 8)))
+        (self.srtt8 > 0).then(|| Duration::from_nanos(self.srtt8 as u64 * (C::TICK / 8)))
     }
 
     #[inline]
     fn ticks(&self) -> i64 {
-        (self.rto.max(self.clock.minimum) * self.backoff).min(self.clock.maximum)
+        (self.rto.max(C::MINIMUM) * self.backoff).min(C::MAXIMUM)
     }
 }
 
@@ -122,13 +138,13 @@ impl RttEstimator {
 mod tests {
     use super::*;
 
-    fn timeout_ms(rtt: &RttEstimator) -> u64 {
+    fn timeout_ms(rtt: &RttEstimator<LinuxAgent>) -> u64 {
         rtt.timeout().as_nanos() / 1_000_000
     }
 
     #[test]
     fn three_seconds_until_the_first_sample() {
-        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
+        let mut rtt = RttEstimator::<LinuxAgent>::new();
         assert_eq!(timeout_ms(&rtt), 3_000);
         rtt.back_off();
         assert_eq!(timeout_ms(&rtt), 6_000);
@@ -137,7 +153,7 @@ mod tests {
     /// RFC 6298 (2.2): srtt = R, var = R/2, timeout = R + 4·R/2 = 3 R.
     #[test]
     fn first_sample() {
-        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
+        let mut rtt = RttEstimator::<LinuxAgent>::new();
         rtt.sample(Duration::from_millis(500));
         assert_eq!(timeout_ms(&rtt), 1_500);
         assert_eq!(rtt.smoothed(), Some(Duration::from_millis(500)));
@@ -147,7 +163,7 @@ mod tests {
     /// timeout = 510 + 830.
     #[test]
     fn later_samples() {
-        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
+        let mut rtt = RttEstimator::<LinuxAgent>::new();
         rtt.sample(Duration::from_millis(500));
         rtt.sample(Duration::from_micros(579_600)); // rounds to 580
         assert_eq!(timeout_ms(&rtt), 510 + 830);
@@ -158,7 +174,7 @@ mod tests {
     /// settled at 3) to 100: excess 400 - 0, var4 = 3 + 400/8.
     #[test]
     fn a_sharp_fall_hardly_raises_the_timeout() {
-        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
+        let mut rtt = RttEstimator::<LinuxAgent>::new();
         (0..100).for_each(|_| rtt.sample(Duration::from_millis(500)));
         assert_eq!(timeout_ms(&rtt), 500 + 3);
         rtt.sample(Duration::from_millis(100));
@@ -167,7 +183,7 @@ mod tests {
 
     #[test]
     fn never_below_200_ms_nor_above_120_s() {
-        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
+        let mut rtt = RttEstimator::<LinuxAgent>::new();
         (0..100).for_each(|_| rtt.sample(Duration::from_millis(10)));
         assert_eq!(timeout_ms(&rtt), 200);
         rtt.back_off();
@@ -181,7 +197,7 @@ mod tests {
     /// The fourth timeout in a row throws the estimate away: the next sample counts as a first.
     #[test]
     fn estimate_starts_anew_after_four_timeouts() {
-        let mut rtt = RttEstimator::new(Clock::LINUX_AGENT);
+        let mut rtt = RttEstimator::<LinuxAgent>::new();
         rtt.sample(Duration::from_millis(500));
         (0..4).for_each(|_| rtt.back_off());
         assert_eq!(rtt.smoothed(), None);

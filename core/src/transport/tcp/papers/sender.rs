@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rand_chacha::ChaCha8Rng;
 
 use super::rate_halving::RateHalving;
-use super::rtt::{Clock, RttEstimator};
+use super::rtt::{LinuxAgent, RttEstimator};
 use super::scoreboard::{FackScoreboard, Findings};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{
@@ -33,7 +33,7 @@ pub(crate) struct PapersSender {
     flight: Flight,
     scoreboard: FackScoreboard,
     last_blocks: LastBlocks,
-    rtt: RttEstimator,
+    rtt: RttEstimator<LinuxAgent>,
     timed: Option<Timed>,
     deadline: Option<Instant>,
     window: Window,
@@ -77,7 +77,7 @@ impl PapersSender {
             flight: Flight::new(config.mss().0),
             scoreboard: FackScoreboard::new(),
             last_blocks: LastBlocks::default(),
-            rtt: RttEstimator::new(Clock::LINUX_AGENT),
+            rtt: RttEstimator::new(),
             timed: None,
             deadline: None,
             window: Window::new(config),
@@ -484,11 +484,12 @@ impl Half for PapersSender {
                 }
                 packet.show_segment(false);
                 outbox.send();
+                train.sent.push(now);
                 outstanding += 1;
             }
             let is_full = outstanding >= u64::from(cwnd);
             let limit = self.supply.limit(self.flight.nxt(), is_full, cwnd, most);
-            train.note(now, self.deadline, limit, outbox);
+            train.note_state(now, self.deadline, limit);
             number += 1;
         }
         number

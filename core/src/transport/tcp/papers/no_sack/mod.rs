@@ -5,7 +5,7 @@
 mod window;
 
 use self::window::InflatedWindow;
-use super::rtt::{Clock, RttEstimator};
+use super::rtt::{NativeAgent, RttEstimator};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::half::{Half, Sender};
@@ -36,7 +36,7 @@ pub(crate) struct NoSackSender {
     /// The segment to be sent next: one sent before, after a timeout, else a new one.
     cursor: u64,
     window: InflatedWindow,
-    rtt: RttEstimator,
+    rtt: RttEstimator<NativeAgent>,
     timed: Option<Timed>,
     deadline: Option<Instant>,
     /// Duplicate ACKs since the last ACK that was neither duplicate nor partial.
@@ -100,7 +100,7 @@ impl NoSackSender {
             flight: Flight::new(config.mss().0),
             cursor: 0,
             window: InflatedWindow::new(config.window_limit()),
-            rtt: RttEstimator::new(Clock::NATIVE_AGENT),
+            rtt: RttEstimator::new(),
             timed: None,
             deadline: None,
             duplicates: 0,
