@@ -84,17 +84,36 @@ impl Distribution {
     /// The `q`-quantiles by nearest rank, 0 <= q <= 1; `None` without samples. Exact below 65,536
     /// samples, else within 0.1 %.
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> Option<[Duration; N]> {
-        quantiles(&[self], self.totals(), qs)
+        let [found] = quantiles(self, [&Self::default()], qs);
+        found.map(|(_, quantiles)| quantiles)
     }
 
     /// Summary of the samples; `None` without samples.
     pub fn summary(&self) -> Option<DelaySummary> {
-        summary(&[self])
+        self.summary_with(&Self::default())
     }
 
     /// Summary of the samples of both distributions; `None` without samples.
     pub fn summary_with(&self, other: &Self) -> Option<DelaySummary> {
-        summary(&[self, other])
+        let [summary] = self.summaries_with([other]);
+        summary
+    }
+
+    /// As [`Distribution::summary_with`], with each of `others`.
+    pub fn summaries_with<const M: usize>(&self, others: [&Self; M]) -> [Option<DelaySummary>; M] {
+        quantiles(self, others, [0.50, 0.85, 0.95, 0.99]).map(|found| {
+            let (totals, [p50, p85, p95, p99]) = found?;
+            Some(DelaySummary {
+                count: totals.count,
+                min: Duration::from_nanos(totals.min),
+                mean_ns: totals.sum as f64 / totals.count as f64,
+                p50,
+                p85,
+                p95,
+                p99,
+                max: Duration::from_nanos(totals.max),
+            })
+        })
     }
 
     fn totals(&self) -> Totals {
@@ -121,94 +140,97 @@ impl Distribution {
     }
 }
 
-fn summary(parts: &[&Distribution]) -> Option<DelaySummary> {
-    let totals = totals(parts);
-    let [p50, p85, p95, p99] = quantiles(parts, totals, [0.50, 0.85, 0.95, 0.99])?;
-    Some(DelaySummary {
-        count: totals.count,
-        min: Duration::from_nanos(totals.min),
-        mean_ns: totals.sum as f64 / totals.count as f64,
-        p50,
-        p85,
-        p95,
-        p99,
-        max: Duration::from_nanos(totals.max),
-    })
-}
-
-fn totals(parts: &[&Distribution]) -> Totals {
-    parts.iter().fold(Totals::NONE, |sum, part| sum.and(part.totals()))
-}
-
-/// Quantiles of all samples of `parts`, which have these totals.
-fn quantiles<const N: usize>(
-    parts: &[&Distribution],
-    totals: Totals,
+/// Totals and quantiles of all samples of `common` and each of `others`.
+fn quantiles<const N: usize, const M: usize>(
+    common: &Distribution,
+    others: [&Distribution; M],
     qs: [f64; N],
-) -> Option<[Duration; N]> {
-    let found = match totals.count {
-        0 => return None,
-        // This many are never folded.
-        count if count < EXACT as u64 => {
+) -> [Option<(Totals, [Duration; N])>; M] {
+    let shared = common.totals();
+    let totals = others.map(|other| shared.and(other.totals()));
+    // This many are never folded.
+    let is_exact = |totals: &Totals| (1..EXACT as u64).contains(&totals.count);
+    let found = if totals.iter().all(is_exact) {
+        let ranks = totals.map(|Totals { count, .. }| {
             let rank = |q: f64| (libm::ceil(q * count as f64) as usize).clamp(1, count as usize);
-            of_ranks(parts, totals, qs.map(|q| rank(q) - 1))
-        }
-        _ => {
+            qs.map(|q| rank(q) - 1)
+        });
+        of_ranks(&common.recent, others.map(|other| &other.recent[..]), &totals, ranks).map(Some)
+    } else if M > 1 {
+        return others.map(|other| {
+            let [found] = quantiles(common, [other], qs);
+            found
+        });
+    } else {
+        others.map(|other| {
             let mut all = Folded::EMPTY;
-            for part in parts {
+            for part in [common, other] {
                 part.folded.iter().for_each(|folded| all.add(folded));
                 all.count(&part.recent);
             }
-            qs.map(|q| all.quantile(q))
-        }
+            (all.totals.count > 0).then(|| qs.map(|q| all.quantile(q)))
+        })
     };
-    Some(found.map(Duration::from_nanos))
+    let mut totals = totals.into_iter();
+    found.map(|found| Some((totals.next()?, found?.map(Duration::from_nanos))))
 }
 
-/// The samples with these ranks, from 0, in ascending order, of parts that are not folded. Samples are
-/// counted by their leading bits first, so that only those near a rank are compared with one another.
-fn of_ranks<const N: usize>(
-    parts: &[&Distribution],
-    Totals { count, min, max, .. }: Totals,
-    ranks: [usize; N],
-) -> [u64; N] {
+/// Of `common` with each of `others`, which have these totals: the samples with these ranks, from 0, in
+/// ascending order. Samples are counted by their leading bits first, so that only those near a rank are
+/// compared with one another.
+fn of_ranks<const N: usize, const M: usize>(
+    common: &[u64],
+    others: [&[u64]; M],
+    totals: &[Totals; M],
+    ranks: [[usize; N]; M],
+) -> [[u64; N]; M] {
+    let Totals { count, min, max, .. } =
+        totals.iter().fold(Totals::NONE, |all, &totals| all.and(totals));
     let bins = (count as usize).next_power_of_two().min(1 << 12);
     let shift = (((max - min) | 1).ilog2() + 1).saturating_sub(bins.ilog2());
-    let bin = |sample: u64| (sample.wrapping_sub(min) >> shift) as usize & (bins - 1);
-    let mut counts = vec![0u32; bins];
-    for part in parts {
-        for &sample in &part.recent {
-            counts[bin(sample)] += 1;
-        }
-    }
-    let bins_of = ranks.map(|rank| {
-        let mut below = 0;
-        let holds = |&count: &u32| {
-            below += count as usize;
-            below > rank
-        };
-        counts.iter().position(holds).unwrap_or(bins - 1)
+    let last = bins - 1;
+    let bin = move |sample: u64| sample.wrapping_sub(min).wrapping_shr(shift) as usize & last;
+    let count = |mut counts: Vec<u32>, samples: &[u64]| {
+        let of_bins = &mut counts[..=last];
+        samples.iter().for_each(|&sample| of_bins[bin(sample)] += 1);
+        counts
+    };
+    let shared = count(vec![0; bins], common);
+    let counts = others.map(|other| count(shared.clone(), other));
+    let bins_of: [[usize; N]; M] = std::array::from_fn(|m| {
+        ranks[m].map(|rank| {
+            let mut below = 0;
+            let holds = |&count: &u32| {
+                below += count as usize;
+                below > rank
+            };
+            counts[m].iter().position(holds).unwrap_or(last)
+        })
     });
-    let marks: Vec<bool> = (0..bins).map(|bin| bins_of.contains(&bin)).collect();
-    let mut near = Vec::new();
-    for part in parts {
-        for &sample in &part.recent {
-            if marks[bin(sample)] {
-                near.push(sample);
+    let mut marks = vec![false; bins];
+    bins_of.iter().flatten().for_each(|&bin| marks[bin] = true);
+    let marks = &marks[..=last];
+    let is_near = |sample: &u64| marks[bin(*sample)];
+    let count = counts.iter().map(|counts| counts.iter().zip(marks).filter(|(_, near)| **near));
+    let most = count.map(|near| near.map(|(&count, _)| count as usize).sum()).max().unwrap_or(0);
+    let mut shared = Vec::with_capacity(most);
+    shared.extend(common.iter().copied().filter(is_near));
+    std::array::from_fn(|m| {
+        let is_last = m + 1 == M;
+        let mut near = if is_last { std::mem::take(&mut shared) } else { shared.clone() };
+        near.extend(others[m].iter().copied().filter(is_near));
+        let mut below = 0;
+        std::array::from_fn(|i| {
+            let outside = counts[m][..bins_of[m][i]].iter().zip(marks).filter(|&(_, &near)| !near);
+            let place = ranks[m][i] - outside.map(|(&count, _)| count as usize).sum::<usize>();
+            if place < below {
+                return *near[..below].select_nth_unstable(place).1;
             }
-        }
-    }
-    let mut below = 0;
-    std::array::from_fn(|i| {
-        let outside = counts[..bins_of[i]].iter().zip(&marks).filter(|&(_, &near)| !near);
-        let place = ranks[i] - outside.map(|(&count, _)| count as usize).sum::<usize>();
-        if place < below {
-            return *near[..below].select_nth_unstable(place).1;
-        }
-        // What the ranks before have put in order is not looked at again.
-        let found = *near[below..].select_nth_unstable(place - below).1;
-        below = place;
-        found
+            // What the ranks before have put in order is not looked at again.
+            let found = *near[below..].select_nth_unstable(place - below).1;
+            below = place;
+            found
+        })
     })
 }
 
@@ -283,7 +305,7 @@ impl Totals {
         self
     }
 
-    /// Those of both.
+    /// Those of both together.
     fn and(self, other: Self) -> Self {
         Self {
             count: self.count + other.count,

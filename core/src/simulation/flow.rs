@@ -381,10 +381,10 @@ impl FlowState {
         session: Option<(&dyn Session, usize)>,
     ) -> FlowMetrics {
         let Report { sender, receiver, ecn, broken_off } = self.report(sockets);
-        let segment_delay = self.prompt_delay.summary_with(&self.early_delay);
-        let in_order_delay = match self.early_delay.count() {
-            0 => segment_delay,
-            _ => self.prompt_delay.summary_with(&self.early_in_order_delay),
+        let late = [&self.early_delay, &self.early_in_order_delay];
+        let [segment_delay, in_order_delay] = match self.early_delay.count() {
+            0 => [self.prompt_delay.summary(); 2],
+            _ => self.prompt_delay.summaries_with(late),
         };
         let mut metrics = FlowMetrics {
             name: self.name.clone(),
