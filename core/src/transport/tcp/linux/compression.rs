@@ -62,6 +62,11 @@ impl Compression {
         true
     }
 
+    /// True if no SACK waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0 && self.deadline.is_none()
+    }
+
     /// True if the waiting SACKs must leave before a segment is taken in that changes the SACK block
     /// at `position`, or begins one after that many (`tcp_sack_new_ofo_skb`).
     pub(super) fn must_leave(&self, position: usize) -> bool {

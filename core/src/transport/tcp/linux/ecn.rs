@@ -226,6 +226,11 @@ impl ReceiverEcn {
         if self.echoes { EcnFlags::ECE } else { EcnFlags::default() }
     }
 
+    /// True if explicit congestion notification is not in use.
+    pub(super) fn is_off(&self) -> bool {
+        self.mode == EcnMode::Off
+    }
+
     /// The ACK to send before any other: the byte it acknowledges, its flags and its ECN field.
     #[inline]
     pub(super) fn take_first(&mut self) -> Option<(u64, EcnFlags, Ecn)> {

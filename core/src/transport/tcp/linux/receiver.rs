@@ -8,9 +8,10 @@ use super::rtt::RttEstimator;
 use super::ticks::Ticks;
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::half::{Half, Receiver};
-use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
+use crate::transport::tcp::shared::arrivals::{Arrivals, InOrder, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
-use crate::transport::{SackBlock, Segment};
+use crate::transport::train::{Arrival, Rank, Train};
+use crate::transport::{Outbox, Received, SackBlock, Segment};
 use crate::units::{Duration, Ecn, Instant};
 
 /// SACK blocks that are remembered (`TCP_NUM_SACKS`); beside timestamps an ACK carries three.
@@ -426,6 +427,62 @@ impl Half for LinuxReceiver {
             (Some(delayed), Some(compressed)) => Some(delayed.min(compressed)),
             (delayed, compressed) => delayed.or(compressed),
         }
+    }
+
+    /// Segments in order while nothing is missing.
+    fn answer_expected(&mut self, first: usize, train: &mut Train, outbox: &mut Outbox) -> usize {
+        let from = self.arrivals.next();
+        let in_order = self.arrivals.is_contiguous() && self.arrivals.highest() == from;
+        let is_calm = self.answered.is_none()
+            && self.early.is_none()
+            && self.duplicate.is_none()
+            && self.due == PendingReply::Nothing
+            && self.compression.is_empty()
+            && self.ecn.is_off();
+        if !in_order || !is_calm || self.arrivals.block_count() > 0 {
+            return first;
+        }
+        self.unread = 0;
+        let (timeout, smoothed) = (self.rtt.timeout(), self.rtt.smoothed());
+        let (mut number, mut next, mut taken) = (first, from, InOrder::default());
+        while let Some(&Arrival { key, packet, .. }) = train.arrivals.get(number)
+            && !train.alarm.is_before(key)
+        {
+            let now = key.0;
+            let Segment { seq, len, wire, ts_val, ts_ecr, syn, push, .. } = outbox[packet].segment;
+            if seq != next || len == 0 || syn || ts_val < self.echo {
+                break;
+            }
+            if seq == self.last_ack {
+                self.echo = ts_val;
+            }
+            if self.timestamps && len >= self.mss {
+                self.buffer.on_echo(now, ts_ecr);
+            }
+            next += u64::from(len);
+            taken.add(len, wire);
+            self.delayed.on_data(now, timeout);
+            let used = if self.growth.is_some() { len } else { self.mss };
+            if self.buffer.grows(used.into()) {
+                self.delayed.on_window_growth();
+            }
+            self.buffer.on_taken(now, next, next, 0);
+            let is_due = next - self.last_ack > u64::from(self.mss);
+            let asks = push && !self.delayed.answers();
+            if is_due || asks || self.delayed.is_quick() || self.delayed.start(now, smoothed) {
+                self.arrivals.take_in_order(std::mem::take(&mut taken));
+                let packet = outbox.draft();
+                self.make_ack(now, &mut packet.segment);
+                packet.show_segment(true);
+                outbox.send();
+                train.sent.push(now);
+            }
+            train.received.push(Received::Data { in_vain: false, delivered: next });
+            train.alarm.set(self.delayed.deadline(), Rank::Alarm.at(now));
+            number += 1;
+        }
+        self.arrivals.take_in_order(taken);
+        number
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::half::{Half, Receiver};
-use crate::transport::tcp::shared::arrivals::{Arrivals, announced};
+use crate::transport::tcp::shared::arrivals::{Arrivals, InOrder, announced};
 use crate::transport::tcp::shared::counters::ReceiverCounters;
 use crate::transport::train::{Arrival, Train};
 use crate::transport::{Outbox, Received, Segment};
@@ -155,16 +155,16 @@ impl Half for PapersReceiver {
             return first;
         }
         let Train { arrivals, received, sent, .. } = train;
-        let (mut next, mut bytes, mut echo, mut count) = (from, 0, self.echo, 0);
+        let before = received.len();
+        let (mut next, mut echo, mut taken) = (from, self.echo, InOrder::default());
         for &Arrival { key: (now, _), packet, .. } in &arrivals[first..] {
             let Segment { seq, len, wire, ts_val, syn, .. } = outbox[packet].segment;
             if seq != next || len == 0 || syn {
                 break;
             }
             next += u64::from(len);
-            bytes += u64::from(wire);
             echo = ts_val;
-            count += 1;
+            taken.add(len, wire);
             let packet = outbox.draft();
             packet.segment = self.ack(now, next, echo, 0);
             packet.show_segment(true);
@@ -172,10 +172,11 @@ impl Half for PapersReceiver {
             sent.push(now);
             received.push(Received::Data { in_vain: false, delivered: next });
         }
-        self.arrivals.take_in_order(count, bytes, next);
-        self.arrivals.counters.acks_sent += count;
+        self.arrivals.take_in_order(taken);
+        let count = received.len() - before;
+        self.arrivals.counters.acks_sent += count as u64;
         (self.last_ack, self.echo) = (next, echo);
-        first + count as usize
+        first + count
     }
 }
 

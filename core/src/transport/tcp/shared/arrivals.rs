@@ -27,6 +27,25 @@ pub(crate) struct Arrivals {
     pub(crate) counters: ReceiverCounters,
 }
 
+/// Segments that came in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InOrder {
+    segments: u64,
+    payload: u64,
+    /// Their bytes as IP packets.
+    bytes: u64,
+}
+
+impl InOrder {
+    /// One more, with `len` bytes of payload and `wire` bytes as an IP packet.
+    #[inline]
+    pub(crate) fn add(&mut self, len: u32, wire: u32) {
+        self.segments += 1;
+        self.payload += u64::from(len);
+        self.bytes += u64::from(wire);
+    }
+}
+
 impl Arrivals {
     /// Nothing yet; up to `remembered` SACK blocks are remembered, at most four.
     pub(crate) fn new(mss: u32, remembered: usize) -> Self {
@@ -73,14 +92,15 @@ impl Arrivals {
         new
     }
 
-    /// Takes in `count` segments up to byte `next` of `bytes` bytes as IP packets that came in order, with
-    /// nothing ahead of them.
-    pub(crate) fn take_in_order(&mut self, count: u64, bytes: u64, next: u64) {
-        self.counters.segments_received += count;
+    /// Takes in segments that came in order, with nothing ahead of them.
+    #[inline]
+    pub(crate) fn take_in_order(&mut self, InOrder { segments, payload, bytes }: InOrder) {
+        self.counters.segments_received += segments;
         self.counters.bytes_received += bytes;
         self.counters.distinct_bytes += bytes;
-        self.counters.bytes_in_order += next - self.next;
-        (self.next, self.highest) = (next, next);
+        self.counters.bytes_in_order += payload;
+        self.next += payload;
+        self.highest = self.next;
     }
 
     /// A data segment that must not be taken in; returns whether all of it had arrived in order.
