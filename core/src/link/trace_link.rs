@@ -249,6 +249,9 @@ impl TraceLink {
     #[inline(never)] // what few packets need would take the registers of all
     fn enqueue_by_any_rule(&mut self, now: Instant, packet: PacketId, size: Bytes) {
         let taken = self.take(self.first_usable(nanos(now)), size);
+        if let Some(sizes) = &self.trace.parts().sizes {
+            self.bytes_taken += self.cursor.last_bytes(&sizes.lldus, taken.lldus);
+        }
         self.admit(now, packet, size, taken);
     }
 
@@ -259,9 +262,6 @@ impl TraceLink {
         let Taken { first, lldus, fate } = taken;
         let departure = first.unwrap_or(i64::MAX);
         self.counters.lldus_taken += lldus;
-        if let Some(sizes) = &self.trace.parts().sizes {
-            self.bytes_taken += self.cursor.last_bytes(&sizes.lldus, lldus);
-        }
         let lldus = u32::try_from(lldus).unwrap_or(u32::MAX);
         if departure.saturating_add(self.late) > entered {
             self.queue.push(Waiting { departure, size: queued });

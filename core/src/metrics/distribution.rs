@@ -7,6 +7,8 @@ use crate::units::Duration;
 const EXACT: usize = 1 << 16;
 /// Samples that are buffered before they are counted.
 const CHUNK: usize = 1 << 10;
+/// No place among the samples near a rank.
+const NOWHERE: u32 = u32::MAX;
 /// Leading bits in which samples of one cell agree: a cell is at most a thousandth wide.
 const BITS: u32 = 11;
 
@@ -197,39 +199,45 @@ fn of_ranks<const N: usize, const M: usize>(
     };
     let shared = count(vec![0; bins], common);
     let counts = others.map(|other| count(shared.clone(), other));
-    let bins_of: [[usize; N]; M] = std::array::from_fn(|m| {
+    // The bin of each rank, and the rank within it.
+    let places: [[(usize, usize); N]; M] = std::array::from_fn(|m| {
         ranks[m].map(|rank| {
             let mut below = 0;
-            let holds = |&count: &u32| {
-                below += count as usize;
-                below > rank
-            };
-            counts[m].iter().position(holds).unwrap_or(last)
+            let bin = counts[m].iter().position(|&count| {
+                let holds = below + count as usize > rank;
+                below += if holds { 0 } else { count as usize };
+                holds
+            });
+            (bin.unwrap_or(last), rank - below)
         })
     });
-    let mut marks = vec![false; bins];
-    bins_of.iter().flatten().for_each(|&bin| marks[bin] = true);
-    let marks = &marks[..=last];
-    let is_near = |sample: &u64| marks[bin(*sample)];
-    let count = counts.iter().map(|counts| counts.iter().zip(marks).filter(|(_, near)| **near));
-    let most = count.map(|near| near.map(|(&count, _)| count as usize).sum()).max().unwrap_or(0);
-    let mut shared = Vec::with_capacity(most);
-    shared.extend(common.iter().copied().filter(is_near));
-    std::array::from_fn(|m| {
-        let is_last = m + 1 == M;
-        let mut near = if is_last { std::mem::take(&mut shared) } else { shared.clone() };
-        near.extend(others[m].iter().copied().filter(is_near));
-        let mut below = 0;
-        std::array::from_fn(|i| {
-            let outside = counts[m][..bins_of[m][i]].iter().zip(marks).filter(|&(_, &near)| !near);
-            let place = ranks[m][i] - outside.map(|(&count, _)| count as usize).sum::<usize>();
-            if place < below {
-                return *near[..below].select_nth_unstable(place).1;
+    // Samples of these bins get a place by bin; the others get none.
+    let mut starts = vec![NOWHERE; bins];
+    let mut room = 0;
+    for &(bin, _) in places.iter().flatten() {
+        if starts[bin] == NOWHERE {
+            starts[bin] = room;
+            room += counts.iter().map(|counts| counts[bin]).max().unwrap_or(0);
+        }
+    }
+    let put = |(mut near, mut ends): (Vec<u64>, Vec<u32>), samples: &[u64]| {
+        let of_bins = &mut ends[..=last];
+        for &sample in samples {
+            let end = &mut of_bins[bin(sample)];
+            if *end != NOWHERE {
+                near[*end as usize] = sample;
+                *end += 1;
             }
-            // What the ranks before have put in order is not looked at again.
-            let found = *near[below..].select_nth_unstable(place - below).1;
-            below = place;
-            found
+        }
+        (near, ends)
+    };
+    let mut shared = put((vec![0; room as usize], starts.clone()), common);
+    std::array::from_fn(|m| {
+        let own = if m + 1 == M { std::mem::take(&mut shared) } else { shared.clone() };
+        let (mut near, ends) = put(own, others[m]);
+        places[m].map(|(bin, place)| {
+            let all = starts[bin] as usize..ends[bin] as usize;
+            *near[all].select_nth_unstable(place).1
         })
     })
 }

@@ -237,17 +237,18 @@ impl FlowState {
             train.limits.iter().for_each(|&(at, limit)| self.note_limit(at, limit, sockets));
         } else {
             // Most data come in order, and nothing waits for them.
-            let is_plain = self.in_order && self.reordering.is_none() && self.size.is_none();
+            let ends = train.arrivals.last().is_some_and(|last| last.key.0 > self.end);
+            let follows = self.reordering.is_some() || self.size.is_some() || ends;
+            let in_order = self.in_order && !follows;
             for (arrival, &received) in train.arrivals.iter().zip(&train.received) {
-                if let Received::Data { in_vain, delivered } = received {
-                    let (now, packet) = (arrival.key.0, &packets[arrival.packet]);
-                    let is_prompt = !in_vain && packet.start < delivered && self.waiting.is_empty();
-                    if is_plain && is_prompt && packet.len > 0 && now <= self.end {
-                        self.prompt_delay.record(now.saturating_since(packet.first_sent));
-                        self.traffic.arrived(now, Arrival::Stream(delivered));
-                    } else {
-                        self.data_arrived(now, packet, in_vain, delivered);
-                    }
+                let Received::Data { in_vain, delivered } = received else { continue };
+                let (now, packet) = (arrival.key.0, &packets[arrival.packet]);
+                let is_prompt = !in_vain && packet.start < delivered && self.waiting.is_empty();
+                if in_order && is_prompt && packet.len > 0 {
+                    self.prompt_delay.record(now.saturating_since(packet.first_sent));
+                    self.traffic.arrived(now, Arrival::Stream(delivered));
+                } else {
+                    self.data_arrived(now, packet, in_vain, delivered);
                 }
             }
         }

@@ -192,12 +192,6 @@ impl Train {
         outbox: &Outbox,
     ) {
         self.sent.resize(outbox.sent().len(), now);
-        self.note_state(now, timeout, limit);
-    }
-
-    /// When the endpoint wants to be called, and what keeps it from sending more, at `now`.
-    #[inline(always)] // as `Alarm::set`
-    pub(crate) fn note_state(&mut self, now: Instant, timeout: Option<Instant>, limit: Limit) {
         self.alarm.set(timeout, Rank::Alarm.at(now));
         if self.limits.last().is_none_or(|&(_, last)| last != limit) {
             self.limits.push((now, limit));

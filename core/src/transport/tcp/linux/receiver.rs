@@ -460,7 +460,9 @@ impl Half for LinuxReceiver {
                 self.buffer.on_echo(now, ts_ecr);
             }
             next += u64::from(len);
-            taken.add(len, wire);
+            taken.segments += 1;
+            taken.payload += u64::from(len);
+            taken.bytes += u64::from(wire);
             self.delayed.on_data(now, timeout);
             let used = if self.growth.is_some() { len } else { self.mss };
             if self.buffer.grows(used.into()) {

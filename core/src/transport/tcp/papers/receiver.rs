@@ -156,7 +156,7 @@ impl Half for PapersReceiver {
         }
         let Train { arrivals, received, sent, .. } = train;
         let before = received.len();
-        let (mut next, mut echo, mut taken) = (from, self.echo, InOrder::default());
+        let (mut next, mut echo, mut bytes) = (from, self.echo, 0);
         for &Arrival { key: (now, _), packet, .. } in &arrivals[first..] {
             let Segment { seq, len, wire, ts_val, syn, .. } = outbox[packet].segment;
             if seq != next || len == 0 || syn {
@@ -164,7 +164,7 @@ impl Half for PapersReceiver {
             }
             next += u64::from(len);
             echo = ts_val;
-            taken.add(len, wire);
+            bytes += u64::from(wire);
             let packet = outbox.draft();
             packet.segment = self.ack(now, next, echo, 0);
             packet.show_segment(true);
@@ -172,9 +172,10 @@ impl Half for PapersReceiver {
             sent.push(now);
             received.push(Received::Data { in_vain: false, delivered: next });
         }
-        self.arrivals.take_in_order(taken);
         let count = received.len() - before;
-        self.arrivals.counters.acks_sent += count as u64;
+        let segments = count as u64;
+        self.arrivals.take_in_order(InOrder { segments, payload: next - from, bytes });
+        self.arrivals.counters.acks_sent += segments;
         (self.last_ack, self.echo) = (next, echo);
         first + count
     }

@@ -16,7 +16,7 @@ use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::flight::{Flight, State};
 use crate::transport::tcp::shared::sack_blocks::{Blocks, LastBlocks};
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::train::{Arrival, Train};
+use crate::transport::train::{Arrival, Rank, Train};
 use crate::transport::{EndpointChange, Limit, Outbox, Segment};
 use crate::units::{Duration, Instant};
 
@@ -435,6 +435,7 @@ impl Half for PapersSender {
         if !is_calm || self.watched || self.pacing.is_on() || self.supply.is_closed() {
             return first;
         }
+        let mut told = train.limits.last().map(|&(_, limit)| limit);
         let mut number = first;
         while let Some(&Arrival { key, packet, .. }) = train.arrivals.get(number)
             && !train.alarm.is_before(key)
@@ -489,7 +490,11 @@ impl Half for PapersSender {
             }
             let is_full = outstanding >= u64::from(cwnd);
             let limit = self.supply.limit(self.flight.nxt(), is_full, cwnd, most);
-            train.note_state(now, self.deadline, limit);
+            train.alarm.set(self.deadline, Rank::Alarm.at(now));
+            if told != Some(limit) {
+                told = Some(limit);
+                train.limits.push((now, limit));
+            }
             number += 1;
         }
         number

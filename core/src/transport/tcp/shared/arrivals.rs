@@ -30,20 +30,10 @@ pub(crate) struct Arrivals {
 /// Segments that came in order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InOrder {
-    segments: u64,
-    payload: u64,
+    pub(crate) segments: u64,
+    pub(crate) payload: u64,
     /// Their bytes as IP packets.
-    bytes: u64,
-}
-
-impl InOrder {
-    /// One more, with `len` bytes of payload and `wire` bytes as an IP packet.
-    #[inline]
-    pub(crate) fn add(&mut self, len: u32, wire: u32) {
-        self.segments += 1;
-        self.payload += u64::from(len);
-        self.bytes += u64::from(wire);
-    }
+    pub(crate) bytes: u64,
 }
 
 impl Arrivals {
