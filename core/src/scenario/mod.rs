@@ -112,7 +112,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// Maximum size of a scenario file: 256 KiB.
-    pub const MOST_BYTES: usize = 256 * 1024;
+    pub const MOST_BYTES: usize = read::MOST_BYTES;
     /// Maximum number of cells of one campaign: one million. For a campaign of more than 10,000
     /// cells (fewer if the file is long), reading checks every point of every axis and about 2,000
     /// cells. An error in another cell appears when that cell is made.
@@ -163,7 +163,8 @@ impl Scenario {
         changes: &[(String, Change)],
         registry: &Registry,
     ) -> Result<Self, ScenarioError> {
-        read::read(file, content, changes, registry)
+        let (recipe, cells, printed) = read::read(file, content, changes, registry)?;
+        Ok(Self { axes: recipe.axes(), recipe: Arc::new(recipe), cells, printed })
     }
 
     /// Reads and checks a scenario file; otherwise as [`Scenario::read`].
@@ -208,7 +209,7 @@ impl Scenario {
     /// # Errors
     /// The first error found.
     pub fn of(tree: Value, registry: &Registry) -> Result<Self, ScenarioError> {
-        read::read("", &Content::Tree(tree), &[], registry)
+        Self::read("", &Content::Tree(tree), &[], registry)
     }
 
     /// The file name, as given.

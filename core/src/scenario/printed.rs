@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ScenarioError;
 use super::source::Source;
-use super::vary::{Changes, LeftOut};
+use super::vary::{Changes, Ended};
 use crate::config::{self, Fault, Table};
 
 /// A value that a paper prints.
@@ -25,15 +25,6 @@ pub struct Printed {
     /// Where it is printed, e.g. "table 3".
     #[serde(default)]
     pub source: Option<String>,
-}
-
-/// An axis that a change from outside has ended, and its label in that change.
-pub(super) type Fixed = (String, Option<String>);
-
-/// Axes that changes from outside have ended.
-pub(super) struct Ended {
-    pub(super) axes: Vec<Fixed>,
-    pub(super) points: Vec<LeftOut>,
 }
 
 /// Takes the printed values out of a scenario; those that no cell has are left out.

@@ -1,16 +1,18 @@
 //! Reads a scenario: parses it, applies changes and expands the campaign.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use super::Scenario;
+use super::cell::Cell;
 use super::config::Config;
 use super::error::{Origin, ScenarioError};
-use super::printed::{self, Ended};
+use super::printed::{self, Printed};
 use super::recipe::Recipe;
-use super::source::{Change, Set, Source};
-use super::vary::{self, Changes};
-use crate::config::{self, Fault, Node, Registry, Table, Value};
+use super::source::{Change, Source};
+use super::vary;
+use crate::config::{self, Node, Registry, Value};
 
+/// See [`Scenario::MOST_BYTES`](super::Scenario::MOST_BYTES).
+pub(super) const MOST_BYTES: usize = 256 * 1024;
 /// Maximum number of cells that are all made while the scenario is read.
 const MADE: usize = 10_000;
 
@@ -23,23 +25,24 @@ pub enum Content {
     Tree(Value),
 }
 
-/// Parses a scenario, applies changes from outside, expands the campaign and reads its cells.
+/// Parses a scenario, applies changes from outside, expands the campaign and reads its cells, if
+/// they are few. Also returns the values that a paper prints.
 pub(super) fn read(
     file: &str,
     content: &Content,
     changes: &[(String, Change)],
     registry: &Registry,
-) -> Result<Scenario, ScenarioError> {
+) -> Result<(Recipe, Vec<Cell>, Vec<Printed>), ScenarioError> {
     let text = match content {
         Content::Text(text) => text,
         Content::Tree(_) => "",
     };
     let source = Source::new(file, text, changes);
-    if text.len() > Scenario::MOST_BYTES {
+    if text.len() > MOST_BYTES {
         let message = format!(
             "{} kB is too large for a scenario (at most {} kB); did you give a trace?",
             text.len() / 1000,
-            Scenario::MOST_BYTES / 1000
+            MOST_BYTES / 1000
         );
         return Err(source.error(Origin::File, "", message));
     }
@@ -52,7 +55,7 @@ pub(super) fn read(
     };
     let mut sets = source.changes()?;
     source.apply(&mut root, sets.iter().filter(|set| set.is_of_campaign()))?;
-    let (axes, ended) = axes(&source, &mut root, &mut sets)?;
+    let (axes, ended) = vary::take(&source, &mut root, &mut sets, &keys())?;
     let printed = printed::take(&source, &mut root, &axes, &ended)?;
     let registry = registry.clone();
     let recipe = Recipe { source, root, axes, sets, registry, runs: Mutex::default() };
@@ -62,36 +65,7 @@ pub(super) fn read(
     } else {
         recipe.look()?;
     }
-    Ok(Scenario { axes: recipe.axes(), recipe: Arc::new(recipe), cells, printed })
-}
-
-/// Returns the remaining axes, and those that changes have ended.
-fn axes(
-    source: &Source,
-    root: &mut Table,
-    sets: &mut Vec<Set>,
-) -> Result<(Vec<Changes>, Ended), ScenarioError> {
-    let Some(value) = root.get("vary") else {
-        return Ok((Vec::new(), Ended { axes: Vec::new(), points: Vec::new() }));
-    };
-    let mut axes = vary::axes(source, value, &keys())
-        .map_err(|fault| source.fault(root, &fault.within("vary")))?;
-    let mut fixed = Vec::new();
-    axes.retain(|axis| {
-        let set = sets.iter().rfind(|set| set.covers(&axis.key) && !set.chooses_of(&axis.name));
-        let label = |set: &Set| set.value.as_ref().and_then(|value| source.label(value));
-        fixed.extend(set.map(|set| (axis.name.clone(), label(set))));
-        set.is_none()
-    });
-    let points = vary::choose(source, &mut axes, sets, &keys())?;
-    let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
-    let most = Scenario::MOST_CELLS;
-    if count.is_none_or(|count| count > most) {
-        let message = format!("more than {most} cells; vary less, or split the campaign");
-        return Err(source.fault(root, &Fault::new("vary", message)));
-    }
-    root.remove("vary");
-    Ok((axes, Ended { axes: fixed, points }))
+    Ok((recipe, cells, printed))
 }
 
 /// The keys of a scenario's top level that may vary.

@@ -1,8 +1,8 @@
-//! Points of axes chosen from outside.
+//! Axes that changes from outside end, and points that they choose.
 
 use std::collections::BTreeSet;
 
-use super::point::Changes;
+use super::point::{Changes, Label};
 use crate::config::{Node, Value};
 use crate::scenario::error::{Origin, ScenarioError};
 use crate::scenario::source::{Set, Source};
@@ -11,12 +11,38 @@ use crate::scenario::source::{Set, Source};
 const MOST_TOLD: usize = 20;
 
 /// Axis and label of a point that is not selected.
-pub(in crate::scenario) type LeftOut = (String, String);
+type LeftOut = (String, String);
+
+/// What changes from outside have ended.
+#[derive(Default)]
+pub(in crate::scenario) struct Ended {
+    /// Axes whose key is set, and their labels in the change.
+    pub(in crate::scenario) axes: Vec<(String, Option<String>)>,
+    pub(in crate::scenario) points: Vec<LeftOut>,
+}
+
+/// Removes the axes whose keys `sets` set, and the points that `sets` do not select.
+pub(super) fn choose(
+    source: &Source,
+    label: Label<'_>,
+    axes: &mut Vec<Changes>,
+    sets: &mut Vec<Set>,
+    keys: &[&str],
+) -> Result<Ended, ScenarioError> {
+    let mut ended = Vec::new();
+    axes.retain(|axis| {
+        let set = sets.iter().rfind(|set| set.covers(&axis.key) && !set.chooses_of(&axis.name));
+        ended.extend(set.map(|set| (axis.name.clone(), set.value.as_ref().and_then(label))));
+        set.is_none()
+    });
+    Ok(Ended { axes: ended, points: left_out(source, label, axes, sets, keys)? })
+}
 
 /// Keeps the points that `sets` select (`--set buffer=none`), one or a list, and removes those
 /// sets. If an axis has the same name as a key of the scenario, the name refers to the key.
-pub(in crate::scenario) fn choose(
+fn left_out(
     source: &Source,
+    label: Label<'_>,
     axes: &mut [Changes],
     sets: &mut Vec<Set>,
     keys: &[&str],
@@ -27,7 +53,7 @@ pub(in crate::scenario) fn choose(
         let name = set.path.join(".");
         let free = set.chooses_of(&name) || !keys.contains(&name.as_str());
         match axes.iter_mut().find(|axis| axis.name == name && free) {
-            Some(axis) => left_out.extend(narrow(source, axis, set.value.as_ref())?),
+            Some(axis) => left_out.extend(narrow(source, label, axis, set.value.as_ref())?),
             None => other.push(set),
         }
     }
@@ -37,14 +63,15 @@ pub(in crate::scenario) fn choose(
 
 fn narrow(
     source: &Source,
+    label: Label<'_>,
     axis: &mut Changes,
     value: Option<&Value>,
 ) -> Result<Vec<LeftOut>, ScenarioError> {
     let all: Vec<String> = axis.points.iter().map(|point| point.label.clone()).collect();
     let known: BTreeSet<&String> = all.iter().collect();
     let chosen: Option<BTreeSet<String>> = value.and_then(|value| match &value.node {
-        Node::List(list) => list.iter().map(|value| source.label(value)).collect(),
-        _ => source.label(value).map(|label| BTreeSet::from([label])),
+        Node::List(list) => list.iter().map(label).collect(),
+        _ => label(value).map(|label| BTreeSet::from([label])),
     });
     let chosen = chosen
         .filter(|chosen| !chosen.is_empty() && chosen.iter().all(|label| known.contains(label)));

@@ -8,15 +8,16 @@ mod sobol;
 mod units;
 mod zip;
 
-pub(super) use choose::{LeftOut, choose};
+pub(super) use choose::Ended;
 pub(super) use point::{Changes, MOST_CELLS, Point};
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::point::{Path, gather, is_reserved, path_of};
-use super::source::Source;
+use self::point::{Label, Path, gather, is_reserved, path_of};
+use super::error::ScenarioError;
+use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
@@ -41,8 +42,30 @@ pub struct Axis {
     pub labels: Vec<String>,
 }
 
-/// The axes of a `[vary]` section, in the order of the file. `keys` are the keys of a scenario.
-pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<Changes>, Fault> {
+/// Takes the axes out of a scenario, without those that changes have ended. `keys` are the keys of
+/// a scenario.
+pub(super) fn take(
+    source: &Source,
+    root: &mut Table,
+    sets: &mut Vec<Set>,
+    keys: &[&str],
+) -> Result<(Vec<Changes>, Ended), ScenarioError> {
+    let Some(value) = root.get("vary") else { return Ok(Default::default()) };
+    let label = |value: &Value| source.label(value);
+    let axes = axes(&label, value, keys);
+    let mut axes = axes.map_err(|fault| source.fault(root, &fault.within("vary")))?;
+    let ended = choose::choose(source, &label, &mut axes, sets, keys)?;
+    let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.points.len()));
+    if count.is_none_or(|count| count > MOST_CELLS) {
+        let message = format!("more than {MOST_CELLS} cells; vary less, or split the campaign");
+        return Err(source.fault(root, &Fault::new("vary", message)));
+    }
+    root.remove("vary");
+    Ok((axes, ended))
+}
+
+/// The axes of a `[vary]` section, in the order of the file.
+fn axes(label: Label<'_>, vary: &Value, keys: &[&str]) -> Result<Vec<Changes>, Fault> {
     let Node::Table(table) = &vary.node else {
         return Err(Fault::at("is not a section; write [vary] and lists of values below"));
     };
@@ -50,14 +73,14 @@ pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<C
     for (key, value) in table.iter() {
         let first = key.split('.').next().unwrap_or(key);
         if keys.contains(&first) {
-            listed(source, key, value, &mut axes)?;
+            listed(label, key, value, &mut axes)?;
         } else if let ("zip", Some(table)) = (key, value.as_table()) {
             for (name, value) in table.iter() {
-                let axis = zip::zipped(source, name, value);
+                let axis = zip::zipped(label, name, value);
                 axes.push(axis.map_err(|fault| fault.within(name).within(key))?);
             }
         } else if let ("sample", Some(table)) = (key, value.as_table()) {
-            axes.push(sample::sampled(source, table).map_err(|fault| fault.within(key))?);
+            axes.push(sample::sampled(label, table).map_err(|fault| fault.within(key))?);
         } else {
             axes.push(named(key, value, keys).map_err(|fault| fault.within(key))?);
         }
@@ -82,10 +105,15 @@ pub(super) fn axes(source: &Source, vary: &Value, keys: &[&str]) -> Result<Vec<C
 }
 
 /// Axes under a key of the scenario, at any depth.
-fn listed(source: &Source, key: &str, value: &Value, axes: &mut Vec<Changes>) -> Result<(), Fault> {
+fn listed(
+    label: Label<'_>,
+    key: &str,
+    value: &Value,
+    axes: &mut Vec<Changes>,
+) -> Result<(), Fault> {
     let one = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"], or a range, e.g. { from = 5, to = 12, step = 0.5 }";
     let mut found = Vec::new();
-    gather(source, key, value, (one, None), &mut found)?;
+    gather(label, key, value, (one, None), &mut found)?;
     for (key, values) in found {
         let path = path_of(&key);
         let point = |(label, value)| Point { label, changes: vec![(Arc::clone(&path), value)] };

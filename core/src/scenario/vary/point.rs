@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::range::{self, Range, is_range};
 use crate::config::{Fault, Node, Value};
-use crate::scenario::source::Source;
 
 /// See [`Scenario::MOST_CELLS`](crate::scenario::Scenario::MOST_CELLS).
 pub(in crate::scenario) const MOST_CELLS: usize = 1_000_000;
@@ -43,6 +42,9 @@ pub(super) fn path_of(key: &str) -> Path {
     key.split('.').map(str::to_owned).collect()
 }
 
+/// The label of a plain value; `None` for another.
+pub(super) type Label<'a> = &'a dyn Fn(&Value) -> Option<String>;
+
 /// Labels and values.
 pub(in crate::scenario) type Labelled = Vec<(String, Value)>;
 
@@ -68,7 +70,7 @@ impl Values {
 /// Lists of plain values and ranges under a key, at any depth, by their dotted keys. `one` and
 /// `empty` say what is wrong with a single value, and with a table without keys.
 pub(super) fn gather(
-    source: &Source,
+    label: Label<'_>,
     key: &str,
     value: &Value,
     (one, empty): (&str, Option<&str>),
@@ -86,10 +88,10 @@ pub(super) fn gather(
                 return Err(Fault::new(key, empty));
             }
             return table.iter().try_for_each(|(name, value)| {
-                gather(source, &format!("{key}.{name}"), value, (one, empty), found)
+                gather(label, &format!("{key}.{name}"), value, (one, empty), found)
             });
         }
-        Node::List(_) => Values::List(plain_list(source, key, value)?),
+        Node::List(_) => Values::List(plain_list(label, key, value)?),
         _ => return Err(Fault::new(key, one)),
     };
     found.push((key.to_owned(), values));
@@ -97,13 +99,13 @@ pub(super) fn gather(
 }
 
 /// Labels and values of a list of plain values.
-pub(super) fn plain_list(source: &Source, key: &str, value: &Value) -> Result<Labelled, Fault> {
+pub(super) fn plain_list(label: Label<'_>, key: &str, value: &Value) -> Result<Labelled, Fault> {
     let Node::List(list) = &value.node else { return Ok(Vec::new()) };
     if list.is_empty() {
         return Err(Fault::new(key, "the list is empty; give at least one value"));
     }
     let labelled = list.iter().enumerate().map(|(index, value)| {
-        let label = source.label(value).ok_or_else(|| {
+        let label = label(value).ok_or_else(|| {
             let message = "only plain values are labels; name the points: [vary.my_axis.my_label] with the keys that it sets";
             Fault::at(message).within(&index.to_string()).within(key)
         })?;

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use rand::Rng;
 
-use super::point::{Changes, MOST_CELLS, Point, Values, gather, path_of};
+use super::point::{Changes, Label, MOST_CELLS, Point, Values, gather, path_of};
 use super::{range, sobol};
 use crate::config::{Fault, Node, Table, Value};
-use crate::scenario::source::Source;
 use crate::seed::{Seed, Stream};
 
 /// Default seed of a sample.
@@ -29,7 +28,7 @@ impl Values {
 }
 
 /// The axis of a sample.
-pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> {
+pub(super) fn sampled(label: Label<'_>, table: &Table) -> Result<Changes, Fault> {
     let mut is_sobol = true;
     let (mut points, mut seed) = (None, SEED);
     let mut spaces = Vec::new();
@@ -60,7 +59,7 @@ pub(super) fn sampled(source: &Source, table: &Table) -> Result<Changes, Fault> 
                 seed = u64::try_from(number)
                     .map_err(|_| Fault::new(key, "give a whole number, 0 or more"))?;
             }
-            key => gather(source, key, value, (one, None), &mut spaces)?,
+            key => gather(label, key, value, (one, None), &mut spaces)?,
         }
     }
     for (key, space) in &spaces {

@@ -1,11 +1,10 @@
 //! `[vary.zip.NAME]`: several keys that vary together as one axis.
 
-use super::point::{Changes, Point, Values, gather, path_of};
+use super::point::{Changes, Label, Point, Values, gather, path_of};
 use crate::config::{Fault, Value};
-use crate::scenario::source::Source;
 
 /// The axis of keys that vary together.
-pub(super) fn zipped(source: &Source, name: &str, value: &Value) -> Result<Changes, Fault> {
+pub(super) fn zipped(label: Label<'_>, name: &str, value: &Value) -> Result<Changes, Fault> {
     let Some(table) = value.as_table() else {
         let cure = "is not a section; write [vary.zip.my_axis] and lists of equal length below";
         return Err(Fault::at(cure));
@@ -17,7 +16,7 @@ pub(super) fn zipped(source: &Source, name: &str, value: &Value) -> Result<Chang
     let words = ("one value does not vary; give a list or a range", Some(none));
     let mut found = Vec::new();
     for (key, value) in table.iter() {
-        gather(source, key, value, words, &mut found)?;
+        gather(label, key, value, words, &mut found)?;
     }
     // The values of each key, unless other keys give their number.
     let own = found.iter().map(|(key, values)| match values {
