@@ -53,5 +53,5 @@ pub use own::{KeyedRow, Own, Parameter};
 pub use reader::read;
 pub use registry::{Chosen, ChosenRow, NameTaken, Registry, Row, UnknownKind};
 pub(crate) use suggest::nearest;
-pub(crate) use tree::join;
 pub use tree::{Node, Table, Value};
+pub(crate) use tree::{check_name, join};

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::fault::Fault;
+
 /// A value and its position in the source text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
@@ -236,6 +238,16 @@ impl Value {
             _ => {}
         }
     }
+}
+
+/// Checks a name that becomes a part of dotted keys.
+pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    if name.starts_with(|letter: char| letter.is_ascii_alphabetic()) && name.chars().all(fits) {
+        return Ok(());
+    }
+    let cure = "a name begins with a letter and has letters, digits, _ and - only";
+    Err(Fault::at(format!("`{name}`: {cure}")))
 }
 
 pub(crate) fn join(prefix: &str, key: &str) -> String {

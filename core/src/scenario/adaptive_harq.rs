@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::{self, Channel};
-use super::kinds::{LinkKind, Making};
+use super::link_kind::{LinkKind, Making};
 use super::shared::Shared;
 use super::traces::{Information, InformationSpec, SetupFault, varying};
 use crate::channel::lms::{LandMobile, Preset};
@@ -108,7 +108,7 @@ impl HarqChannel {
         let redraw = self.redraw.unwrap_or(true);
         let (channel, esn0_db) = self.land_mobile()?;
         let seed = making.channel_seed(self.seed, redraw);
-        let length = channel::length("", self.length, making.duration(), self.check()?)?;
+        let length = channel::length("", self.length, making.duration, self.check()?)?;
         Ok(making.traces.information(&InformationSpec { channel, esn0_db, length, seed })?)
     }
 

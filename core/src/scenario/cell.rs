@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use rand::Rng;
 
+use super::channel_seeds::ChannelSeeds;
 use super::config::Config;
 use super::error::Origin;
 use super::limit::Start;
-use super::link::SlotLink;
-use super::plan::{Plan, PlannedHop, PlannedLink, PlannedPhy, PlannedProxy};
-use super::setup::fragmentation;
+use super::plan::{Plan, PlannedHop, PlannedLink, PlannedProxy};
 use super::spec::PhySpec;
 use super::traces::{MakeError, SetupFault, Traces};
 use super::traffic::Flow;
@@ -71,7 +70,7 @@ impl Cell {
     /// draws its losses itself or uses another kind of trace.
     pub fn phy_traces(&self, replication: u32) -> Vec<Option<PhySpec>> {
         let links = self.plan.links().enumerate();
-        links.map(|(index, link)| Some(self.phy(index, link.phy.as_ref()?, replication))).collect()
+        links.map(|(index, link)| self.phy(index, link, replication)).collect()
     }
 
     /// Lists, one line each: values that links took from their traces because the scenario leaves
@@ -87,9 +86,9 @@ impl Cell {
                 let key = join(&link.key, "link.rtt");
                 lines.push(format!("{key}: {rtt}, as the trace says"));
             }
-            let file = link.phy.as_ref().filter(|phy| phy.trace.is_some());
-            let Some(phy) = file else { continue };
-            let phy = traces.phy(&self.phy(index, phy, 0))?;
+            let file = self.phy(index, link, 0).filter(|spec| spec.trace.is_some());
+            let Some(spec) = file else { continue };
+            let phy = traces.phy(&spec)?;
             let measured = phy.header().rtt.filter(|rtt| rtt.as_nanos() > 0);
             if let (Some(given), Some(measured)) = (link.link.slots.rtt, measured)
                 && link.section.is_empty()
@@ -145,22 +144,15 @@ impl Cell {
         uncoupled.map(line).collect()
     }
 
-    /// Time from a slot until its sender can act on its loss, if the trace under the link `index`
-    /// contains one-way delays and `[return]` gives the return delay; else `None`.
-    pub(super) fn feedback_by_return(
-        &self,
-        index: usize,
-        slots: &SlotLink,
-        phy: &PhyTrace,
-    ) -> Option<Duration> {
+    /// The delay of the return path, if `[return]` gives it and the link `index` is the only one.
+    pub(super) fn return_delay(&self, index: usize) -> Option<Duration> {
         let only_link = index == 0
             && matches!(
                 self.plan.forward[..],
                 [PlannedHop::Link(_)] | [PlannedHop::Coding(_), PlannedHop::Link(_)]
             );
         let [PlannedHop::Leg(back)] = &self.plan.backward[..] else { return None };
-        let told = !only_link || slots.feedback.is_some() || !there_in_delays(slots, phy);
-        if told { None } else { Some(phy.nominal_decoding() + back.delay?) }
+        back.delay.filter(|_| only_link)
     }
 
     /// Notes on packets that leave more than a twentieth of their LLDUs empty.
@@ -174,7 +166,7 @@ impl Cell {
         let mut sizes: Vec<_> = flows.map(|flow| flow.transport.protocol().packet()).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        let fragmentation = fragmentation(&link.link).over(phy.header().loading).ok();
+        let fragmentation = link.link.fragmentation().over(phy.header().loading).ok();
         let padded = sizes.into_iter().filter_map(|size| {
             let (lldus, share) = fragmentation?.padding(phy.lldu(), size).ok()?;
             let lldu = phy.lldu().0;
@@ -196,10 +188,11 @@ impl Cell {
     fn of_the_way_back(&self, index: usize, link: &PlannedLink, phy: &PhyTrace) -> Vec<String> {
         let (slots, there) = (&link.link.slots, phy.nominal_decoding());
         let mut lines = Vec::new();
-        if !link.section.is_empty() || !there_in_delays(slots, phy) {
+        if !link.section.is_empty() || !slots.takes_delays_of(phy) {
             return lines;
         }
-        if slots.feedback.is_none() && self.feedback_by_return(index, slots, phy).is_none() {
+        let by_return = slots.feedback_by_return(phy, self.return_delay(index));
+        if slots.feedback.is_none() && by_return.is_none() {
             let (key, back) = (join(&link.key, "link.feedback"), there + there);
             lines.push(format!("{key}: {back}, twice the trace's median one-way delay"));
         }
@@ -219,56 +212,26 @@ impl Cell {
         // A link with its own section has its own delay, and only a trace from a file can have a
         // measured one.
         let asks = link.section.is_empty() && link.link.slots.rtt.is_none();
-        let phy = link.phy.as_ref().filter(|phy| asks && phy.trace.is_some());
-        let phy = phy.map(|phy| traces.phy(&self.phy(index, phy, 0))).transpose()?;
+        let spec = self.phy(index, link, 0).filter(|spec| asks && spec.trace.is_some());
+        let phy = spec.map(|spec| traces.phy(&spec)).transpose()?;
         Ok(phy.and_then(|phy| phy.header().rtt))
     }
 
-    pub(super) fn phy(&self, index: usize, phy: &PlannedPhy, replication: u32) -> PhySpec {
-        phy.spec(|own| self.channel_seed(index, own.seed, own.redraw, replication))
+    /// The PHY trace under a link in a replication.
+    fn phy(&self, index: usize, link: &PlannedLink, replication: u32) -> Option<PhySpec> {
+        let seeds = self.seeds(index, link, replication);
+        Some(link.phy.as_ref()?.spec(|own| seeds.channel(own.seed, own.redraw)))
     }
 
-    /// The PHY trace that loses the reports of the link `index`; it has its own channel.
-    pub(super) fn feedback(&self, index: usize, back: &PlannedPhy, replication: u32) -> PhySpec {
-        back.spec(|own| {
-            let drawn = || {
-                let shared = Seed(self.shared_seed(own.redraw, replication));
-                let (seed, number) = match self.of_name(index, shared) {
-                    Some(seed) => (seed, 0),
-                    None => (shared, index as u32),
-                };
-                seed.rng(Stream::FeedbackChannel(number)).next_u64()
-            };
-            own.seed.unwrap_or_else(drawn)
-        })
-    }
-
-    /// The seed of the channel of the link `index`; each link has its own channel.
-    pub(super) fn channel_seed(
+    /// The seeds of the channels of the link `index`.
+    pub(super) fn seeds<'a>(
         &self,
         index: usize,
-        given: Option<u64>,
-        redraw: bool,
+        link: &'a PlannedLink,
         replication: u32,
-    ) -> u64 {
-        let base = given.unwrap_or_else(|| self.shared_seed(redraw, replication));
-        match (self.of_name(index, Seed(base)), index) {
-            (Some(seed), _) => seed.0,
-            (None, 0) => base,
-            (None, 1..) => Seed(base).rng(Stream::Channel(index as u32)).next_u64(),
-        }
-    }
-
-    /// The seed that the link `index` has by its name, if it is a link of a network.
-    fn of_name(&self, index: usize, seed: Seed) -> Option<Seed> {
-        let (name, direction) = self.plan.links().nth(index)?.named.as_ref()?;
-        Some(seed.of_link(name, *direction))
-    }
-
-    /// The seed from which the seeds of channels are derived: that of the run, or that of the
-    /// scenario.
-    fn shared_seed(&self, redraw: bool, replication: u32) -> u64 {
-        if redraw { self.seed(replication).0 } else { self.config.run.seed }
+    ) -> ChannelSeeds<'a> {
+        let (run, scenario) = (self.seed(replication), Seed(self.config.run.seed));
+        ChannelSeeds { run, scenario, link: index as u32, named: link.named.as_ref() }
     }
 
     /// The trace time at which each link starts in a replication. `span` gives the first and the
@@ -331,10 +294,4 @@ impl Cell {
         let offset = (u128::from(draw) * u128::from(room)) >> 64;
         Ok(Duration::from_nanos(first + offset as u64))
     }
-}
-
-/// Whether the trace contains one-way delays, so that its round-trip time is 0.
-fn there_in_delays(slots: &SlotLink, phy: &PhyTrace) -> bool {
-    let none = Some(Duration::ZERO);
-    phy.header().rtt == none && slots.rtt.or(none) == none
 }

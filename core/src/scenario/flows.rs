@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::config::Traffic;
-use super::plan::check_name;
 use super::traffic::{Flow, Transport};
 use crate::application::ApplicationConfig;
-use crate::config::Fault;
-use crate::config::join;
+use crate::config::{Fault, check_name, join};
 
 /// Limits the effect of a typing error.
 pub(super) const MOST_FLOWS: u64 = 100_000;

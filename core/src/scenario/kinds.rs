@@ -1,47 +1,21 @@
 //! Kinds of links: the keys of each, the keys that it excludes, and how it is made.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::cell::Cell;
 use super::link::SlotLink;
+use super::link_kind::{LinkKind, Making};
 use super::path::Sections;
-use super::plan::{PlannedLink, PlannedPhy};
+use super::plan::PlannedPhy;
 use super::shared::Shared;
-use super::spec::PhySpec;
-use super::traces::{InformationSpec, MakeError, SetupFault, Traces, varying};
+use super::traces::{InformationSpec, MakeError, SetupFault, varying};
 use crate::channel::lms;
 use crate::config::{Fault, first_changed_key, join};
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierConfig, CarrierOptions};
 use crate::scheme::ntn::{CellConfig, Decoder, NtnOptions, SoftCombining};
-use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme, Timing};
-use crate::trace::PhyTrace;
+use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme};
 use crate::units::{Bytes, Duration};
-
-/// A kind of link, described: it is made once the traces that it needs are available.
-pub trait LinkKind: fmt::Debug + Send + Sync {
-    /// Checks whether the link can be made for runs of `duration`. `traced`: a separate trace or
-    /// channel decides which of its units are lost.
-    ///
-    /// # Errors
-    /// The key that is wrong, within its section.
-    fn check(&self, _traced: bool, _duration: Duration) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    /// Makes the medium that carries the link's packets, and requests traces as it needs them.
-    ///
-    /// # Errors
-    /// If a trace cannot be made, or a key (named within its section) does not fit the traces.
-    fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault>;
-
-    /// Input of the link that all runs share, apart from the trace or channel under it.
-    fn shared(&self) -> Option<Shared> {
-        None
-    }
-}
 
 /// A kind of link with its own section: a row of the registry.
 pub(super) struct OwnKind {
@@ -175,55 +149,6 @@ pub(super) fn own_kind(
     Ok(Some((own, kind)))
 }
 
-/// Input for making a link: its plan and a source of traces.
-pub struct Making<'a> {
-    /// The plan of the link.
-    pub link: &'a PlannedLink,
-    /// The source of traces.
-    pub traces: &'a dyn Traces,
-    pub(super) cell: &'a Cell,
-    /// Number of the link, forward links first.
-    pub(super) index: usize,
-    pub(super) replication: u32,
-    /// The number of each flow in its entry of `[[flow]]`: that of its terminal.
-    pub(super) terminals: &'a Arc<[u32]>,
-}
-
-impl Making<'_> {
-    /// The PHY trace under the link, if it has one.
-    ///
-    /// # Errors
-    /// If a trace cannot be made.
-    pub fn phy(&self) -> Result<Option<PhyTrace>, SetupFault> {
-        Ok(self.spec().map(|spec| self.traces.phy(&spec)).transpose()?)
-    }
-
-    /// The specification of that PHY trace.
-    fn spec(&self) -> Option<PhySpec> {
-        let phy = self.link.phy.as_ref();
-        phy.map(|phy| self.cell.phy(self.index, phy, self.replication))
-    }
-
-    /// Duration of a run.
-    pub fn duration(&self) -> Duration {
-        self.cell.config.run.duration
-    }
-
-    /// The seed of a channel that the link makes for itself: the seed given, or one that is drawn.
-    pub fn channel_seed(&self, given: Option<u64>, redraw: bool) -> u64 {
-        self.cell.channel_seed(self.index, given, redraw, self.replication)
-    }
-
-    /// The times that a scheme over the slots of `phy` uses. If the trace contains one-way delays
-    /// and `[return]` gives the return delay, reports take the return delay.
-    fn timing(&self, slots: &SlotLink, phy: Option<&PhyTrace>) -> Result<Timing, Fault> {
-        let measured = phy.and_then(|phy| phy.header().rtt);
-        let timing = slots.timing(measured).map_err(|fault| fault.within("link"))?;
-        let feedback = phy.and_then(|phy| self.cell.feedback_by_return(self.index, slots, phy));
-        Ok(Timing { feedback: feedback.or(timing.feedback), ..timing })
-    }
-}
-
 /// A scheme over slots that runs beforehand, as if every slot were used.
 #[derive(Clone, Debug)]
 pub(super) struct OpenLoop(pub(super) Scheme);
@@ -231,7 +156,7 @@ pub(super) struct OpenLoop(pub(super) Scheme);
 impl LinkKind for OpenLoop {
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
         let spec = making.spec().ok_or_else(nothing)?;
-        let slots = &making.link.link.slots;
+        let slots = &making.link.slots;
         // Only a trace from a file can have a measured delay.
         let asked = slots.rtt.is_none_or(|rtt| rtt == Duration::ZERO) && spec.trace.is_some();
         let asked = asked.then(|| making.traces.phy(&spec)).transpose()?;
@@ -254,9 +179,9 @@ impl LinkKind for LiveScheme {
     }
 
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {
-        let Making { link: PlannedLink { link, .. }, traces, index, replication, .. } = *making;
+        let Making { link, traces, seeds, .. } = *making;
         let reports = self.reports.as_ref();
-        let spec = |back| making.cell.feedback(index, back, replication);
+        let spec = |back: &PlannedPhy| back.spec(|own| seeds.feedback(own.seed, own.redraw));
         let reports = reports.map(|back| traces.phy(&spec(back))).transpose()?;
         let slots = making.phy()?.ok_or_else(nothing)?;
         if reports.as_ref().is_some_and(|back| back.period() == Duration::ZERO) {

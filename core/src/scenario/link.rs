@@ -7,10 +7,10 @@ use super::channel::Channel;
 use super::limit::Start;
 use super::reorder::Reorder;
 use crate::config::{Fault, first_changed_key, parts};
-use crate::link::{Delays, QueueLimit, check_delays};
+use crate::link::{Delays, Fragmentation, QueueLimit, check_delays};
 use crate::queue::Aqm;
 use crate::scheme::{LiveOptions, Timing};
-use crate::trace::{Packing, TraceFile};
+use crate::trace::{Packing, PhyTrace, TraceFile};
 use crate::transport::tcp::Pep;
 use crate::units::{Bytes, Duration, Limit};
 
@@ -169,9 +169,37 @@ impl SlotLink {
         }
         Ok(Timing { rtt, feedback })
     }
+
+    /// Whether the link takes one-way delays from its trace, so that its round-trip time is 0.
+    pub(super) fn takes_delays_of(&self, phy: &PhyTrace) -> bool {
+        let none = Some(Duration::ZERO);
+        phy.header().rtt == none && self.rtt.or(none) == none
+    }
+
+    /// Time from a slot until its sender can act on its loss, if the link takes one-way delays from
+    /// its trace and reports take `back`; else `None`.
+    pub(super) fn feedback_by_return(
+        &self,
+        phy: &PhyTrace,
+        back: Option<Duration>,
+    ) -> Option<Duration> {
+        let back = back.filter(|_| self.feedback.is_none() && self.takes_delays_of(phy));
+        back.map(|back| phy.nominal_decoding() + back)
+    }
 }
 
 impl Link {
+    /// How its packets are put onto LLDUs, unless its trace says more.
+    pub(super) fn fragmentation(&self) -> Fragmentation {
+        let Self { slots, usage, .. } = self;
+        Fragmentation {
+            lldu_header: slots.lldu_header,
+            packet_header: usage.packet_header,
+            extra_lldu: slots.extra_lldu,
+            packing: slots.packing,
+        }
+    }
+
     /// Checks for keys that contradict one another or apply to other links.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let LinkUsage { reorder, delays, keep_order, .. } = &self.usage;

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::cell::Cell;
 use super::flows::MOST_FLOWS;
 use super::handovers::timetable;
-use super::kinds::Making;
 use super::leg::Leg;
 use super::link::{Link, Overlap};
+use super::link_kind::Making;
 use super::plan::{NetworkEdge, PlannedCoding, PlannedDemand, PlannedHop, PlannedLink};
 use super::reorder::Reorder;
 use super::traces::{SetupFault, Traces};
 use super::traffic;
 use crate::application::Until;
 use crate::config::Fault;
-use crate::link::{Coding, Fragmentation, TraceClock};
+use crate::link::{Coding, TraceClock};
 use crate::scheme::{LinkConfig, Medium};
 use crate::simulation::{Flow, Hop, LegConfig, Proxy, Rerouting, Routing, Setup, Stretch, Ways};
 use crate::transport::Timetable;
@@ -197,7 +197,15 @@ impl Maker<'_> {
         terminals: &Arc<[u32]>,
     ) -> Result<Arc<dyn Medium>, SetupFault> {
         let Self { cell, replication, traces } = *self;
-        let making = Making { link, traces, cell, index, replication, terminals };
+        let making = Making {
+            link: &link.link,
+            traces,
+            duration: cell.config.run.duration,
+            phy: link.phy.as_ref(),
+            seeds: cell.seeds(index, link, replication),
+            return_delay: cell.return_delay(index),
+            terminals,
+        };
         link.kind.medium(&making).map_err(|fault| match fault {
             SetupFault::Key(fault) => fault.within(link.section).within(&link.key).into(),
             made @ SetupFault::Trace(_) => made,
@@ -357,20 +365,9 @@ fn link(planned: &PlannedLink, medium: Arc<dyn Medium>, start_offset: Duration) 
         aqm: usage.aqm.clone(),
         start_offset,
         wrap: usage.wrap,
-        fragmentation: fragmentation(&planned.link),
+        fragmentation: planned.link.fragmentation(),
         overlap_papers: slots.overlap == Overlap::Papers,
         reorder: usage.reorder.as_ref().map(Reorder::config),
         coding: None,
-    }
-}
-
-/// How the packets of a link are put onto LLDUs, unless its trace says more.
-pub(super) fn fragmentation(link: &Link) -> Fragmentation {
-    let Link { slots, usage, .. } = link;
-    Fragmentation {
-        lldu_header: slots.lldu_header,
-        packet_header: usage.packet_header,
-        extra_lldu: slots.extra_lldu,
-        packing: slots.packing,
     }
 }

@@ -1,18 +1,9 @@
 //! The plan of codes: the hops between their encoders and decoders.
 
-use super::PlannedHop;
+use super::hop::{PlannedCoding, PlannedHop};
 use crate::config::{Fault, join};
 use crate::link::Coding;
 use crate::scenario::path::Hop;
-
-/// A code around the hops that follow it in the plan.
-#[derive(Clone, Debug)]
-pub struct PlannedCoding {
-    /// The code.
-    pub coding: Coding,
-    /// Number of hops between encoder and decoder.
-    pub hops: usize,
-}
 
 /// `hops` with a code around them, within the proxies at their ends.
 pub(super) fn around(

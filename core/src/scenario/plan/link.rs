@@ -2,35 +2,17 @@
 
 use std::sync::Arc;
 
-use super::phy::{PlannedPhy, phy};
-use super::{PlannedHop, PlannedProxy};
+use super::hop::{PlannedHop, PlannedLink, PlannedProxy};
+use super::phy::phy;
 use crate::config::{Fault, join};
-use crate::scenario::kinds::{
-    GivenLinkTrace, LinkKind, LiveScheme, OpenLoop, own_kind, own_sections,
-};
+use crate::scenario::kinds::{GivenLinkTrace, LiveScheme, OpenLoop, own_kind, own_sections};
 use crate::scenario::leg::Leg;
 use crate::scenario::link::{Link, Reports, SlotLink};
+use crate::scenario::link_kind::LinkKind;
 use crate::scenario::path::Sections;
 use crate::scheme::Scheme;
 use crate::transport::tcp::Pep;
 use crate::units::Duration;
-
-/// A link: the medium that carries its packets, and its use.
-#[derive(Clone, Debug)]
-pub struct PlannedLink {
-    /// The section of the link: "" for the scenario itself, "return", "path.1".
-    pub key: String,
-    /// The section within it that holds the keys of this kind of link; "" if there is none.
-    pub section: &'static str,
-    /// The kind of link.
-    pub kind: Arc<dyn LinkKind>,
-    /// The PHY trace under the link, if it has one.
-    pub phy: Option<PlannedPhy>,
-    /// The `[link]` section.
-    pub link: Link,
-    /// Name and direction, in a network: its random draws do not depend on the other links.
-    pub named: Option<(String, u32)>,
-}
 
 /// The link in the section `key`, and the leg behind it if it has `delays`.
 pub(super) fn link(

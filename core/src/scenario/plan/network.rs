@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::{PlannedHop, hop};
-use crate::config::{Fault, nearest};
+use super::hop::PlannedHop;
+use super::path::hop;
+use crate::config::{Fault, check_name, nearest};
 use crate::scenario::config::Traffic;
 use crate::scenario::network::{Network, NetworkLink, RouteChoice};
 use crate::scenario::path::Hop;
@@ -168,16 +169,6 @@ pub(super) fn network(
     }
     planned.check(keys)?;
     Ok((planned, hops))
-}
-
-/// Checks a name that becomes a part of dotted keys.
-pub(in crate::scenario) fn check_name(name: &str) -> Result<(), Fault> {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-    if name.starts_with(|letter: char| letter.is_ascii_alphabetic()) && name.chars().all(fits) {
-        return Ok(());
-    }
-    let cure = "a name begins with a letter and has letters, digits, _ and - only";
-    Err(Fault::at(format!("`{name}`: {cure}")))
 }
 
 /// Checks the name of a node, which stands in pictures and tables.

@@ -1,19 +1,10 @@
 //! The plan of proxies: their positions on the forward and return path.
 
-use super::PlannedHop;
+use super::hop::{PlannedHop, PlannedProxy};
 use crate::config::{Fault, join};
 use crate::scenario::path::Hop;
 use crate::scenario::traffic::Flow;
 use crate::transport::tcp::{Pep, ProxyConfig};
-
-/// A proxy that splits TCP.
-#[derive(Clone, Debug)]
-pub struct PlannedProxy {
-    /// The key of the proxy: "path.1.pep", "link.pep".
-    pub key: String,
-    /// The settings of the proxy.
-    pub config: ProxyConfig,
-}
 
 /// The proxy that a hop with the key `pep` describes, if it is switched on.
 pub(super) fn alone(key: String, hop: &Hop, pep: &Pep) -> Result<Option<PlannedProxy>, Fault> {

@@ -1,6 +1,8 @@
 //! The plan of the return path.
 
-use super::{PlannedHop, coding, hops, link, proxy};
+use super::hop::PlannedHop;
+use super::path::hops;
+use super::{coding, link, proxy};
 use crate::config::Fault;
 use crate::scenario::leg::Leg;
 use crate::scenario::path::{Return, Way};
