@@ -4,6 +4,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+/// Times stay below this limit, so that sums of a few of them cannot overflow int64.
+pub(crate) const LATEST: i64 = 1 << 61;
+
+/// Largest number of slots that a link trace can index.
+pub(crate) const MOST: u64 = u32::MAX as u64;
+
 /// A read-only column of int64 nanoseconds that several owners share without copying.
 ///
 /// The memory may belong to another owner, such as a numpy array: any type that converts to a slice

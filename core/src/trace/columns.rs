@@ -7,9 +7,8 @@ use std::io::{self, BufRead, Write};
 
 use crate::budget::Budget;
 use crate::trace::decimal::{append, parse};
-use crate::trace::error::{Fault, ReadError};
-use crate::trace::file::WriteError;
-use crate::trace::format::FormatRow;
+use crate::trace::error::{Fault, ReadError, WriteError};
+use crate::trace::file::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::slots::SlotBuilder;
 use crate::trace::text::DEFAULT_LLDU;

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::trace::column::LATEST;
 use crate::trace::error::{Fault, Snippet};
-use crate::trace::phy::LATEST;
 
 /// Unit of bare numbers in a trace file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]

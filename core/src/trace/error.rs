@@ -1,4 +1,4 @@
-//! Errors in trace files: position, fault and remedy.
+//! Errors in traces and their files: position, fault and remedy.
 
 use std::fmt;
 use std::io;
@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::budget::Refusal;
 use crate::config;
-use crate::trace::TraceError;
-use crate::units::counted;
+use crate::trace::column::MOST;
+use crate::units::{Duration, counted};
 
 /// The reason why a trace could not be read. The message is one line and does not name the file.
 #[derive(Debug, Error)]
@@ -31,6 +31,149 @@ pub enum ReadError {
     /// The reader failed.
     #[error("cannot be read: {}", reason(.0))]
     Io(#[from] io::Error),
+}
+
+/// The reason why a trace is not valid. `slot` counts from 0.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The trace has no slots.
+    #[error("the trace is empty; give at least one slot")]
+    Empty,
+    /// The two columns differ in length.
+    #[error("t has {} and d has {d}; give one d for each t", counted(*.t, "value", "values"))]
+    Lengths {
+        /// Values in `t`.
+        t: usize,
+        /// Values in `d`.
+        d: usize,
+    },
+    /// `t` does not increase.
+    #[error(
+        "slot {slot}: t = {t} ns does not come after the slot before it; sort the trace and drop repeated times"
+    )]
+    Unsorted {
+        /// The offending slot.
+        slot: usize,
+        /// Its time.
+        t: i64,
+    },
+    /// A negative time.
+    #[error(
+        "slot {slot}: {column} = {value} ns is negative; times start at 0, and 0 in d means erased"
+    )]
+    Negative {
+        /// The offending slot.
+        slot: usize,
+        /// `t` or `d`.
+        column: &'static str,
+        /// The value.
+        value: i64,
+    },
+    /// `t + d` leaves the range of times.
+    #[error("slot {slot}: t + d is over 2^61 ns (73 years); check the unit")]
+    Overflow {
+        /// The offending slot.
+        slot: usize,
+    },
+    /// More slots than a `u32` can number.
+    #[error("the trace has {slots} slots; at most 4294967295 are supported, so split it")]
+    TooLong {
+        /// Slots offered.
+        slots: usize,
+    },
+    /// No slot is left after the offset.
+    #[error(
+        "an offset of {:.9} s leaves no slot: the last is at {:.9} s; start earlier",
+        start.as_secs_f64(), last.as_secs_f64()
+    )]
+    Offset {
+        /// The offset.
+        start: Duration,
+        /// `t` of its last slot.
+        last: Duration,
+    },
+    /// A mutual information outside [0, 1].
+    #[error("slot {slot}: the mutual information per coded bit must be from 0 to 1")]
+    Information {
+        /// The offending slot.
+        slot: usize,
+    },
+    /// An LLDU size of 0.
+    #[error("the LLDU size is 0 bytes; give lldu_bytes of at least 1")]
+    ZeroLldu,
+    /// A slot with 0 bytes, or with more than 2^32 - 1.
+    #[error("slot {slot}: an LLDU of {bytes} bytes; give 1 to 4294967295")]
+    Size {
+        /// The offending slot.
+        slot: usize,
+        /// The size given.
+        bytes: i64,
+    },
+    /// The number of sizes differs from the number of slots.
+    #[error(
+        "t has {} and bytes has {bytes}; give one size for each t, or one for all",
+        counted(*.t, "value", "values")
+    )]
+    SizeCount {
+        /// Values in `t`.
+        t: usize,
+        /// Sizes.
+        bytes: usize,
+    },
+    /// A column whose length differs from that of `t`.
+    #[error("t has {} and {column} has {values}; give one for each t", counted(*.t, "value", "values"))]
+    ColumnLength {
+        /// The column.
+        column: &'static str,
+        /// Values in `t`.
+        t: usize,
+        /// Values in the column.
+        values: usize,
+    },
+    /// An invalid data LLDU.
+    #[error("LLDU {slot}: {reason}")]
+    Unit {
+        /// Its number.
+        slot: usize,
+        /// The fault.
+        reason: &'static str,
+    },
+    /// Fewer slots than data LLDUs.
+    #[error(
+        "{slots} slots for {lldus} data LLDUs; each needs its own slot, so give {lldus} or more"
+    )]
+    FewSlots {
+        /// Slots given.
+        slots: u64,
+        /// Data LLDUs.
+        lldus: usize,
+    },
+    /// An invalid nominal decoding time.
+    #[error("decode_ns must be from 1 to 2^61; remove it to derive it from the trace")]
+    Decode,
+    /// A period shorter than the trace.
+    #[error(
+        "period_ns must be above {span}, the time from the first slot to the last, and at most 2^61"
+    )]
+    Period {
+        /// Time from the first slot to the last, ns.
+        span: i64,
+    },
+    /// A round-trip time out of range.
+    #[error("rtt_ns must be at most 2^61 (73 years); check the unit")]
+    Rtt,
+    /// An invalid clock tick.
+    #[error(
+        "tick_ns must be at most 2^61, and tick_phase_ns below it; remove both if arrivals are not tied to a clock"
+    )]
+    Tick,
+}
+
+impl From<TraceError> for config::Fault {
+    fn from(error: TraceError) -> Self {
+        Self::at(error.to_string())
+    }
 }
 
 /// The fault in a line, with the remedy.
@@ -170,15 +313,156 @@ impl Fault {
     }
 }
 
+impl ReadError {
+    /// A fault of a file as a whole.
+    pub(super) fn of_file(text: impl Into<String>) -> Self {
+        Self::File(Fault::Table(text.into()))
+    }
+}
+
 impl From<Refusal> for ReadError {
     fn from(refusal: Refusal) -> Self {
         Self::File(refusal.into())
     }
 }
 
-impl From<TraceError> for config::Fault {
-    fn from(error: TraceError) -> Self {
-        Self::at(error.to_string())
+/// The error for a file. The message is one line.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The format is unknown.
+    #[error("{place}: {error}")]
+    Format {
+        /// The file.
+        place: String,
+        /// The cause.
+        error: UnknownFormat,
+    },
+    /// The format is write-only.
+    #[error(
+        "{place}: clift writes the format {format} but does not read it; known by their content are files of ping, irtt, iperf3, Starlink's get_history and RINEX"
+    )]
+    NotRead {
+        /// The file.
+        place: String,
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// The format is read-only.
+    #[error("{place}: clift cannot write the format {format}")]
+    NotWritten {
+        /// The file.
+        place: String,
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// Parquet is not enabled in this program (`clift::trace::parquet::enable`).
+    #[error(
+        "{place}: this program does not read Parquet; convert the trace: clift trace convert {place} trace.csv"
+    )]
+    NoParquet {
+        /// The file.
+        place: String,
+    },
+    /// A required field of the description is missing.
+    #[error("{place}: {why}; give {field}")]
+    Missing {
+        /// The file.
+        place: String,
+        /// Why it is needed.
+        why: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// A field of the description is not valid.
+    #[error("{place}: {field}: {cure}")]
+    Field {
+        /// The file.
+        place: String,
+        /// The field.
+        field: &'static str,
+        /// The fault and the remedy.
+        cure: &'static str,
+    },
+    /// The file cannot be opened.
+    #[error("{place}: cannot be opened: {}", reason(error))]
+    Open {
+        /// The file.
+        place: String,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+    /// The file does not hold a trace.
+    #[error("{place}: {error}")]
+    Read {
+        /// The file.
+        place: String,
+        /// The fault in the file.
+        error: ReadError,
+    },
+    /// The caller interrupted the work.
+    #[error("{place}: interrupted; nothing was changed")]
+    Stopped {
+        /// The file.
+        place: String,
+    },
+    /// The file cannot be written.
+    #[error("{place}: cannot be written: {error}; the previous file is unchanged")]
+    Write {
+        /// The file.
+        place: String,
+        /// The cause.
+        error: WriteError,
+    },
+}
+
+/// The reason why a trace could not be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// mahimahi repeats a file with its last timestamp, which must be above 0.
+    #[error(
+        "the trace carries no whole packet after its first millisecond, which a mahimahi file needs; write a longer trace"
+    )]
+    TooShort,
+    /// More opportunities than a mahimahi file can be read with.
+    #[error(
+        "{0} opportunities in millisecond {1}: a mahimahi file may have 1000000 in one, and {MOST} in all; give larger opportunities"
+    )]
+    TooMany(u64, i64),
+    /// Required information is missing.
+    #[error("{why}; give {field}")]
+    Missing {
+        /// Why it is needed.
+        why: &'static str,
+        /// The field of [`WriteAs`].
+        field: &'static str,
+    },
+    /// The writer failed.
+    #[error("{}", reason(.0))]
+    Io(#[from] io::Error),
+}
+
+/// The error for an unknown suffix or name, with the names of the formats that are known.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum UnknownFormat {
+    /// An unknown suffix, of a file to read.
+    #[error("the suffix `{0}` does not determine the format; give a format: {1}{more}", more = elsewhere(.0))]
+    Suffix(String, String),
+    /// An unknown suffix, of a file to write.
+    #[error("the suffix `{0}` does not determine the format; give a format: {1}")]
+    Written(String, String),
+    /// An unknown format name.
+    #[error("`{0}` is not a format; known are {1}")]
+    Name(String, String),
+}
+
+/// The command that reads files of this suffix, if a different one does.
+fn elsewhere(suffix: &str) -> &'static str {
+    match suffix.trim_start_matches('.') {
+        "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
+        "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
+        _ => "",
     }
 }
 

@@ -1,40 +1,16 @@
 //! The registry of trace file formats. Each format defines its own row.
 
 use std::fmt;
-use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
-use thiserror::Error;
-
-use crate::trace::file::{FileError, Input, TraceFile, WriteAs, WriteError};
+use crate::trace::error::UnknownFormat;
+use crate::trace::file::{Format, FormatRow};
 use crate::trace::lines::unmarked;
 use crate::trace::{
-    PhyTrace, capture, columns, iperf3, irtt, loss_string, mahimahi, netem, ping, probes, rinex,
+    TimeUnit, capture, columns, iperf3, irtt, loss_string, mahimahi, netem, ping, probes, rinex,
     series, starlink, text,
 };
-
-/// Description of a format.
-pub(super) struct FormatRow {
-    /// Name of the format in scenarios and on the command line.
-    pub(super) name: &'static str,
-    /// File suffixes of the format, used unless a format is given.
-    pub(super) suffixes: &'static [&'static str],
-    /// One-line description for users.
-    pub(super) doc: &'static str,
-    /// Keys of a [`TraceFile`] that apply to some formats, among them this one.
-    pub(super) keys: &'static [&'static [&'static str]],
-    /// Reads a file; `None` if the format is write-only.
-    pub(super) read: Option<Reads>,
-    /// Writes a file; `None` if the format is read-only.
-    pub(super) write: Option<Writes>,
-}
-
-/// A function that reads a trace.
-pub(super) type Reads = fn(&TraceFile, &Input<'_>) -> Result<PhyTrace, FileError>;
-
-/// A function that writes a trace.
-pub(super) type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Result<(), WriteError>;
 
 /// All formats.
 static FORMATS: &[&FormatRow] = &[
@@ -56,19 +32,6 @@ static FORMATS: &[&FormatRow] = &[
     &loss_string::RUNS,
     &netem::FORMAT,
 ];
-
-/// A format of trace files.
-///
-/// ```
-/// use clift::trace::Format;
-/// use std::path::Path;
-/// let mahimahi: Format = "mahimahi".parse()?;
-/// assert_eq!(Format::of(Path::new("a/b.up"))?, mahimahi);
-/// assert!(Format::of(Path::new("b.dat")).unwrap_err().to_string().contains("give a format"));
-/// # Ok::<(), clift::trace::UnknownFormat>(())
-/// ```
-#[derive(Clone, Copy)]
-pub struct Format(&'static FormatRow);
 
 impl Format {
     /// CLIFT's own text.
@@ -95,7 +58,7 @@ impl Format {
         let known = Self::all().find(|format| format.suffixes().contains(&suffix.as_str()));
         known.ok_or_else(|| {
             let dot = if suffix.is_empty() { "" } else { "." };
-            UnknownFormat::Suffix(format!("{dot}{suffix}"))
+            UnknownFormat::Suffix(format!("{dot}{suffix}"), list(Self::is_read))
         })
     }
 
@@ -195,40 +158,32 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self, UnknownFormat> {
         let known = Self::all().find(|format| format.name() == name);
-        known.ok_or_else(|| UnknownFormat::Name(name.to_owned()))
+        known.ok_or_else(|| UnknownFormat::Name(name.to_owned(), list(|_| true)))
     }
 }
 
-/// The error for an unknown suffix or name.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-pub enum UnknownFormat {
-    /// An unknown suffix, of a file to read.
-    #[error("the suffix `{0}` does not determine the format; give a format: {list}{more}", more = elsewhere(.0), list = list(Format::is_read))]
-    Suffix(String),
-    /// An unknown suffix, of a file to write.
-    #[error("the suffix `{0}` does not determine the format; give a format: {list}", list = list(Format::is_written))]
-    Written(String),
-    /// An unknown format name.
-    #[error("`{0}` is not a format; known are {list}", list = list(|_| true))]
-    Name(String),
+/// The format given, else that by the suffix. A text file with a unit is "columns".
+pub(super) fn format_of(
+    given: Option<Format>,
+    path: &Path,
+    unit: Option<TimeUnit>,
+) -> Result<Format, UnknownFormat> {
+    match given {
+        Some(format) => Ok(format),
+        None => Format::of(path).map(|format| match unit {
+            Some(_) if format == Format::TEXT => Format::COLUMNS,
+            _ => format,
+        }),
+    }
 }
 
-impl UnknownFormat {
-    /// The same error for a file to write, whose message lists the formats that can be written.
-    pub(super) fn written(self) -> Self {
-        match self {
-            Self::Suffix(suffix) => Self::Written(suffix),
-            other => other,
+/// The same error for a file to write, whose message lists the formats that can be written.
+pub(super) fn written(error: UnknownFormat) -> UnknownFormat {
+    match error {
+        UnknownFormat::Suffix(suffix, _) => {
+            UnknownFormat::Written(suffix, list(Format::is_written))
         }
-    }
-}
-
-/// The command that reads files of this suffix, if a different one does.
-fn elsewhere(suffix: &str) -> &'static str {
-    match suffix.trim_start_matches('.') {
-        "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
-        "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
-        _ => "",
+        other => other,
     }
 }
 
@@ -308,7 +263,7 @@ mod tests {
         let unknown = Format::of(Path::new("x.md")).unwrap_err();
         let read = unknown.to_string();
         assert!(read.ends_with("capture, loss, runs"), "{read}");
-        let written = unknown.written().to_string();
+        let written = super::written(unknown).to_string();
         assert!(written.ends_with("mahimahi, loss, runs, netem"), "{written}");
     }
 }

@@ -11,9 +11,8 @@ use std::io::BufRead;
 use serde::Deserialize;
 
 use crate::budget::Budget;
-use crate::trace::error::{Fault, ReadError};
-use crate::trace::file::{FileError, Input, TraceFile};
-use crate::trace::format::FormatRow;
+use crate::trace::error::{FileError, ReadError};
+use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::notes::readable;
 use crate::trace::series::{self, RateIs};
 use crate::trace::{Notes, PhyTrace, TraceError, json};
@@ -119,7 +118,7 @@ fn read(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {
 
 /// The intervals as a table of time, rate and loss.
 fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), ReadError> {
-    let fault = |text: String| ReadError::File(Fault::Table(text));
+    let fault = |text: String| ReadError::of_file(text);
     let mut log: Log = json::read(reader, "iperf3 (-J)", budget)?;
     if let Some(error) = log.error {
         return Err(fault(format!(

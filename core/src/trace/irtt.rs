@@ -9,9 +9,8 @@ use std::io::BufRead;
 use serde::Deserialize;
 
 use crate::budget::Budget;
-use crate::trace::error::{Fault, ReadError};
-use crate::trace::file::Direction;
-use crate::trace::format::FormatRow;
+use crate::trace::error::ReadError;
+use crate::trace::file::{Direction, FormatRow};
 use crate::trace::json;
 use crate::trace::probes::{LOST, Sampling, trace_of};
 use crate::trace::slots::SlotBuilder;
@@ -130,8 +129,7 @@ pub fn read(
     let mut probes = SlotBuilder::within(budget);
     let (mut first, mut unknown) = (None, 0u64);
     for one in &round_trips {
-        let fault =
-            |text: &str| ReadError::File(Fault::Table(format!("round trip {}: {text}", one.seqno)));
+        let fault = |text: &str| ReadError::of_file(format!("round trip {}: {text}", one.seqno));
         let stamp = &one.timestamps.client.send;
         let sent = stamp.monotonic.or(stamp.wall).ok_or_else(|| fault("no time of sending"))?;
         let t = sent.saturating_sub(*first.get_or_insert(sent));

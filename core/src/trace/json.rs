@@ -34,7 +34,7 @@ pub(super) fn read<T: DeserializeOwned>(
     }
     if text.starts_with(b"\x1f\x8b") {
         let fault = "compressed with gzip; unpack it first: gunzip FILE";
-        return Err(ReadError::File(Fault::Table(fault.to_owned())));
+        return Err(ReadError::of_file(fault));
     }
     let read = serde_json::from_slice(unmarked(&text)).map_err(|error| {
         let (line, message) = (error.line() as u64, error.to_string());

@@ -116,10 +116,3 @@ pub(crate) fn loading(loading: Loading) -> impl Iterator<Item = (&'static str, S
     let given = numbers.into_iter().filter(|&(_, number)| number > 0);
     packing.into_iter().chain(given.map(|(key, number)| (key, number.to_string())))
 }
-
-/// `text` without line ends and other control characters; `None` if the result is empty.
-pub(crate) fn one_line(text: &str) -> Option<String> {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = line.trim();
-    (!line.is_empty()).then(|| line.to_owned())
-}

@@ -5,12 +5,11 @@
 use std::io::{self, BufRead, Write};
 
 use crate::budget::Budget;
+use crate::trace::column::MOST;
 use crate::trace::decimal::{append_integer, parse_integer};
-use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::file::{FileError, Input, TraceFile};
-use crate::trace::format::FormatRow;
+use crate::trace::error::{Fault, FileError, ReadError, Snippet};
+use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::lines::Lines;
-use crate::trace::slots::MOST;
 use crate::trace::text::DEFAULT_LLDU;
 use crate::trace::{PhyTrace, TraceError};
 use crate::units::{Bytes, Duration};

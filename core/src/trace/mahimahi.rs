@@ -9,13 +9,11 @@
 use std::io::{BufRead, Write};
 
 use crate::budget::Budget;
+use crate::trace::column::{LATEST, MOST};
 use crate::trace::decimal::{append_integer, parse_below, parse_integer};
-use crate::trace::error::{Fault, ReadError};
-use crate::trace::file::WriteError;
-use crate::trace::format::FormatRow;
+use crate::trace::error::{Fault, ReadError, WriteError};
+use crate::trace::file::FormatRow;
 use crate::trace::lines::Lines;
-use crate::trace::phy::LATEST;
-use crate::trace::slots::MOST;
 use crate::trace::{Header, Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration};
 

@@ -46,6 +46,7 @@ pub mod parquet;
 mod phy;
 pub mod ping;
 pub mod probes;
+mod reading;
 mod rinex;
 pub mod series;
 mod share;
@@ -57,16 +58,15 @@ pub mod text;
 #[cfg(feature = "parquet")]
 mod thrift;
 mod warnings;
+mod writing;
 
 pub use column::Column;
+pub(crate) use column::LATEST;
 pub use decimal::{TimeUnit, UnknownUnit};
 pub use erasures::{Erasures, GilbertFit, Runs};
-pub use error::{Fault, ReadError, Snippet};
-pub use file::{
-    Direction, FileError, TraceFile, WriteAs, WriteError, read, read_lines, write_file,
-};
+pub use error::{Fault, FileError, ReadError, Snippet, TraceError, UnknownFormat, WriteError};
+pub use file::{Direction, Format, TraceFile, WriteAs};
 pub use files::{Files, Folder, InMemory, Source};
-pub use format::{Format, UnknownFormat};
 pub use link_builder::{Fate, LinkTraceBuilder};
 pub use link_columns::LinkColumns;
 pub use link_stats::LinkStats;
@@ -75,6 +75,7 @@ pub use mi::MiTrace;
 pub use modcod::{Modcod, Modcods};
 pub use notes::Notes;
 pub use packing::{Loading, Packing};
-pub(crate) use phy::LATEST;
-pub use phy::{Header, PhyTrace, TraceError};
+pub use phy::{Header, PhyTrace};
+pub use reading::{read, read_lines};
 pub use sizes::Sizes;
+pub use writing::write_file;

@@ -4,11 +4,11 @@
 //! one-way delay and loss. Rattan applies each in a separate cell.
 
 use std::io::{self, Write};
-use std::str::FromStr;
 
 use crate::trace::PhyTrace;
-use crate::trace::file::WriteError;
-use crate::trace::format::FormatRow;
+use crate::trace::error::WriteError;
+use crate::trace::file::FormatRow;
+pub use crate::trace::file::Model;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "netem",
@@ -22,31 +22,6 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         Ok(write(phy, model, out)?)
     }),
 };
-
-/// The model to write.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Model {
-    /// LLDU size over the gap to the next slot.
-    Bandwidth,
-    /// `d` + RTT/2 if the header has an RTT, else `d`; an erased slot keeps the previous delay.
-    Delay,
-    /// 1 during an erased slot, 0 otherwise.
-    Loss,
-}
-
-impl FromStr for Model {
-    type Err = String;
-
-    /// `bandwidth`, `delay` or `loss`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "bandwidth" => Ok(Self::Bandwidth),
-            "delay" => Ok(Self::Delay),
-            "loss" => Ok(Self::Loss),
-            _ => Err(format!("`{text}` is not a model; give bandwidth, delay or loss")),
-        }
-    }
-}
 
 /// Writes one model of the trace, repeated indefinitely (`"count": 0`). Consecutive slots with
 /// equal values are merged. The last slot lasts until the period of the header ends, else as long

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::keys::one_line;
-
 /// How an import interpreted a foreign file, what it assumed, and its warnings.
 ///
 /// ```
@@ -58,4 +56,11 @@ pub(super) fn joined(notes: &[String]) -> Option<String> {
 /// Splits a line into notes.
 pub(super) fn split(line: &str) -> Vec<String> {
     line.split(BETWEEN).filter_map(one_line).collect()
+}
+
+/// `text` without line ends and other control characters; `None` if the result is empty.
+pub(crate) fn one_line(text: &str) -> Option<String> {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim();
+    (!line.is_empty()).then(|| line.to_owned())
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::TraceError;
-use crate::trace::phy::LATEST;
+use crate::trace::column::LATEST;
 use crate::units::{Bytes, Duration};
 
 /// How packets share LLDUs.

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use crate::trace::column::LATEST;
 use crate::trace::median::lower_median;
-use crate::trace::{Column, Loading, Notes, Sizes};
-use crate::units::{Bytes, Duration, counted};
+use crate::trace::{Column, Loading, Notes, Sizes, TraceError};
+use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
 ///
@@ -71,146 +71,6 @@ pub struct Header {
     #[serde(skip)]
     pub unchecked: bool,
 }
-
-/// The reason why a trace is not valid. `slot` counts from 0.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum TraceError {
-    /// The trace has no slots.
-    #[error("the trace is empty; give at least one slot")]
-    Empty,
-    /// The two columns differ in length.
-    #[error("t has {} and d has {d}; give one d for each t", counted(*.t, "value", "values"))]
-    Lengths {
-        /// Values in `t`.
-        t: usize,
-        /// Values in `d`.
-        d: usize,
-    },
-    /// `t` does not increase.
-    #[error(
-        "slot {slot}: t = {t} ns does not come after the slot before it; sort the trace and drop repeated times"
-    )]
-    Unsorted {
-        /// The offending slot.
-        slot: usize,
-        /// Its time.
-        t: i64,
-    },
-    /// A negative time.
-    #[error(
-        "slot {slot}: {column} = {value} ns is negative; times start at 0, and 0 in d means erased"
-    )]
-    Negative {
-        /// The offending slot.
-        slot: usize,
-        /// `t` or `d`.
-        column: &'static str,
-        /// The value.
-        value: i64,
-    },
-    /// `t + d` leaves the range of times.
-    #[error("slot {slot}: t + d is over 2^61 ns (73 years); check the unit")]
-    Overflow {
-        /// The offending slot.
-        slot: usize,
-    },
-    /// More slots than a `u32` can number.
-    #[error("the trace has {slots} slots; at most 4294967295 are supported, so split it")]
-    TooLong {
-        /// Slots offered.
-        slots: usize,
-    },
-    /// No slot is left after the offset.
-    #[error(
-        "an offset of {:.9} s leaves no slot: the last is at {:.9} s; start earlier",
-        start.as_secs_f64(), last.as_secs_f64()
-    )]
-    Offset {
-        /// The offset.
-        start: Duration,
-        /// `t` of its last slot.
-        last: Duration,
-    },
-    /// A mutual information outside [0, 1].
-    #[error("slot {slot}: the mutual information per coded bit must be from 0 to 1")]
-    Information {
-        /// The offending slot.
-        slot: usize,
-    },
-    /// An LLDU size of 0.
-    #[error("the LLDU size is 0 bytes; give lldu_bytes of at least 1")]
-    ZeroLldu,
-    /// A slot with 0 bytes, or with more than 2^32 - 1.
-    #[error("slot {slot}: an LLDU of {bytes} bytes; give 1 to 4294967295")]
-    Size {
-        /// The offending slot.
-        slot: usize,
-        /// The size given.
-        bytes: i64,
-    },
-    /// The number of sizes differs from the number of slots.
-    #[error(
-        "t has {} and bytes has {bytes}; give one size for each t, or one for all",
-        counted(*.t, "value", "values")
-    )]
-    SizeCount {
-        /// Values in `t`.
-        t: usize,
-        /// Sizes.
-        bytes: usize,
-    },
-    /// A column whose length differs from that of `t`.
-    #[error("t has {} and {column} has {values}; give one for each t", counted(*.t, "value", "values"))]
-    ColumnLength {
-        /// The column.
-        column: &'static str,
-        /// Values in `t`.
-        t: usize,
-        /// Values in the column.
-        values: usize,
-    },
-    /// An invalid data LLDU.
-    #[error("LLDU {slot}: {reason}")]
-    Unit {
-        /// Its number.
-        slot: usize,
-        /// The fault.
-        reason: &'static str,
-    },
-    /// Fewer slots than data LLDUs.
-    #[error(
-        "{slots} slots for {lldus} data LLDUs; each needs its own slot, so give {lldus} or more"
-    )]
-    FewSlots {
-        /// Slots given.
-        slots: u64,
-        /// Data LLDUs.
-        lldus: usize,
-    },
-    /// An invalid nominal decoding time.
-    #[error("decode_ns must be from 1 to 2^61; remove it to derive it from the trace")]
-    Decode,
-    /// A period shorter than the trace.
-    #[error(
-        "period_ns must be above {span}, the time from the first slot to the last, and at most 2^61"
-    )]
-    Period {
-        /// Time from the first slot to the last, ns.
-        span: i64,
-    },
-    /// A round-trip time out of range.
-    #[error("rtt_ns must be at most 2^61 (73 years); check the unit")]
-    Rtt,
-    /// An invalid clock tick.
-    #[error(
-        "tick_ns must be at most 2^61, and tick_phase_ns below it; remove both if arrivals are not tied to a clock"
-    )]
-    Tick,
-}
-
-/// Times stay below this limit, so that sums of a few of them cannot overflow int64.
-pub(crate) const LATEST: i64 = 1 << 61;
 
 impl PhyTrace {
     /// A trace of `t` and `d` in nanoseconds, one value each per slot, and the slot size in bytes:

@@ -12,13 +12,14 @@ use jiff::civil::{DateTime, Time};
 use jiff::fmt::strtime;
 
 use crate::budget::Budget;
+use crate::trace::column::MOST;
 use crate::trace::decimal::{parse, parse_integer};
 use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::format::FormatRow;
+use crate::trace::file::FormatRow;
 use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
 use crate::trace::probes::{LOST, Sampling, trace_of};
-use crate::trace::slots::{MOST, SlotBuilder};
+use crate::trace::slots::SlotBuilder;
 use crate::trace::step::StepDetector;
 use crate::trace::{LATEST, Notes, PhyTrace, TimeUnit};
 use crate::units::{Duration, counted};

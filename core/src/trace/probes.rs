@@ -8,14 +8,14 @@
 use std::io::BufRead;
 
 use crate::budget::Budget;
+use crate::trace::column::MOST;
 use crate::trace::decimal::{parse, parse_nanoseconds};
-use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::error::{Fault, FileError, ReadError, Snippet};
 pub use crate::trace::file::Direction;
-use crate::trace::file::{FileError, Input, TraceFile};
-use crate::trace::format::FormatRow;
+use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
-use crate::trace::slots::{MOST, SlotBuilder};
+use crate::trace::slots::SlotBuilder;
 use crate::trace::{Header, Notes, PhyTrace, TimeUnit, TraceError};
 use crate::units::{BitRate, Bytes, Duration, counted};
 
@@ -154,7 +154,7 @@ fn rest(lines: &mut Lines<impl BufRead>) -> Result<u64, ReadError> {
 fn unequal(delays: u64, losses: u64) -> ReadError {
     let delays = counted(delays, "delay", "delays");
     let losses = counted(losses, "loss flag", "loss flags");
-    ReadError::File(Fault::Table(format!("{delays} but {losses}; give one of each per packet")))
+    ReadError::of_file(format!("{delays} but {losses}; give one of each per packet"))
 }
 
 /// The delay of a probe, or [`LOST`].

@@ -12,9 +12,8 @@ use jiff::civil::DateTime;
 
 use crate::budget::Budget;
 use crate::trace::decimal::parse_scaled;
-use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::file::{FileError, Input, TraceFile};
-use crate::trace::format::FormatRow;
+use crate::trace::error::{Fault, FileError, ReadError, Snippet};
+use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::lines::Lines;
 use crate::trace::series::{self, ColumnName, DecibelHertz, Given};
 use crate::trace::{Notes, PhyTrace};
@@ -99,7 +98,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Codes, ReadError> {
         }
     }
     let fault = "the header does not end (END OF HEADER); copy the file again";
-    Err(ReadError::File(Fault::Table(fault.to_owned())))
+    Err(ReadError::of_file(fault))
 }
 
 /// The time of an epoch (`> 2019 06 05 01 52 20.2019999  0  6`), in ns of an arbitrary origin.
@@ -208,7 +207,7 @@ fn table(
                 Snippet::new(wanted.as_bytes())
             ),
         };
-        return Err(ReadError::File(Fault::Table(fault)));
+        return Err(ReadError::of_file(fault));
     }
     let mut notes = Notes::default();
     let with = known[wanted];

@@ -5,9 +5,6 @@ use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::{Header, PhyTrace, Sizes, TraceError};
 use crate::units::Bytes;
 
-/// Largest number of slots that a link trace can index.
-pub(crate) const MOST: u64 = u32::MAX as u64;
-
 /// Growing columns of slots within a budget; `t` is strictly increasing.
 pub(crate) struct SlotBuilder<'a> {
     budget: &'a Budget<'a>,

@@ -12,9 +12,8 @@ use std::io::BufRead;
 use serde::Deserialize;
 
 use crate::budget::Budget;
-use crate::trace::error::{Fault, ReadError};
-use crate::trace::file::{FileError, Input, TraceFile};
-use crate::trace::format::FormatRow;
+use crate::trace::error::{FileError, ReadError};
+use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::json::{self, Number};
 use crate::trace::series::{self, DelayIs, Given};
 use crate::trace::{Notes, PhyTrace, TraceError};
@@ -62,7 +61,7 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
     if let Some(content) = history.dish_get_history.take() {
         history = *content;
     }
-    let missing = |name| ReadError::File(Fault::Table(format!("no `{name}` in the history")));
+    let missing = |name| ReadError::of_file(format!("no `{name}` in the history"));
     let lost = history.pop_ping_drop_rate.ok_or_else(|| missing("popPingDropRate"))?;
     let delays = history.pop_ping_latency_ms.ok_or_else(|| missing("popPingLatencyMs"))?;
     let current = history.current.ok_or_else(|| missing("current"))?.0;
@@ -73,10 +72,10 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
             counted(room, "sample", "samples"),
             delays.len()
         );
-        return Err(ReadError::File(Fault::Table(fault)));
+        return Err(ReadError::of_file(fault));
     }
     if !(0.0..1e18).contains(&current) {
-        return Err(ReadError::File(Fault::Table(format!("`current` is {current}, not a count"))));
+        return Err(ReadError::of_file(format!("`current` is {current}, not a count")));
     }
     let (mut samples, current) = ((0..room).collect::<Vec<_>>(), current as u64);
     match usize::try_from(current) {

@@ -22,9 +22,10 @@ use crate::trace::Sizes;
 use crate::trace::checksum::Checksums;
 use crate::trace::decimal::{append_integer, parse_integer, parse_nanoseconds};
 use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::format::FormatRow;
-use crate::trace::keys::{Keys, keys, one_line};
+use crate::trace::file::FormatRow;
+use crate::trace::keys::{Keys, keys};
 use crate::trace::lines::Lines;
+use crate::trace::notes::one_line;
 use crate::trace::slots::SlotBuilder;
 use crate::units::Bytes;
 

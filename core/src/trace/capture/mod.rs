@@ -13,10 +13,9 @@ use std::io::Read;
 
 use self::reader::Capture;
 use crate::budget::Budget;
-use crate::trace::error::ReadError;
-use crate::trace::file::{FileError, Input, TraceFile};
-use crate::trace::format::FormatRow;
-use crate::trace::{Fault, PhyTrace};
+use crate::trace::PhyTrace;
+use crate::trace::error::{FileError, ReadError};
+use crate::trace::file::{FormatRow, Input, TraceFile};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "capture",
@@ -63,14 +62,9 @@ fn packets(
 ) -> Result<Capture, ReadError> {
     let capture = reader::packets(source, nat, place, budget)?;
     if capture.packets.is_empty() {
-        return Err(fault(format!("no IP packet in the capture of the {place}")));
+        return Err(ReadError::of_file(format!("no IP packet in the capture of the {place}")));
     }
     Ok(capture)
-}
-
-/// A fault of a whole capture.
-fn fault(text: impl Into<String>) -> ReadError {
-    ReadError::File(Fault::Table(text.into()))
 }
 
 #[cfg(test)]

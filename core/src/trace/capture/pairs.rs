@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::fault;
 use super::packet::{Packet, PayloadLevel};
 use super::reader::Capture;
 use crate::budget::Budget;
@@ -39,7 +38,7 @@ pub(super) fn trace(
         let places = sent.packets.iter().map(|packet| packet.from).collect::<BTreeSet<_>>();
         let there = places.into_iter().filter_map(|place| sent.addresses.get(place as usize));
         let there = there.take(5).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        return Err(fault(format!(
+        return Err(ReadError::of_file(format!(
             "no packet from {from} in the capture of the sender; there are packets from {there}"
         )));
     }
@@ -47,21 +46,21 @@ pub(super) fn trace(
     let level = sent.level.max(seen.level);
     let matched = MatchedPackets::of(sent, seen, level);
     if matched.unclear * 10 > offered as u64 {
-        return Err(fault(format!(
+        return Err(ReadError::of_file(format!(
             "{} of {offered} packets look the same as others, some of which were lost; capture \
              more bytes of each packet, or traffic that differs",
             matched.unclear
         )));
     }
     if sent.packets.len() == seen.packets.len() && matched.raw.iter().all(|&raw| raw == Some(0)) {
-        return Err(fault(
+        return Err(ReadError::of_file(
             "both captures hold the same packets at the same times, so this is one capture twice; \
              give the one at the receiver as the second",
         ));
     }
     let ways = matched.ways(sent, from);
     let Some(there) = ways.there else {
-        return Err(fault(
+        return Err(ReadError::of_file(
             "no packet is in both captures; are they of the same time and traffic? Behind NAT give \
              nat, and switch segmentation offload off where it is captured",
         ));
@@ -69,14 +68,14 @@ pub(super) fn trace(
     let pairs = sent.packets.iter().zip(&matched.raw);
     let both = pairs.filter(|(packet, raw)| raw.is_some() && chosen(packet)).count();
     if both * 100 < offered {
-        return Err(fault(format!(
+        return Err(ReadError::of_file(format!(
             "only {both} of {offered} packets are in both captures; are they of the same time and \
              traffic?"
         )));
     }
     let share = both * 100 / offered;
     if share < LEAST_SHARE && from.is_none() {
-        return Err(fault(format!(
+        return Err(ReadError::of_file(format!(
             "{both} of {offered} packets of the sender ({share} %) are in both captures, less than \
              {LEAST_SHARE} %: other hosts, the way back or multicast may be mixed in; give `from`, \
              the address whose packets cross the link, to count all of those and no others"

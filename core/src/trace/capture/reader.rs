@@ -7,7 +7,6 @@ use std::net::IpAddr;
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
-use super::fault;
 use super::link::packet;
 use super::packet::{Packet, PayloadLevel, identify};
 use crate::budget::Budget;
@@ -64,7 +63,7 @@ pub(super) fn packets(
 ) -> Result<Capture, ReadError> {
     let mut reader = create_reader(BUFFER, source).map_err(|error| match error {
         PcapError::ReadError => std::io::Error::other("the file cannot be read").into(),
-        _ => fault("not a capture (pcap or pcapng), or empty"),
+        _ => ReadError::of_file("not a capture (pcap or pcapng), or empty"),
     })?;
     let mut parse = CaptureParser { nat, place, ..CaptureParser::default() };
     let mut room = BUFFER;
@@ -215,9 +214,9 @@ impl CaptureParser {
                 let cut = packet.caplen < packet.origlen;
                 self.frame(interface.kind, time, packet.packet_data(), cut)
             }
-            PcapBlockOwned::NG(Block::SimplePacket(_)) => {
-                Err(fault("its packets have no times (simple packet blocks); capture again"))
-            }
+            PcapBlockOwned::NG(Block::SimplePacket(_)) => Err(ReadError::of_file(
+                "its packets have no times (simple packet blocks); capture again",
+            )),
             PcapBlockOwned::NG(_) => Ok(()),
         }
     }
@@ -229,7 +228,7 @@ impl CaptureParser {
         data: &[u8],
         cut: bool,
     ) -> Result<(), ReadError> {
-        let Some(inside) = packet(kind, data).map_err(fault)? else {
+        let Some(inside) = packet(kind, data).map_err(ReadError::of_file)? else {
             self.capture.others += 1;
             return Ok(());
         };

@@ -45,6 +45,21 @@ pub struct Modcods {
 }
 
 impl Modcod {
+    /// A MODCOD of short frames. Its threshold is where the curve reaches an error rate of 1e-5, as
+    /// those of the standard.
+    fn of_curve(&(name, bits, curve): &presets::Curve) -> Self {
+        let symbols = presets::symbols(name, 16_200);
+        let [(from, high), (to, low)] = [curve[curve.len() - 2], curve[curve.len() - 1]];
+        let decades = libm::log10(high / low) / (to - from);
+        Self {
+            name: name.to_owned(),
+            efficiency: f64::from(bits - 80) / f64::from(symbols),
+            threshold_db: to + libm::log10(low / 1e-5) / decades,
+            symbols: Some(symbols),
+            curve: curve.to_vec(),
+        }
+    }
+
     /// Probability that a frame is lost at `esn0_db`. Between the points of the curve, and beyond
     /// them along its first and its last two, the logarithm of the rate is linear in dB.
     ///
@@ -87,7 +102,8 @@ impl Modcods {
         if name == "dvb-s2-short" {
             let about = "DVB-S2, short frames, no pilots, with the frame error rates of AFF3CT's \
                          receiver (50 iterations)";
-            return Some(Self { entries: presets::short(), about: about.to_owned() });
+            let entries = presets::SHORT.iter().map(Modcod::of_curve).collect();
+            return Some(Self { entries, about: about.to_owned() });
         }
         let (added, about): (&[presets::Entry], _) = match name {
             "dvb-s2" => (&[], "DVB-S2, normal frames, no pilots (EN 302 307-1, table 13)"),
@@ -125,7 +141,7 @@ impl Modcods {
             let reason = error.message().lines().next().unwrap_or_default().to_owned();
             Fault::Table(reason).at(line as u64 + 1)
         })?;
-        Self::of(file.modcod, about).map_err(|reason| ReadError::File(Fault::Table(reason)))
+        Self::of(file.modcod, about).map_err(ReadError::of_file)
     }
 
     /// A table with the columns `name`, `efficiency`, `threshold_db` and optionally `symbols`.
@@ -177,7 +193,7 @@ impl Modcods {
                 curve: Vec::new(),
             });
         }
-        Self::of(entries, about).map_err(|reason| ReadError::File(Fault::Table(reason)))
+        Self::of(entries, about).map_err(ReadError::of_file)
     }
 
     fn of(entries: Vec<Modcod>, about: &str) -> Result<Self, String> {

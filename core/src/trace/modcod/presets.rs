@@ -1,7 +1,5 @@
 //! MODCODs of DVB-S2 and DVB-S2X: normal FEC frames, no pilots, an ideal demodulator in AWGN.
 
-use super::Modcod;
-
 /// Name, efficiency in bit/symbol, Es/N0 in dB for a packet error ratio of 1e-5 (quasi-error-free).
 pub(super) type Entry = (&'static str, f64, f64);
 
@@ -81,12 +79,12 @@ pub(super) const DVB_S2X: [Entry; 39] = [
 ];
 
 /// Name, data bits of BCH, Es/N0 in dB with the frame error rate there.
-type Curve = (&'static str, u32, &'static [(f64, f64)]);
+pub(super) type Curve = (&'static str, u32, &'static [(f64, f64)]);
 
 /// Frame error rates of short frames in white noise: results of the open-source DVB-S2 receiver of
 /// AFF3CT (github.com/aff3ct/dvbs2, `refs/TX_RX_BB`, by Es/N0), whose LDPC decoder uses the
 /// sum-product algorithm with 50 iterations. Each rate counts 100 to 221 lost frames.
-const SHORT: [Curve; 5] = [
+pub(super) const SHORT: [Curve; 5] = [
     ("QPSK 3/5", 9552, &[(2.02, 0.220), (2.12, 0.0340), (2.22, 0.00234)]),
     ("QPSK 8/9", 14_232, &[(6.05, 0.235), (6.15, 0.0539), (6.25, 0.00351)]),
     ("8PSK 3/5", 9552, &[(5.18, 0.501), (5.28, 0.170), (5.38, 0.0230), (5.48, 0.00188)]),
@@ -97,24 +95,6 @@ const SHORT: [Curve; 5] = [
         &[(12.56, 0.642), (12.66, 0.276), (12.76, 0.0729), (12.86, 0.0116), (12.96, 0.000_923)],
     ),
 ];
-
-/// The MODCODs of short frames. Their thresholds are where the curves reach an error rate of 1e-5,
-/// as those of the standard.
-pub(super) fn short() -> Vec<Modcod> {
-    let entry = |&(name, bits, curve): &Curve| {
-        let symbols = symbols(name, 16_200);
-        let [(from, high), (to, low)] = [curve[curve.len() - 2], curve[curve.len() - 1]];
-        let decades = libm::log10(high / low) / (to - from);
-        Modcod {
-            name: name.to_owned(),
-            efficiency: f64::from(bits - 80) / f64::from(symbols),
-            threshold_db: to + libm::log10(low / 1e-5) / decades,
-            symbols: Some(symbols),
-            curve: curve.to_vec(),
-        }
-    };
-    SHORT.iter().map(entry).collect()
-}
 
 /// Symbols of a frame: its coded bits in slots of 90 symbols, after a header of 90 symbols.
 pub(super) fn symbols(name: &str, coded: u32) -> u32 {

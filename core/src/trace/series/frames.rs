@@ -4,35 +4,13 @@ use std::collections::VecDeque;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::slots::{AT_ONCE, Loss, share};
-use super::{Decibels, Modem};
+use super::modem::{Coding, Modem, Signal};
+use super::slots::{AT_ONCE, share};
 use crate::budget::Budget;
 use crate::seed::uniform;
 use crate::trace::Sizes;
 use crate::trace::error::Fault;
-use crate::units::Duration;
-
-/// How the MODCOD of a frame is chosen.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Coding {
-    /// The same for all frames.
-    Constant(usize),
-    /// The MODCOD of the row.
-    Variable,
-    /// The most efficient MODCOD for the Es/N0 that the sender knew a delay ago, less a margin.
-    Adaptive { margin: Decibels, delay: Duration },
-}
-
-/// Signal of a modem during an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Signal {
-    /// Es/N0 in dB; `None`: no reception.
-    pub(super) esn0: Option<f64>,
-    /// The MODCOD of the row, if rows give one; `None`: nothing is sent.
-    pub(super) modcod: Option<usize>,
-    /// Share of its frames that were lost, if rows give it.
-    pub(super) loss: Option<Loss>,
-}
+use crate::units::{Duration, counted};
 
 /// Generates frames. Time is counted in symbols, so that rounding errors do not accumulate.
 pub(super) struct Frames<'a> {
@@ -204,6 +182,65 @@ impl<'a> Frames<'a> {
             .collect();
         used.sort_by_key(|(_, frames, _)| std::cmp::Reverse(*frames));
         used
+    }
+
+    /// Adds the notes of the import; `levels`: Es/N0 of the rows, sorted.
+    pub(super) fn notes(
+        &self,
+        levels: &[f64],
+        understood: &mut Vec<String>,
+        assumed: &mut Vec<String>,
+    ) {
+        let modem = self.modem;
+        let table = &modem.modcods;
+        understood.push(format!("MODCODs are those of {}", table.about()));
+        if modem.assumed {
+            assumed.push(format!("no MODCOD table is named: {}", table.about()));
+        }
+        understood.push(format!("symbol rate {}", modem.rate));
+        understood.push(match modem.symbols {
+            Some(symbols) => format!("frames of {symbols} symbols"),
+            None => "frames have the symbols that the table says".to_owned(),
+        });
+        if modem.carrier {
+            understood.push("Es/N0 is C/N0 over the symbol rate".to_owned());
+        }
+        if let (Some(least), Some(most)) = (levels.first(), levels.last()) {
+            let middle = levels[(levels.len() - 1) / 2];
+            understood.push(format!(
+                "Es/N0 is from {least:.1} to {most:.1} dB, the median {middle:.1} dB"
+            ));
+        }
+        assumed.push("packets share frames by bytes, as in GSE".to_owned());
+        match &modem.coding {
+            Coding::Constant(index) => {
+                understood.push(format!("constant coding: {}", table.get(*index).name));
+            }
+            Coding::Variable => understood.push("variable coding: the log's MODCODs".to_owned()),
+            Coding::Adaptive { margin, delay } => {
+                understood.push(format!(
+                    "adaptive coding: the most efficient MODCOD whose threshold and {margin} of \
+                     margin the Es/N0 of {delay} before reaches"
+                ));
+                let robust = &table.get(table.most_robust()).name;
+                if self.desperate > 0 {
+                    assumed.push(format!(
+                        "{robust} where no MODCOD's threshold and margin are reached: {}",
+                        counted(self.desperate, "frame", "frames")
+                    ));
+                }
+                if *delay > Duration::ZERO {
+                    assumed.push("before the first report the first row is known".to_owned());
+                }
+            }
+        }
+        let used = self.used();
+        let shown = used.iter().take(12).map(|(name, sent, lost)| match lost {
+            0 => format!("{name} {sent}"),
+            lost => format!("{name} {sent} ({lost} lost)"),
+        });
+        let more = if used.len() > 12 { ", ..." } else { "" };
+        understood.push(format!("frames: {}{more}", shown.collect::<Vec<_>>().join(", ")));
     }
 
     /// The columns `t` and `d`, and the sizes.

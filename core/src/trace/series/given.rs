@@ -359,6 +359,14 @@ quantity!(
     "a time with its unit, which may be negative, e.g. \"-3 ms\""
 );
 
+/// The column of a value, if it has one.
+pub(super) fn column<Q>(given: Option<&Given<Q>>) -> Option<&ColumnName> {
+    match given? {
+        Given::Constant(_) => None,
+        Given::Column(column, _) => Some(column),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! The import of a series: its rows become slots or frames.
 
 use std::borrow::Cow;
+use std::io::BufRead;
 
 use crate::budget::Budget;
 use crate::trace::decimal::{parse_scaled, with_point};
@@ -9,11 +10,13 @@ use crate::trace::step::StepDetector;
 use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
 use crate::units::{Duration, counted};
 
-use super::frames::{Frames, Signal};
-use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat};
+use super::description::{PACKET, Series};
+use super::frames::Frames;
+use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat, column};
+use super::modem::Signal;
 use super::slots::{Loss, SlotGenerator, State};
-use super::table::{Row, WHITE_SPACE};
-use super::{PACKET, Series, clock, excerpt};
+use super::table::{Row, Table, WHITE_SPACE};
+use super::{clock, excerpt};
 
 /// The decimal mark of the numbers that are used.
 #[derive(Default)]
@@ -67,6 +70,29 @@ struct CurrentRow {
     t: i64,
     state: State,
     signal: Signal,
+}
+
+impl Series<'_> {
+    /// Reads a table; `made`: the notes of the reader that made it from a file of another format.
+    pub(super) fn read(
+        &self,
+        reader: impl BufRead,
+        made: Option<Notes>,
+        budget: &Budget<'_>,
+    ) -> Result<PhyTrace, ReadError> {
+        let mut table = Table::new(reader)?;
+        let mut import = SeriesImport::new(self, budget);
+        import.between = table.between();
+        import.decimals.allowed = !table.commas;
+        import.made = made;
+        while let Some(row) = table.next()? {
+            import.row(row).map_err(|fault| fault.at(row.line))?;
+        }
+        let mut phy = import.finish()?;
+        let name = self.how.file.file_name().map(|name| name.to_string_lossy().into_owned());
+        phy.set_source(name);
+        Ok(phy)
+    }
 }
 
 /// State of the import of a file.
@@ -356,11 +382,11 @@ impl<'a> SeriesImport<'a> {
             return Err(Fault::Table(fault.to_owned()).at(held.line));
         }
         if 2 * self.repeated >= self.rows {
-            return Err(ReadError::File(Fault::Table(format!(
+            return Err(ReadError::of_file(format!(
                 "{} of {} rows have the time of the row after them, so this is more than one series \
                  (satellites, directions, an hour that clocks had twice); keep one of them",
                 self.repeated, self.rows
-            ))));
+            )));
         }
         let mut end = held.t.saturating_add(usual);
         self.end(&held, end).map_err(|fault| fault.at(held.line))?;
@@ -377,7 +403,7 @@ impl<'a> SeriesImport<'a> {
         }
         if self.frames.as_ref().map_or(self.slots.len(), Frames::len) == 0 {
             let fault = "the series has no slots: the rate is 0 or a value is missing in every row";
-            return Err(ReadError::File(Fault::Table(fault.to_owned())));
+            return Err(ReadError::of_file(fault));
         }
         // The period must be longer than from the first slot to the last.
         let period = (usual > 0).then(|| Duration::from_nanos(end.unsigned_abs()));
@@ -601,13 +627,6 @@ impl<'a> SeriesImport<'a> {
                 snippet()
             ),
         }))
-    }
-}
-
-pub(super) fn column<Q>(given: Option<&Given<Q>>) -> Option<&ColumnName> {
-    match given? {
-        Given::Constant(_) => None,
-        Given::Column(column, _) => Some(column),
     }
 }
 

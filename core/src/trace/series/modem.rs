@@ -1,27 +1,47 @@
 //! Logs of modems: their additional columns, and the frames generated from them.
 
-use super::frames::{Coding, Frames, Signal};
-use super::given::{ColumnName, Given};
-use super::import::column;
+use super::given::{ColumnName, Given, column};
 use super::slots::Loss;
 use super::{Decibels, SymbolRate, decibels};
-use crate::trace::error::{Fault, Snippet};
-use crate::trace::file::{FileError, Input, TraceFile};
+use crate::trace::error::{Fault, FileError, Snippet};
+use crate::trace::file::{Input, TraceFile};
 use crate::trace::{Modcod, Modcods};
-use crate::units::{Duration, counted};
+use crate::units::Duration;
+
+/// How the MODCOD of a frame is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Coding {
+    /// The same for all frames.
+    Constant(usize),
+    /// The MODCOD of the row.
+    Variable,
+    /// The most efficient MODCOD for the Es/N0 that the sender knew a delay ago, less a margin.
+    Adaptive { margin: Decibels, delay: Duration },
+}
+
+/// Signal of a modem during an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Signal {
+    /// Es/N0 in dB; `None`: no reception.
+    pub(super) esn0: Option<f64>,
+    /// The MODCOD of the row, if rows give one; `None`: nothing is sent.
+    pub(super) modcod: Option<usize>,
+    /// Share of its frames that were lost, if rows give it.
+    pub(super) loss: Option<Loss>,
+}
 
 /// Layout of a modem's log.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Modem {
     /// Es/N0, or C/N0 if `carrier`: the symbol rate converts it.
     level: Option<Given<Decibels>>,
-    carrier: bool,
+    pub(super) carrier: bool,
     pub(super) coding: Coding,
     /// The column of MODCODs.
     column: Option<ColumnName>,
     pub(super) modcods: Modcods,
     /// True if the default table was used.
-    assumed: bool,
+    pub(super) assumed: bool,
     pub(super) rate: SymbolRate,
     pub(super) symbols: Option<u32>,
 }
@@ -169,65 +189,6 @@ impl Modem {
                 best.name, best.threshold_db
             )
         })
-    }
-
-    /// Adds the notes of the import; `levels`: Es/N0 of the rows, sorted.
-    pub(super) fn notes(
-        &self,
-        frames: &Frames<'_>,
-        levels: &[f64],
-        understood: &mut Vec<String>,
-        assumed: &mut Vec<String>,
-    ) {
-        let table = &self.modcods;
-        understood.push(format!("MODCODs are those of {}", table.about()));
-        if self.assumed {
-            assumed.push(format!("no MODCOD table is named: {}", table.about()));
-        }
-        understood.push(format!("symbol rate {}", self.rate));
-        understood.push(match self.symbols {
-            Some(symbols) => format!("frames of {symbols} symbols"),
-            None => "frames have the symbols that the table says".to_owned(),
-        });
-        if self.carrier {
-            understood.push("Es/N0 is C/N0 over the symbol rate".to_owned());
-        }
-        if let (Some(least), Some(most)) = (levels.first(), levels.last()) {
-            let middle = levels[(levels.len() - 1) / 2];
-            understood.push(format!(
-                "Es/N0 is from {least:.1} to {most:.1} dB, the median {middle:.1} dB"
-            ));
-        }
-        assumed.push("packets share frames by bytes, as in GSE".to_owned());
-        match &self.coding {
-            Coding::Constant(index) => {
-                understood.push(format!("constant coding: {}", table.get(*index).name));
-            }
-            Coding::Variable => understood.push("variable coding: the log's MODCODs".to_owned()),
-            Coding::Adaptive { margin, delay } => {
-                understood.push(format!(
-                    "adaptive coding: the most efficient MODCOD whose threshold and {margin} of \
-                     margin the Es/N0 of {delay} before reaches"
-                ));
-                let robust = &table.get(table.most_robust()).name;
-                if frames.desperate > 0 {
-                    assumed.push(format!(
-                        "{robust} where no MODCOD's threshold and margin are reached: {}",
-                        counted(frames.desperate, "frame", "frames")
-                    ));
-                }
-                if *delay > Duration::ZERO {
-                    assumed.push("before the first report the first row is known".to_owned());
-                }
-            }
-        }
-        let used = frames.used();
-        let shown = used.iter().take(12).map(|(name, sent, lost)| match lost {
-            0 => format!("{name} {sent}"),
-            lost => format!("{name} {sent} ({lost} lost)"),
-        });
-        let more = if used.len() > 12 { ", ..." } else { "" };
-        understood.push(format!("frames: {}{more}", shown.collect::<Vec<_>>().join(", ")));
     }
 }
 

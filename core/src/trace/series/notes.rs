@@ -4,9 +4,10 @@ use crate::trace::Notes;
 use crate::trace::notes::readable;
 use crate::units::counted;
 
-use super::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat};
-use super::import::{SeriesImport, column};
-use super::{PACKET, excerpt};
+use super::description::PACKET;
+use super::excerpt;
+use super::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat, column};
+use super::import::SeriesImport;
 
 /// Units of times in the name of a column; `$`: at its end.
 const TIMES: [(&str, &str); 8] = [
@@ -155,8 +156,8 @@ impl SeriesImport<'_> {
                     .push("a row loses all of its slots or none: nothing is drawn".to_owned());
             }
         }
-        if let (Some(modem), Some(frames)) = (&series.modem, &self.frames) {
-            modem.notes(frames, &self.levels, understood, assumed);
+        if let Some(frames) = &self.frames {
+            frames.notes(&self.levels, understood, assumed);
         }
         if series.keeps_order() && self.slots.waited > 0 {
             assumed.push(format!(

@@ -59,9 +59,9 @@ impl<R: BufRead> Table<R> {
         loop {
             let Some((number, line)) = self.lines.next()? else {
                 if open {
-                    return Err(ReadError::File(Fault::Table(
+                    return Err(ReadError::of_file(
                         "a quoted field does not end; close its quotes".to_owned(),
-                    )));
+                    ));
                 }
                 return Ok(None);
             };

@@ -1,5 +1,7 @@
+use std::io::BufRead;
+
 use super::*;
-use crate::units::Duration;
+use crate::units::{Bytes, Duration};
 
 const MS: i64 = 1_000_000;
 
