@@ -1,13 +1,11 @@
 //! The interface between one side of a transport connection and its host.
 
-use std::any::Any;
-
 use rand_chacha::ChaCha8Rng;
 
 use crate::transport::tcp::{ReceiverCounters, SenderCounters, TcpConfig};
 use crate::transport::train::{Arrival, Train};
-use crate::transport::{Outbox, Segment, Timetable};
-use crate::units::{Bytes, Duration, Ecn, Instant};
+use crate::transport::{Answer, Contents, Limit, Outbox, Packet, Received, Timetable};
+use crate::units::{Duration, Instant};
 
 /// One side of a transport connection, without I/O and clock. The two endpoints of a connection
 /// exchange [`Packet`]s and share no state.
@@ -202,30 +200,6 @@ pub enum EndpointChange {
     },
 }
 
-/// What a packet holds that only its protocol reads.
-pub type Contents = Box<dyn Any + Send>;
-
-/// An end of a flow.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum End {
-    /// Source of the data; the server of a dialogue.
-    #[default]
-    Sender,
-    /// Destination of the data; the client of a dialogue.
-    Receiver,
-}
-
-impl End {
-    /// The other end.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Sender => Self::Receiver,
-            Self::Receiver => Self::Sender,
-        }
-    }
-}
-
 /// In-order bytes of one stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Chunk {
@@ -233,89 +207,6 @@ pub struct Chunk {
     pub stream: u32,
     /// Number of bytes.
     pub bytes: u64,
-}
-
-/// A packet as an endpoint hands it to its host: the fields that paths, observers and delay
-/// measurements need, and contents that only endpoints read.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Packet {
-    /// Bytes of the IP packet, headers included: what queues and links count.
-    pub size: Bytes,
-    /// Bytes of application data; 0 for a control packet.
-    pub len: u32,
-    /// Position of the first of these bytes in the flow.
-    pub start: u64,
-    /// When these bytes were first sent.
-    pub first_sent: Instant,
-    /// Number of earlier transmissions of these bytes.
-    pub retransmission: u16,
-    /// ECN field: whether queues may mark the packet instead of dropping it, or already did.
-    pub ecn: Ecn,
-    /// True for a TCP acknowledgement (or SYN-ACK) of the peer's data. Data and acknowledgements of
-    /// the two directions leave in separate packets. Over several paths, `start` is then the data
-    /// acknowledgement (RFC 8684 section 3.3.2).
-    pub answers: bool,
-    /// Number of the path that the packet takes, of a connection over several.
-    pub path: u8,
-    /// Contents, for TCP.
-    pub segment: Segment,
-}
-
-impl Packet {
-    /// Its fields become those of its TCP segment.
-    #[inline(always)] // called for every packet: a call costs as much as what it does
-    pub(crate) fn show_segment(&mut self, answers: bool) {
-        let Segment { wire, len, seq, first_sent, retransmission, ecn, .. } = self.segment;
-        (self.size, self.len, self.start) = (Bytes(wire), len, seq);
-        (self.first_sent, self.retransmission, self.ecn) = (first_sent, retransmission, ecn);
-        (self.answers, self.path) = (answers, 0);
-    }
-
-    /// Sets the Congestion Experienced mark, as a queue does.
-    pub(crate) fn mark(&mut self) {
-        self.ecn = Ecn::Ce;
-        self.segment.ecn = Ecn::Ce;
-    }
-}
-
-/// Result of a packet's arrival at an endpoint.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Received {
-    /// Data, or a control packet that belongs to the data direction.
-    Data {
-        /// True if all bytes had arrived before, or were too old to be accepted.
-        in_vain: bool,
-        /// New value of [`Endpoint::delivered`].
-        delivered: u64,
-    },
-    /// An acknowledgement of all bytes below this one.
-    Ack(u64),
-}
-
-/// Result of [`Endpoint::answer`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Answer {
-    /// Result of [`Endpoint::handle`].
-    pub received: Received,
-    /// Result of [`Endpoint::transmit`].
-    pub timeout: Option<Instant>,
-    /// What keeps the endpoint from sending more.
-    pub limit: Limit,
-}
-
-/// What keeps a sender from sending more. Of several, the first that Linux's `tcp_write_xmit` meets.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Limit {
-    /// The application has supplied no more data, and has not closed.
-    #[default]
-    Application,
-    /// The receive window.
-    ReceiveWindow,
-    /// A congestion window that stands at its configured upper limit.
-    MostWindow,
-    /// The path: congestion window, pacing, repair of losses, handshake; after the application has
-    /// closed, the wait for the last acknowledgement.
-    Path,
 }
 
 /// Counters of an endpoint.

@@ -5,10 +5,12 @@
 //! further ones ([`Kind`]); [`quic`] is described here and run by `clift-quic`.
 
 pub mod datagram;
+mod end;
 mod endpoint;
 mod handover;
 mod log;
 mod outbox;
+mod packet;
 mod protocol;
 pub mod quic;
 mod registry;
@@ -16,13 +18,12 @@ pub mod segment;
 pub mod tcp;
 pub(crate) mod train;
 
-pub use endpoint::{
-    Answer, BrokenOff, Chunk, Contents, End, Endpoint, EndpointChange, Limit, Packet, PathReport,
-    Received, Report, Window,
-};
+pub use end::{Answer, End, Limit, Received};
+pub use endpoint::{BrokenOff, Chunk, Endpoint, EndpointChange, PathReport, Report, Window};
 pub use handover::{Handover, Timetable};
 pub use log::Log;
 pub use outbox::Outbox;
+pub use packet::{Contents, Packet};
 pub use protocol::{FlowControl, Protocol, Purpose, Streams};
 pub use registry::{Choice, Kind, Options};
 pub use segment::{EcnFlags, SackBlock, SackList, Segment};

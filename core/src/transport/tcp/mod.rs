@@ -51,6 +51,7 @@
 //! assert_eq!(rounds, 6); // 2, 4, 8, 16, 32, then the last 8
 //! ```
 
+mod check;
 mod config;
 mod congestion;
 mod connection;
@@ -62,11 +63,12 @@ mod shared;
 mod split;
 
 pub use config::{
-    CubeRoot, DelayedAck, LinuxOptions, PapersOptions, Profile, SavedPath, TcpConfig,
+    BuildControl, CongestionAlgorithm, CongestionControlKind, CubeRoot, DelayedAck, LinuxOptions,
+    PapersOptions, Profile, SavedPath, TcpConfig,
 };
 pub use congestion::{
-    Ack, BuildControl, CongestionAlgorithm, CongestionControl, CongestionControlKind,
-    CongestionState, Loss, LostSegment, Pace, Rate, Reduction, Sample, Subflow, Totals, Window,
+    Ack, CongestionControl, CongestionState, Loss, LostSegment, Pace, Rate, Reduction, Sample,
+    Subflow, Totals, Window,
 };
 pub use multipath::{
     BuildScheduler, Multipath, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState,

@@ -10,12 +10,12 @@ pub(super) mod compound;
 mod coupled;
 mod fixed;
 mod registry;
+mod subflow;
 mod window;
 
 use std::fmt::Debug;
 
-pub use coupled::Subflow;
-pub use registry::{BuildControl, CongestionAlgorithm, CongestionControlKind};
+pub use subflow::Subflow;
 pub use window::Window;
 
 use crate::transport::Timetable;

@@ -7,56 +7,11 @@ use super::compound::Compound;
 use super::coupled::{Balia, Coupled, Lia, Olia};
 use super::fixed::Fixed;
 use crate::config::{Chosen, ChosenRow, Row};
-use crate::transport::tcp::config::{Profile, TcpConfig};
+use crate::transport::tcp::config::{
+    CongestionAlgorithm, CongestionControlKind, Profile, TcpConfig,
+};
 use crate::transport::tcp::linux::congestion as linux;
 use crate::transport::tcp::papers::congestion as papers;
-
-/// Builds a control for a connection. The control takes its random draws from the generator.
-pub type BuildControl = dyn Fn(&TcpConfig, ChaCha8Rng) -> Box<dyn CongestionControl> + Sync;
-
-/// A kind of congestion control: one entry of the registry.
-///
-/// ```
-/// use clift::transport::tcp::{
-///     Ack, CongestionControl, CongestionControlKind, Loss, Profile, Reduction, TcpConfig, Window,
-/// };
-///
-/// /// A constant window.
-/// #[derive(Debug)]
-/// struct Fixed;
-///
-/// impl CongestionControl for Fixed {
-///     fn grow(&mut self, _: &Ack, _: &mut Window) {}
-///     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
-///         Reduction::to(window.cwnd())
-///     }
-/// }
-///
-/// let mut registry = clift::Registry::new();
-/// registry.add(CongestionControlKind {
-///     name: "constant",
-///     aliases: &[],
-///     summary: "A constant window.",
-///     profiles: &[Profile::Papers, Profile::Linux],
-///     build: &|_, _| Box::new(Fixed),
-/// })?;
-/// let constant = registry.within(|| "constant".parse()).unwrap();
-/// assert_eq!(TcpConfig::papers(constant).check(), Ok(()));
-/// # Ok::<(), clift::config::NameTaken>(())
-/// ```
-#[derive(Clone, Copy)]
-pub struct CongestionControlKind {
-    /// Name used in configurations.
-    pub name: &'static str,
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// Description in one or two sentences.
-    pub summary: &'static str,
-    /// Profiles that support it.
-    pub profiles: &'static [Profile],
-    /// Builds the control.
-    pub build: &'static BuildControl,
-}
 
 const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
 
@@ -235,16 +190,6 @@ impl Row for CongestionControlKind {
 impl ChosenRow for CongestionControlKind {
     const SCHEMA: &'static str = "Congestion";
 }
-
-/// A congestion control algorithm, parsed from its name or an alias.
-///
-/// ```
-/// use clift::transport::tcp::{CongestionAlgorithm, Profile};
-/// assert_eq!(CongestionAlgorithm::CUBIC.name(), "cubic");
-/// assert!("vegas".parse::<CongestionAlgorithm>().is_err());
-/// assert!(!CongestionAlgorithm::BBR.is_in(Profile::Papers));
-/// ```
-pub type CongestionAlgorithm = Chosen<CongestionControlKind>;
 
 impl CongestionAlgorithm {
     /// Additive increase, multiplicative decrease.

@@ -1,7 +1,5 @@
 //! The congestion window.
 
-use crate::transport::tcp::config::{Profile, TcpConfig};
-
 /// The congestion window and the credit towards its next increase, in segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -16,11 +14,9 @@ pub struct Window {
 }
 
 impl Window {
-    /// The initial window of a connection.
-    pub fn new(config: &TcpConfig) -> Self {
-        let limit = config.window_limit();
-        let ssthresh = if config.profile() == Profile::Papers { limit } else { u32::MAX };
-        Self { cwnd: config.initial_window().min(limit), ssthresh, limit, credit: 0, acked: 0 }
+    /// A window of at most `limit`.
+    pub(in crate::transport::tcp) fn within(limit: u32, cwnd: u32, ssthresh: u32) -> Self {
+        Self { cwnd: cwnd.min(limit), ssthresh, limit, credit: 0, acked: 0 }
     }
 
     /// Congestion window, at least 1.
@@ -35,7 +31,7 @@ impl Window {
         self.ssthresh
     }
 
-    /// Upper limit of the window ([`TcpConfig::cwnd_max`]); `u32::MAX` if unlimited.
+    /// Upper limit of the window ([`TcpConfig::cwnd_max`](crate::transport::tcp::TcpConfig::cwnd_max)); `u32::MAX` if unlimited.
     #[inline]
     pub fn limit(&self) -> u32 {
         self.limit
@@ -145,7 +141,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::congestion::CongestionAlgorithm;
+    use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
     use crate::units::Packets;
 
     #[test]

@@ -84,7 +84,7 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::congestion::CongestionAlgorithm;
+    use crate::transport::tcp::config::CongestionAlgorithm;
 
     /// As Linux 7.2.13 sends in virtual time: after the first ten segments, buffers of 22 segments,
     /// of which the fifth, 7th, ... 15th, 18th and 20th carry PSH.

@@ -29,13 +29,6 @@ pub use scheduler::{
     BuildScheduler, PathScheduler, PathSchedulerChoice, PathSchedulerKind, PathState, Waiting,
 };
 
-/// Which data bytes of a subflow are (RFC 8684 section 3.3.1): the first byte of the subflow, the first
-/// of the data, and the byte after the last.
-type Mapping = (u64, u64, u64);
-
-/// Those of a packet that ends one segment of the data and begins another, as its contents.
-type Mappings = Vec<Mapping>;
-
 /// TCP over several paths.
 ///
 /// ```
@@ -61,7 +54,7 @@ pub struct Multipath {
 
 impl Multipath {
     /// Most paths of a connection (`MPTCP_SUBFLOWS_MAX` of Linux).
-    pub const MOST_PATHS: usize = 8;
+    pub const MOST_PATHS: usize = sender::MOST_PATHS;
 }
 
 /// Stream of the scheduler's draws within those of a connection: no subflow has it.
@@ -108,11 +101,12 @@ impl Protocol for Multipath {
         let mut draws = rng.clone();
         draws.set_stream(SCHEDULER);
         let scheduler = self.scheduler.build(draws);
+        let window = self.tcp.announced_window();
         let (senders, receivers) =
             self.tcp.subflows(self.paths, rng).into_iter().map(|[a, b]| (a, b)).unzip();
         Some([
-            Box::new(sender::MultipathSender::new(senders, self, scheduler)),
-            Box::new(receiver::MultipathReceiver::new(receivers, self.tcp.announced_window())),
+            Box::new(sender::MultipathSender::new(senders, (self.payload(), window), scheduler)),
+            Box::new(receiver::MultipathReceiver::new(receivers, window)),
         ])
     }
 

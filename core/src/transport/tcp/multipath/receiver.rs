@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Mapping, Mappings};
+use super::sender::{Mapping, Mappings};
 use crate::transport::tcp::shared::reassembly::Reassembly;
 use crate::transport::{Chunk, Contents, Endpoint, Outbox, Packet, PathReport, Received, Report};
 use crate::units::Instant;

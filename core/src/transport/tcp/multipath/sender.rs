@@ -3,16 +3,25 @@
 use std::collections::VecDeque;
 
 use super::scheduler::{PathScheduler, PathState, Waiting};
-use super::{Mappings, Multipath};
 use crate::transport::{
     Chunk, Contents, Endpoint, EndpointChange, Limit, Outbox, Packet, PathReport, Received, Report,
     Window,
 };
-use crate::units::{Duration, Instant};
+use crate::units::{Bytes, Duration, Instant};
 
 /// Windows of data that a send buffer takes: twice the largest window, of segments that take 2304
 /// bytes of memory for 1448 bytes of data (`tcp_sndbuf_expand`).
 const BUFFER: f64 = 2.0 * 2304.0 / 1448.0;
+
+/// See [`Multipath::MOST_PATHS`](super::Multipath::MOST_PATHS).
+pub(super) const MOST_PATHS: usize = 8;
+
+/// Which data bytes of a subflow are (RFC 8684 section 3.3.1): the first byte of the subflow, the first
+/// of the data, and the byte after the last.
+pub(super) type Mapping = (u64, u64, u64);
+
+/// Those of a packet that ends one segment of the data and begins another, as its contents.
+pub(super) type Mappings = Vec<Mapping>;
 
 /// Sends over several paths.
 pub(super) struct MultipathSender {
@@ -109,7 +118,7 @@ impl RoundTrip {
 impl MultipathSender {
     pub(super) fn new(
         ends: Vec<Box<dyn Endpoint>>,
-        own: &Multipath,
+        (mss, window): (Bytes, u32),
         scheduler: Box<dyn PathScheduler>,
     ) -> Self {
         let path = |end| Path {
@@ -128,13 +137,12 @@ impl MultipathSender {
             reinjected: 0,
             widest: 0,
         };
-        let window = own.tcp.announced_window().into();
         Self {
             paths: ends.into_iter().map(path).collect(),
             scheduler,
-            mss: own.tcp.subflow(own.paths).mss().0.into(),
-            window,
-            edge: window,
+            mss: mss.0.into(),
+            window: window.into(),
+            edge: window.into(),
             buffered: u64::MAX,
             supplied: 0,
             closed: false,
@@ -436,7 +444,7 @@ impl Endpoint for MultipathSender {
 
     fn transmit(&mut self, now: Instant, outbox: &mut Outbox) -> Option<Instant> {
         let mut timeout = self.join(now);
-        let mut timeouts: [Option<Instant>; Multipath::MOST_PATHS] = Default::default();
+        let mut timeouts: [Option<Instant>; MOST_PATHS] = Default::default();
         let timeouts = &mut timeouts[..self.paths.len()];
         for (number, timeout) in timeouts.iter_mut().enumerate() {
             *timeout = self.send(number, now, outbox);

@@ -7,8 +7,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config::Fault;
-use crate::transport::tcp::config::{LinuxOptions, Profile, TcpConfig};
-use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::config::{CongestionAlgorithm, LinuxOptions, Profile, TcpConfig};
 use crate::units::{Packets, Size};
 
 /// A proxy that splits each TCP connection in two (a performance-enhancing proxy, RFC 3135). What

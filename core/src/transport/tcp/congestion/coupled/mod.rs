@@ -11,52 +11,9 @@ pub(super) use lia::Lia;
 pub(super) use olia::Olia;
 
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
 
+use super::subflow::{Share, Subflow};
 use super::{Ack, CongestionControl, Loss, Reduction, Window};
-
-/// What the control of one subflow shows to the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Share {
-    /// Congestion window, segments.
-    cwnd: f64,
-    /// Smoothed round-trip time, seconds; 0 before the first sample.
-    rtt: f64,
-    /// Segments acknowledged between the last two losses, or since the last one, whichever are more.
-    run: f64,
-}
-
-impl Share {
-    /// Segments per second.
-    fn rate(&self) -> f64 {
-        self.cwnd / self.rtt
-    }
-}
-
-/// The place of a subflow among the subflows of its connection, through which their congestion
-/// controls see each other ([`CongestionControl::couple`]).
-#[derive(Clone, Debug)]
-pub struct Subflow {
-    shares: Arc<Mutex<Vec<Share>>>,
-    number: usize,
-}
-
-impl Subflow {
-    /// The subflows of a connection.
-    ///
-    /// ```
-    /// use clift::transport::tcp::Subflow;
-    /// assert_eq!(Subflow::all(2).len(), 2);
-    /// ```
-    pub fn all(count: usize) -> Vec<Self> {
-        let shares = Arc::new(Mutex::new(vec![Share::default(); count]));
-        (0..count).map(|number| Self { shares: Arc::clone(&shares), number }).collect()
-    }
-
-    fn with<T>(&self, act: impl FnOnce(&mut [Share], usize) -> T) -> T {
-        act(&mut self.shares.lock().unwrap_or_else(PoisonError::into_inner), self.number)
-    }
-}
 
 /// A law of coupled control in congestion avoidance. Slow start, timeouts and recovery are Reno's.
 pub(super) trait Law: Debug + Default + Send {
@@ -85,8 +42,7 @@ pub(super) struct Coupled<L> {
 impl<L: Law> Coupled<L> {
     /// The control of a connection with one path.
     pub(super) fn alone() -> Self {
-        let shares = Arc::new(Mutex::new(vec![Share::default()]));
-        let subflow = Subflow { shares, number: 0 };
+        let subflow = Subflow::alone();
         Self { law: L::default(), subflow, credit: 0.0, since_loss: 0.0, between: 0.0 }
     }
 

@@ -6,6 +6,7 @@
 //! ten seconds sets the pacing rate and the window. Losses have little effect.
 
 pub(super) mod aggregation;
+pub(super) mod bandwidth;
 mod long_term;
 mod max_filter;
 
@@ -13,6 +14,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use self::aggregation::Aggregation;
+use self::bandwidth::{BW_UNIT, Bandwidth, UNIT, bytes_per_second, micros};
 use self::long_term::{LongTerm, PolicerSample};
 use self::max_filter::MaxFilter;
 use crate::transport::tcp::congestion::CongestionState;
@@ -21,17 +23,10 @@ use crate::transport::tcp::congestion::{
 };
 use crate::units::{Duration, Instant};
 
-/// Segments per microsecond, times 2^24.
-pub(super) type Bandwidth = u64;
-pub(super) const BW_UNIT: Bandwidth = 1 << 24;
-/// Fixed-point one of gains: 1/256.
-pub(super) const UNIT: u64 = 256;
 /// 2/ln 2, the smallest gain that doubles the rate each round trip (4.3.2.1), rounded up.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 /// Window of the bandwidth filter, in round trips (4.1.1.3).
 const BANDWIDTH_ROUNDS: u64 = 10;
-/// Pacing rate in percent of the bandwidth; below 100 so that queues drain.
-const PACED: u64 = 99;
 /// Below this rate in bytes/s (1.2 Mbit/s) a burst has one segment, otherwise two.
 const SINGLE_RATE: u64 = 1_200_000 / 8;
 /// Maximum burst size in segments.
@@ -501,10 +496,6 @@ impl CongestionControl for Bbr {
     }
 }
 
-pub(super) fn micros(time: Duration) -> u64 {
-    time.as_nanos() / 1000
-}
-
 /// Segments delivered and the sampling interval in microseconds, if the sample is valid.
 pub(super) fn valid(sample: &Sample) -> Option<(u64, u64)> {
     let delivered = sample.rate.delivered?;
@@ -514,15 +505,6 @@ pub(super) fn valid(sample: &Sample) -> Option<(u64, u64)> {
 
 pub(super) fn narrow(segments: u64) -> u32 {
     u32::try_from(segments).unwrap_or(u32::MAX)
-}
-
-/// Pacing rate in bytes of payload per second for a bandwidth and a gain, with the pacing margin.
-/// Linux counts payload against a pacing rate too (`bbr_rate_bytes_per_sec`, which takes
-/// `mss_cache`, in `tcp_bbr.c`; `tcp_update_skb_after_send` in `tcp_output.c`).
-pub(super) fn bytes_per_second(bandwidth: Bandwidth, mss: u32, gain: u64) -> u64 {
-    let rate = (u128::from(bandwidth) * u128::from(mss) * u128::from(gain)) >> 8;
-    let rate = (rate * u128::from(1_000_000 / 100 * PACED)) >> 24;
-    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

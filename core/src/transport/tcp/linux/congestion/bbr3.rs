@@ -15,6 +15,8 @@ mod cycle;
 mod loss;
 mod min_rtt;
 mod plateau;
+mod probe_bw;
+mod probe_rtt;
 
 use rand_chacha::ChaCha8Rng;
 
@@ -23,7 +25,8 @@ use self::cycle::{Cycle, ProbePhase};
 use self::min_rtt::MinRtt;
 use self::plateau::Plateau;
 use super::bbr::aggregation::{Aggregation, ROUNDS};
-use super::bbr::{BW_UNIT, Bandwidth, MIN_CWND, UNIT, bytes_per_second, micros, narrow, valid};
+use super::bbr::bandwidth::{BW_UNIT, Bandwidth, UNIT, bytes_per_second, micros};
+use super::bbr::{MIN_CWND, narrow, valid};
 use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{
     Ack, CongestionControl, Loss, LostSegment, Pace, Reduction, Sample, Totals, Window,

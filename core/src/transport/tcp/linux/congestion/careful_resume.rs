@@ -269,7 +269,7 @@ impl CongestionControl for CarefulResume {
 mod tests {
     use super::super::reno::Reno;
     use super::*;
-    use crate::transport::tcp::congestion::CongestionAlgorithm;
+    use crate::transport::tcp::config::CongestionAlgorithm;
     use crate::units::Packets;
 
     const MS: Duration = Duration::from_millis(1);

@@ -225,8 +225,7 @@ mod tests {
 
     use super::*;
     use crate::seed::{Seed, Stream};
-    use crate::transport::tcp::config::{Profile, TcpConfig};
-    use crate::transport::tcp::congestion::CongestionAlgorithm;
+    use crate::transport::tcp::config::{CongestionAlgorithm, Profile, TcpConfig};
 
     /// Mean window in segments over the last 2000 of 4000 round trips; `marks` decides whether a
     /// packet is marked.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::config::CongestionAlgorithm;
 use crate::units::Duration;
 
 const MSS: u64 = 1448;

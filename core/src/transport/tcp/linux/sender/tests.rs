@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::seed::{Seed, Stream};
-use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::config::CongestionAlgorithm;
 use crate::transport::{SackBlock, SackList};
 use crate::units::Packets;
 

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::transport::tcp::config::{Profile, TcpConfig};
-use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::config::{CongestionAlgorithm, Profile, TcpConfig};
 use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{Ack, CongestionControl, Loss, Window};
 use crate::units::{Duration, Instant, Packets};

@@ -2,7 +2,7 @@
 //! maximum over 5 to 10 round trips (Linux 5.1, `bbr_update_ack_aggregation`, after "BBR congestion
 //! control: IETF 101 update"; not in draft-cardwell-iccrg-bbr-congestion-control-00).
 
-use super::{BW_UNIT, Bandwidth, micros};
+use super::bandwidth::{BW_UNIT, Bandwidth, micros};
 use crate::units::{Duration, Instant};
 
 /// Round trips per half of the maximum filter.

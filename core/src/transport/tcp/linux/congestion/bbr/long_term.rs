@@ -2,7 +2,7 @@
 //! with a fifth of the segments lost and about the same throughput, indicate a policer; BBR then
 //! sends at that rate for 48 round trips (Linux 4.9, `bbr_lt_bw_sampling`; not in the draft).
 
-use super::{BW_UNIT, Bandwidth, UNIT, bytes_per_second};
+use super::bandwidth::{BW_UNIT, Bandwidth, UNIT, bytes_per_second};
 use crate::transport::tcp::congestion::Totals;
 use crate::units::Duration;
 

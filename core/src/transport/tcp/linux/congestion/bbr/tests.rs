@@ -3,8 +3,7 @@
 use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
-use crate::transport::tcp::config::TcpConfig;
-use crate::transport::tcp::congestion::CongestionAlgorithm;
+use crate::transport::tcp::config::{CongestionAlgorithm, TcpConfig};
 use crate::transport::tcp::linux::congestion::test_path::{Path, RTT};
 
 impl Path<Bbr> {

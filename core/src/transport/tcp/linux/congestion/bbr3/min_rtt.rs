@@ -1,18 +1,11 @@
-//! The minimum round-trip time and ProbeRTT (draft-ietf-ccwg-bbr-04 sections 5.3.4 and 5.5.7):
-//! after five seconds without a sample as low, half a bandwidth-delay product stays in flight for
-//! 200 ms and one round trip, so that the queue empties and the true minimum shows.
+//! The minimum round-trip time (draft-ietf-ccwg-bbr-04 section 5.5.7).
 
-use super::{Bbr3, MIN_CWND, Mode, UNIT};
-use crate::transport::tcp::congestion::{Sample, Window};
 use crate::units::{Duration, Instant};
 
 /// Lifetime of the minimum round-trip time.
 const WINDOW: Duration = Duration::from_secs(10);
-/// ProbeRTT starts after this time without a sample as low, lasts this long, and keeps this
-/// fraction of the product in flight.
+/// ProbeRTT starts after this time without a sample as low.
 const PROBE_AFTER: Duration = Duration::from_secs(5);
-const PROBE_TIME: Duration = Duration::from_millis(200);
-const PROBE_GAIN: u64 = UNIT / 2;
 
 /// The minima over ten and five seconds, with their times.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,8 +16,8 @@ pub(super) struct MinRtt {
     pub(super) recent_at: Instant,
     /// Earliest end of ProbeRTT, set once little is in flight, and whether a round trip has passed
     /// since.
-    until: Option<Instant>,
-    round_over: bool,
+    pub(super) until: Option<Instant>,
+    pub(super) round_over: bool,
 }
 
 impl MinRtt {
@@ -38,7 +31,7 @@ impl MinRtt {
     }
 
     /// Adds a sample. Returns true if ProbeRTT is due.
-    fn sample(&mut self, now: Instant, rtt: Option<Duration>, delayed: bool) -> bool {
+    pub(super) fn sample(&mut self, now: Instant, rtt: Option<Duration>, delayed: bool) -> bool {
         let due = now > self.recent_at + PROBE_AFTER;
         if let Some(rtt) = rtt
             && (self.recent.is_none_or(|least| rtt < least) || (due && !delayed))
@@ -53,61 +46,5 @@ impl MinRtt {
             (self.least, self.at) = (self.recent, self.recent_at);
         }
         due
-    }
-}
-
-impl Bbr3 {
-    /// Handles an ACK: enters or leaves ProbeRTT when due.
-    pub(super) fn update_min_rtt(&mut self, sample: &Sample, window: &mut Window) {
-        let due = self.min_rtt.sample(sample.now, sample.rtt, sample.delayed);
-        if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.mode = Mode::ProbeRtt;
-            self.save_cwnd(window);
-            self.min_rtt.until = None;
-            self.cycle.stop_probe();
-            self.round_end = self.present.delivered;
-        }
-        if self.mode == Mode::ProbeRtt {
-            self.probe_rtt(sample, window);
-        }
-        if sample.rate.delivered.is_some_and(|delivered| delivered > 0) {
-            self.idle_restart = false;
-        }
-    }
-
-    /// Target window in ProbeRTT.
-    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
-        self.product(self.bounds.bandwidth(), PROBE_GAIN).max(MIN_CWND.into())
-    }
-
-    fn probe_rtt(&mut self, sample: &Sample, window: &mut Window) {
-        if self.min_rtt.until.is_none() {
-            if sample.in_flight <= self.probe_rtt_cwnd() {
-                self.min_rtt.until = Some(sample.now + PROBE_TIME);
-                self.min_rtt.round_over = false;
-                self.round_end = self.present.delivered;
-            }
-            return;
-        }
-        self.min_rtt.round_over |= self.round_start;
-        if self.min_rtt.round_over {
-            self.try_to_end_probe_rtt(window);
-        }
-    }
-
-    /// Leaves ProbeRTT for Startup, or for a cycle whose next probe is far away.
-    pub(super) fn try_to_end_probe_rtt(&mut self, window: &mut Window) {
-        if self.min_rtt.until.is_none_or(|until| self.present.now <= until) {
-            return;
-        }
-        self.min_rtt.recent_at = self.present.now;
-        window.set_cwnd(window.cwnd().max(self.prior_cwnd));
-        self.bounds.reset_lower();
-        if self.plateau.reached {
-            self.begin_down();
-            self.begin_cruise();
-        } else {
-            self.mode = Mode::Startup;
-        }
     }
 }
