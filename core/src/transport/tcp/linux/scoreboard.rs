@@ -4,7 +4,7 @@
 
 use super::delivery::{DeliveryRate, SendTotals};
 use super::rack::Rack;
-use super::recovery::Recovery;
+use super::recovery::state::Recovery;
 use super::reordering::Reordering;
 use super::rtt::RttEstimator;
 use super::sent_order::{SentOrder, Transmission};
