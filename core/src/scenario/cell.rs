@@ -191,7 +191,7 @@ impl Cell {
         if !link.section.is_empty() || !slots.takes_delays_of(phy) {
             return lines;
         }
-        let by_return = slots.feedback_by_return(phy, self.return_delay(index));
+        let by_return = slots.feedback_over(phy, self.return_delay(index));
         if slots.feedback.is_none() && by_return.is_none() {
             let (key, back) = (join(&link.key, "link.feedback"), there + there);
             lines.push(format!("{key}: {back}, twice the trace's median one-way delay"));

@@ -160,7 +160,7 @@ impl LinkKind for OpenLoop {
         // Only a trace from a file can have a measured delay.
         let asked = slots.rtt.is_none_or(|rtt| rtt == Duration::ZERO) && spec.trace.is_some();
         let asked = asked.then(|| making.traces.phy(&spec)).transpose()?;
-        let timing = making.timing(slots, asked.as_ref())?;
+        let timing = making.timing(asked.as_ref())?;
         Ok(making.traces.link_trace(&spec, &self.0, timing)?)
     }
 }
@@ -190,7 +190,7 @@ impl LinkKind for LiveScheme {
             return Err(Fault::of("link", name, cure).into());
         }
         let options = link.live.clone();
-        let timing = making.timing(&link.slots, Some(&slots))?;
+        let timing = making.timing(Some(&slots))?;
         let live = LiveConfig::new(slots, self.scheme.clone(), timing);
         Ok(Arc::new(LiveConfig { options, reports, ..live }))
     }

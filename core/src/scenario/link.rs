@@ -178,11 +178,7 @@ impl SlotLink {
 
     /// Time from a slot until its sender can act on its loss, if the link takes one-way delays from
     /// its trace and reports take `back`; else `None`.
-    pub(super) fn feedback_by_return(
-        &self,
-        phy: &PhyTrace,
-        back: Option<Duration>,
-    ) -> Option<Duration> {
+    pub(super) fn feedback_over(&self, phy: &PhyTrace, back: Option<Duration>) -> Option<Duration> {
         let back = back.filter(|_| self.feedback.is_none() && self.takes_delays_of(phy));
         back.map(|back| phy.nominal_decoding() + back)
     }

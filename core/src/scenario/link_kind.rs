@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::channel_seeds::ChannelSeeds;
-use super::link::{Link, SlotLink};
+use super::link::Link;
 use super::plan::PlannedPhy;
 use super::shared::Shared;
 use super::spec::PhySpec;
@@ -74,10 +74,11 @@ impl Making<'_> {
 
     /// The times that a scheme over the slots of `phy` uses. If the trace contains one-way delays
     /// and `[return]` gives the return delay, reports take the return delay.
-    pub(super) fn timing(&self, slots: &SlotLink, phy: Option<&PhyTrace>) -> Result<Timing, Fault> {
+    pub(super) fn timing(&self, phy: Option<&PhyTrace>) -> Result<Timing, Fault> {
+        let slots = &self.link.slots;
         let measured = phy.and_then(|phy| phy.header().rtt);
         let timing = slots.timing(measured).map_err(|fault| fault.within("link"))?;
-        let feedback = phy.and_then(|phy| slots.feedback_by_return(phy, self.return_delay));
+        let feedback = phy.and_then(|phy| slots.feedback_over(phy, self.return_delay));
         Ok(Timing { feedback: feedback.or(timing.feedback), ..timing })
     }
 }

@@ -446,24 +446,12 @@ pub enum WriteError {
 /// The error for an unknown suffix or name, with the names of the formats that are known.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum UnknownFormat {
-    /// An unknown suffix, of a file to read.
-    #[error("the suffix `{0}` does not determine the format; give a format: {1}{more}", more = elsewhere(.0))]
-    Suffix(String, String),
-    /// An unknown suffix, of a file to write.
+    /// An unknown suffix.
     #[error("the suffix `{0}` does not determine the format; give a format: {1}")]
-    Written(String, String),
+    Suffix(String, String),
     /// An unknown format name.
     #[error("`{0}` is not a format; known are {1}")]
     Name(String, String),
-}
-
-/// The command that reads files of this suffix, if a different one does.
-fn elsewhere(suffix: &str) -> &'static str {
-    match suffix.trim_start_matches('.') {
-        "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
-        "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
-        _ => "",
-    }
 }
 
 /// The message of the operating system, without the error number.

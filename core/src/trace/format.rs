@@ -58,7 +58,8 @@ impl Format {
         let known = Self::all().find(|format| format.suffixes().contains(&suffix.as_str()));
         known.ok_or_else(|| {
             let dot = if suffix.is_empty() { "" } else { "." };
-            UnknownFormat::Suffix(format!("{dot}{suffix}"), list(Self::is_read))
+            let known = list(Self::is_read) + elsewhere(&suffix);
+            UnknownFormat::Suffix(format!("{dot}{suffix}"), known)
         })
     }
 
@@ -180,10 +181,17 @@ pub(super) fn format_of(
 /// The same error for a file to write, whose message lists the formats that can be written.
 pub(super) fn written(error: UnknownFormat) -> UnknownFormat {
     match error {
-        UnknownFormat::Suffix(suffix, _) => {
-            UnknownFormat::Written(suffix, list(Format::is_written))
-        }
+        UnknownFormat::Suffix(suffix, _) => UnknownFormat::Suffix(suffix, list(Format::is_written)),
         other => other,
+    }
+}
+
+/// The command that reads files of this suffix, if a different one does.
+fn elsewhere(suffix: &str) -> &'static str {
+    match suffix.trim_start_matches('.') {
+        "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
+        "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
+        _ => "",
     }
 }
 

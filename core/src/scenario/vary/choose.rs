@@ -21,7 +21,9 @@ pub(in crate::scenario) struct Ended {
     pub(in crate::scenario) points: Vec<LeftOut>,
 }
 
-/// Removes the axes whose keys `sets` set, and the points that `sets` do not select.
+/// Removes the axes whose keys `sets` set, and the points that `sets` do not select (`--set
+/// buffer=none`), one or a list; then those sets. If an axis has the same name as a key of the
+/// scenario, the name refers to the key.
 pub(super) fn choose(
     source: &Source,
     label: Label<'_>,
@@ -29,36 +31,24 @@ pub(super) fn choose(
     sets: &mut Vec<Set>,
     keys: &[&str],
 ) -> Result<Ended, ScenarioError> {
-    let mut ended = Vec::new();
+    let mut ended = Ended::default();
     axes.retain(|axis| {
         let set = sets.iter().rfind(|set| set.covers(&axis.key) && !set.chooses_of(&axis.name));
-        ended.extend(set.map(|set| (axis.name.clone(), set.value.as_ref().and_then(label))));
+        let label = |set: &Set| (axis.name.clone(), set.value.as_ref().and_then(label));
+        ended.axes.extend(set.map(label));
         set.is_none()
     });
-    Ok(Ended { axes: ended, points: left_out(source, label, axes, sets, keys)? })
-}
-
-/// Keeps the points that `sets` select (`--set buffer=none`), one or a list, and removes those
-/// sets. If an axis has the same name as a key of the scenario, the name refers to the key.
-fn left_out(
-    source: &Source,
-    label: Label<'_>,
-    axes: &mut [Changes],
-    sets: &mut Vec<Set>,
-    keys: &[&str],
-) -> Result<Vec<LeftOut>, ScenarioError> {
-    let mut left_out = Vec::new();
     let mut other = Vec::new();
     for set in sets.drain(..) {
         let name = set.path.join(".");
         let free = set.chooses_of(&name) || !keys.contains(&name.as_str());
         match axes.iter_mut().find(|axis| axis.name == name && free) {
-            Some(axis) => left_out.extend(narrow(source, label, axis, set.value.as_ref())?),
+            Some(axis) => ended.points.extend(narrow(source, label, axis, set.value.as_ref())?),
             None => other.push(set),
         }
     }
     *sets = other;
-    Ok(left_out)
+    Ok(ended)
 }
 
 fn narrow(

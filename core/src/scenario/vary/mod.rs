@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::point::{Label, Path, gather, is_reserved, path_of};
+use self::point::{Label, Path, Values, gather, is_reserved, path_of};
 use super::error::ScenarioError;
 use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
@@ -73,7 +73,7 @@ fn axes(label: Label<'_>, vary: &Value, keys: &[&str]) -> Result<Vec<Changes>, F
     for (key, value) in table.iter() {
         let first = key.split('.').next().unwrap_or(key);
         if keys.contains(&first) {
-            listed(label, key, value, &mut axes)?;
+            axes.extend(listed(label, key, value)?);
         } else if let ("zip", Some(table)) = (key, value.as_table()) {
             for (name, value) in table.iter() {
                 let axis = zip::zipped(label, name, value);
@@ -105,22 +105,17 @@ fn axes(label: Label<'_>, vary: &Value, keys: &[&str]) -> Result<Vec<Changes>, F
 }
 
 /// Axes under a key of the scenario, at any depth.
-fn listed(
-    label: Label<'_>,
-    key: &str,
-    value: &Value,
-    axes: &mut Vec<Changes>,
-) -> Result<(), Fault> {
+fn listed(label: Label<'_>, key: &str, value: &Value) -> Result<Vec<Changes>, Fault> {
     let one = "one value does not vary; give a list of values, e.g. scheme = [\"ARQ\", \"HARQ(10/12)\"], or a range, e.g. { from = 5, to = 12, step = 0.5 }";
     let mut found = Vec::new();
     gather(label, key, value, (one, None), &mut found)?;
-    for (key, values) in found {
+    let axis = |(key, values): (String, Values)| {
         let path = path_of(&key);
         let point = |(label, value)| Point { label, changes: vec![(Arc::clone(&path), value)] };
         let points = values.points(&key, None)?.into_iter().map(point).collect();
-        axes.push(Changes { name: key.clone(), key, points });
-    }
-    Ok(())
+        Ok(Changes { name: key.clone(), key, points })
+    };
+    found.into_iter().map(axis).collect()
 }
 
 /// A named axis: a table of labels, each a table of keys.

@@ -17,9 +17,8 @@ use self::aggregation::Aggregation;
 use self::bandwidth::{BW_UNIT, Bandwidth, UNIT, bytes_per_second, micros};
 use self::long_term::{LongTerm, PolicerSample};
 use self::max_filter::MaxFilter;
-use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::{
-    Ack, CongestionControl, Loss, Pace, Reduction, Sample, Totals, Window,
+    Ack, CongestionControl, CongestionState, Loss, Pace, Reduction, Sample, Totals, Window,
 };
 use crate::units::{Duration, Instant};
 
