@@ -435,7 +435,7 @@ pub enum WriteError {
     Missing {
         /// Why it is needed.
         why: &'static str,
-        /// The field of [`WriteAs`].
+        /// The field of [`WriteAs`](crate::trace::WriteAs).
         field: &'static str,
     },
     /// The writer failed.

@@ -267,7 +267,8 @@ pub(super) type Writes = fn(&PhyTrace, &WriteAs, &mut (dyn Write + Send)) -> Res
 pub(super) struct Input<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) budget: &'a Budget<'a>,
-    /// As [`super::series::Series::excerpt`].
+    /// Leaves out pauses of a series, and of more slots than this all but parts that are spread over
+    /// it.
     pub(super) excerpt: Option<u64>,
 }
 

@@ -124,7 +124,7 @@ impl Format {
         self.0.write.is_some()
     }
 
-    /// Keys of a [`TraceFile`] that apply to some formats, among them this one.
+    /// Keys of a description that apply to some formats, among them this one.
     pub(super) fn keys(self) -> impl Iterator<Item = &'static str> {
         self.0.keys.iter().copied().flatten().copied()
     }

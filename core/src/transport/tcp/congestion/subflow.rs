@@ -22,7 +22,8 @@ impl Share {
 }
 
 /// The place of a subflow among the subflows of its connection, through which their congestion
-/// controls see each other ([`CongestionControl::couple`]).
+/// controls see each other
+/// ([`CongestionControl::couple`](crate::transport::tcp::CongestionControl::couple)).
 #[derive(Clone, Debug)]
 pub struct Subflow {
     shares: Arc<Mutex<Vec<Share>>>,
