@@ -13,7 +13,8 @@
 //! - `shared`: parts that both profiles use: segments in flight, the receiver's reassembly queue,
 //!   the application's data, counters.
 //!
-//! `config` describes a connection. `connection` makes its endpoints, each of two halves (`half`).
+//! `config` describes a connection, and `check` checks it. `connection` makes its endpoints, each of two
+//! halves (`half`).
 //!
 //! ```
 //! use clift::seed::{Seed, Stream};
