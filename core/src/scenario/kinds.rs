@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::link::SlotLink;
 use super::link_kind::{LinkKind, Making};
 use super::path::Sections;
-use super::plan::PlannedPhy;
+use super::phy::PlannedPhy;
 use super::shared::Shared;
 use super::traces::{InformationSpec, MakeError, SetupFault, varying};
 use crate::channel::lms;

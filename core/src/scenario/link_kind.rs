@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::channel_seeds::ChannelSeeds;
 use super::link::Link;
-use super::plan::PlannedPhy;
+use super::phy::PlannedPhy;
 use super::shared::Shared;
 use super::spec::PhySpec;
 use super::traces::{SetupFault, Traces};

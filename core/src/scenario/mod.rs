@@ -24,6 +24,7 @@ mod memory;
 mod network;
 mod origin;
 mod path;
+mod phy;
 mod plan;
 mod presets;
 mod printed;
@@ -60,9 +61,10 @@ pub use memory::{Memory, MemoryObject};
 pub use network::{Ends, Network, NetworkLink, RouteChoice};
 pub use origin::InEffect;
 pub use path::{Hop, Return, Sections, Way, Wire};
+pub use phy::{PlannedChannel, PlannedPhy};
 pub use plan::{
-    NetworkEdge, Plan, PlannedChannel, PlannedCoding, PlannedDemand, PlannedHop, PlannedLink,
-    PlannedNetwork, PlannedPhy, PlannedProxy,
+    NetworkEdge, Plan, PlannedCoding, PlannedDemand, PlannedHop, PlannedLink, PlannedNetwork,
+    PlannedProxy,
 };
 pub use presets::Preset;
 pub use printed::Printed;

@@ -1,7 +1,7 @@
 //! What the runs of a cell share: a given trace, or one draw of a channel. Runs that share it are
 //! not independent, and their confidence intervals must account for that.
 
-use super::plan::PlannedPhy;
+use super::phy::PlannedPhy;
 
 /// Input that all runs of a cell share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

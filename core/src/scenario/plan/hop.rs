@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::phy::PlannedPhy;
 use crate::link::Coding;
 use crate::scenario::leg::Leg;
 use crate::scenario::link::Link;
 use crate::scenario::link_kind::LinkKind;
+use crate::scenario::phy::PlannedPhy;
 use crate::transport::tcp::ProxyConfig;
 
 /// One hop, or several hops of the return path.

@@ -5,13 +5,11 @@ mod hop;
 mod link;
 mod network;
 mod path;
-mod phy;
 mod proxy;
 mod way_back;
 
 pub use hop::{PlannedCoding, PlannedHop, PlannedLink, PlannedProxy};
 pub use network::{NetworkEdge, PlannedDemand, PlannedNetwork};
-pub use phy::{PlannedChannel, PlannedPhy};
 
 use super::config::Config;
 use super::flows::flows;

@@ -1,9 +1,9 @@
 //! The plan of a PHY trace.
 
+use super::channel::Channel;
+use super::spec::PhySpec;
 use crate::channel::ChannelConfig;
 use crate::config::{Fault, join};
-use crate::scenario::channel::Channel;
-use crate::scenario::spec::PhySpec;
 use crate::trace::TraceFile;
 use crate::units::Duration;
 
@@ -33,7 +33,7 @@ pub struct PlannedChannel {
 
 impl PlannedPhy {
     /// Description of the trace. `seed` returns the seed of its channel.
-    pub(in crate::scenario) fn spec(&self, seed: impl FnOnce(&PlannedChannel) -> u64) -> PhySpec {
+    pub(super) fn spec(&self, seed: impl FnOnce(&PlannedChannel) -> u64) -> PhySpec {
         let channel = self.channel.as_ref();
         PhySpec {
             key: self.key.clone(),
