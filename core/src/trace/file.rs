@@ -10,11 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::trace::atomic::{Watched, reader};
+use crate::trace::decibels::{DecibelHertz, Decibels, SymbolRate};
 use crate::trace::error::{FileError, ReadError, WriteError};
 use crate::trace::files::{Files, Source};
-use crate::trace::series::{
-    DecibelHertz, Decibels, DelayIs, Given, RateIs, Shift, SymbolRate, TimeColumn,
-};
+use crate::trace::given::{DelayIs, Given, RateIs, Shift, TimeColumn};
 use crate::trace::{PhyTrace, TimeUnit};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 

@@ -5,7 +5,7 @@ mod presets;
 use serde::Deserialize;
 
 use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::series::Table;
+use crate::trace::table::Table;
 
 /// A modulation and a code rate.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -5,10 +5,10 @@ use jiff::fmt::strtime;
 use jiff::tz::Offset;
 use jiff::{Error, Timestamp};
 
-use super::given::TimeFormat;
 use crate::trace::LATEST;
 use crate::trace::decimal::parse;
 use crate::trace::error::{Fault, Snippet};
+use crate::trace::given::TimeFormat;
 
 impl TimeFormat {
     /// Nanoseconds from the origin of the times; dates without an offset are in UTC.

@@ -2,12 +2,12 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, TimeColumn, column};
 use super::modem::Modem;
 use crate::seed::{Seed, Stream};
 use crate::trace::column::MOST;
 use crate::trace::error::FileError;
 use crate::trace::file::{Input, TraceFile};
+use crate::trace::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, TimeColumn, column};
 use crate::units::{Bytes, Probability};
 
 /// Default payload of an LLDU: that of an Ethernet frame.

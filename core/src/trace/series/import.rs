@@ -12,11 +12,13 @@ use crate::units::{Duration, counted};
 
 use super::description::{PACKET, Series};
 use super::frames::Frames;
-use super::given::{ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat, column};
 use super::modem::Signal;
 use super::slots::{Loss, SlotGenerator, State};
-use super::table::{Row, Table, WHITE_SPACE};
 use super::{clock, excerpt};
+use crate::trace::given::{
+    ColumnName, ColumnUnit, DelayIs, Given, RateIs, Shift, TimeFormat, column,
+};
+use crate::trace::table::{Row, Table, WHITE_SPACE};
 
 /// The decimal mark of the numbers that are used.
 #[derive(Default)]

@@ -7,23 +7,19 @@
 //! of a modem has Es/N0 or MODCODs instead of rates, and its slots are frames.
 
 mod clock;
-mod decibels;
 mod description;
 mod excerpt;
 mod frames;
-mod given;
 mod import;
 mod modem;
 mod notes;
 mod slots;
-mod table;
 
-pub use decibels::{DecibelHertz, Decibels, SymbolRate};
-pub use excerpt::spread;
-pub use given::{
+pub use crate::trace::decibels::{DecibelHertz, Decibels, SymbolRate};
+pub use crate::trace::given::{
     ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, RateIs, Shift, TimeColumn,
 };
-pub(super) use table::Table;
+pub use excerpt::spread;
 
 use crate::budget::Budget;
 use crate::trace::error::{FileError, ReadError};

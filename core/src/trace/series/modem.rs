@@ -1,10 +1,10 @@
 //! Logs of modems: their additional columns, and the frames generated from them.
 
-use super::given::{ColumnName, Given, column};
 use super::slots::Loss;
-use super::{Decibels, SymbolRate, decibels};
+use crate::trace::decibels::{self, Decibels, SymbolRate};
 use crate::trace::error::{Fault, FileError, Snippet};
 use crate::trace::file::{Input, TraceFile};
+use crate::trace::given::{ColumnName, Given, column};
 use crate::trace::{Modcod, Modcods};
 use crate::units::Duration;
 

@@ -6,8 +6,8 @@ use crate::units::counted;
 
 use super::description::PACKET;
 use super::excerpt;
-use super::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat, column};
 use super::import::SeriesImport;
+use crate::trace::given::{ColumnName, DelayIs, Given, Measured, RateIs, TimeFormat, column};
 
 /// Units of times in the name of a column; `$`: at its end.
 const TIMES: [(&str, &str); 8] = [
