@@ -13,7 +13,7 @@ use clift::simulation::{
 };
 use clift::transport::Protocol;
 use clift::transport::datagram::DatagramConfig;
-use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, Profile, TcpConfig};
+use clift::transport::tcp::{CongestionAlgorithm, DelayedAck, LinuxOptions, Profile, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability, Size};
 use proptest::prelude::*;
 
@@ -118,15 +118,39 @@ fn way() -> impl Strategy<Value = Vec<Hop>> {
 fn transports() -> impl Strategy<Value = Arc<dyn Protocol>> {
     let tcp = |profile: Profile| {
         let all: Vec<_> = CongestionAlgorithm::in_profile(profile).collect();
-        (prop::sample::select(all), any::<bool>(), 2u64..300).prop_map(
-            move |(algorithm, delays, most)| {
+        let flags = prop::array::uniform10(any::<bool>());
+        // Mostly timestamps and SACK; windows in segments and in bytes.
+        let options = (prop::bool::weighted(0.8), prop::bool::weighted(0.9), flags);
+        let window = prop::option::weighted(0.3, 20_000u64..900_000);
+        (prop::sample::select(all), any::<bool>(), 2u64..300, options, window).prop_map(
+            move |(algorithm, delays, most, (timestamps, sack, flags), window)| {
                 let mut tcp = match profile {
                     Profile::Papers => TcpConfig::papers(algorithm),
                     _ => TcpConfig::linux(algorithm),
                 };
                 tcp.cwnd_max = Packets::new(most);
+                tcp.timestamps = timestamps;
+                tcp.receive_window = window.map(Size);
                 if profile == Profile::Papers {
                     tcp.delayed_ack = delays.then_some(DelayedAck::After(ms(40)));
+                    tcp.sack = sack || algorithm != CongestionAlgorithm::NEWRENO;
+                } else if delays {
+                    tcp.sack = sack;
+                    let [growth, pacing, bursts, ticks, quick, compression, ..] = flags;
+                    let [.., probe, hystart, undo, dsack] = flags;
+                    tcp.linux = Some(LinuxOptions {
+                        window_growth: growth,
+                        pacing,
+                        burst_deferral: bursts,
+                        timer_ticks: ticks,
+                        quick_ack: quick,
+                        sack_compression: compression,
+                        tail_loss_probe: probe,
+                        hystart,
+                        undo,
+                        dsack,
+                        ..LinuxOptions::default()
+                    });
                 }
                 Arc::new(tcp) as Arc<dyn Protocol>
             },
