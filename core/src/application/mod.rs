@@ -66,7 +66,8 @@ pub trait Application: Debug + Send + Sync {
         false
     }
 
-    /// Number of bytes after which the flow is complete; `None` if it ends with the run.
+    /// Number of bytes after which the flow is complete; `None` if it ends with the run. The application
+    /// closes the endpoint behind them.
     fn size(&self) -> Option<u64> {
         None
     }

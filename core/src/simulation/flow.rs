@@ -32,6 +32,8 @@ pub(super) struct FlowState {
     pub(super) session: Option<u32>,
     /// Bytes with which everything has arrived, if the application ever ends.
     size: Option<u64>,
+    /// Most bytes of a packet.
+    payload: u64,
     /// Whether the application gets a stream in order.
     in_order: bool,
     /// Whether the sender gets acknowledgements.
@@ -101,6 +103,7 @@ impl FlowState {
             in_order: sockets[0].endpoint.in_order(),
             acknowledges: sockets[0].endpoint.acknowledged().is_some(),
             size: flow.application.size(),
+            payload: u64::from(payload.0).max(1),
             proxies: between
                 .map(|(proxy, nearer)| Proxy::new(&proxy.config, [nearer, nearer + 1]))
                 .collect(),
@@ -255,9 +258,23 @@ impl FlowState {
         self.done && !was_done
     }
 
-    /// Whether a packet on its way may make it complete.
-    pub(super) fn may_end(&self, sockets: &[Socket]) -> bool {
-        self.size.is_some() && sockets[self.socket(End::Sender) as usize].endpoint.unsent() == 0
+    /// How many packets may reach this end, or `None` a node, in one go: no more than certainly do not
+    /// make a transfer complete, or the next one alone.
+    pub(super) fn at_once(&self, end: Option<End>, sockets: &[Socket]) -> usize {
+        let Some(size) = self.size else { return usize::MAX };
+        match end {
+            Some(End::Receiver) if self.completed.is_none() => {
+                let held = self.waiting.len() as u64 * self.payload;
+                let missing = size.saturating_sub(self.delivered(sockets) + held);
+                (missing.saturating_sub(1) / self.payload).max(1) as usize
+            }
+            // The acknowledgement of everything comes behind those that are on their way.
+            Some(End::Sender) if self.completed.is_none() && self.acknowledges => usize::MAX,
+            _ => match sockets[self.socket(End::Sender) as usize].endpoint.unsent() {
+                0 => 1,
+                _ => usize::MAX,
+            },
+        }
     }
 
     /// A packet with data reached the receiver's application.

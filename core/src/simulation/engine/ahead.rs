@@ -324,9 +324,7 @@ impl Engine<'_> {
     pub(super) fn run_ahead(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
         let end = self.end;
         let timers = [0, 1].map(|socket| self.timer_source(socket));
-        // What is on its way completes a transfer only once all of it was sent.
-        let most = if self.flows[0].may_end(&self.sockets) { 1 } else { MOST };
-        let scope = self.scope(number, now, most);
+        let Some(scope) = self.scope(number, now) else { return Ok(()) };
         let Self { ahead: Some(ahead), nodes, sockets, flows, packets, agenda, .. } = self else {
             return Ok(());
         };
@@ -369,19 +367,19 @@ impl Engine<'_> {
     }
 
     /// How far a node may be worked off from `now` on.
-    fn scope(&self, number: usize, now: Instant, most: usize) -> Scope {
+    fn scope(&self, number: usize, now: Instant) -> Option<Scope> {
+        let Ahead { nodes, clocks, .. } = self.ahead.as_ref()?;
+        let Neighbours { feeders, lead, socket, .. } = &nodes[number];
+        let end = socket.map(|socket| self.sockets[socket as usize].end);
+        let most = self.flows[0].at_once(end, &self.sockets).min(MOST);
+        let fed = feeders.iter().map(|feeder| clocks[feeder.0 as usize]).max()?;
+        // They have no other event before `now`.
+        let certain = lead.map(|lead| (fed.max(now) + lead, 0));
+        // The application and what concerns everything.
+        let others = (self.application(0).0..clocks.len() as u32).map(SourceId);
+        let barrier = others.filter_map(|source| self.agenda.of(source)).min();
         let last = (self.end + Duration::from_nanos(1), 0);
-        let mut scope = Scope { now, fed: now, horizon: last, most };
-        if let Some(Ahead { nodes, clocks, .. }) = &self.ahead {
-            let Neighbours { feeders, lead, .. } = &nodes[number];
-            let clocks_of = feeders.iter().map(|feeder| clocks[feeder.0 as usize]);
-            scope.fed = clocks_of.max().unwrap_or(now);
-            let certain = lead.map(|lead| (scope.fed + lead, 0));
-            // The application and what concerns everything.
-            let others = (self.application(0).0..clocks.len() as u32).map(SourceId);
-            let barrier = others.filter_map(|source| self.agenda.of(source)).min();
-            scope.horizon = certain.into_iter().chain(barrier).fold(last, Key::min);
-        }
-        scope
+        let horizon = certain.into_iter().chain(barrier).fold(last, Key::min);
+        Some(Scope { now, fed, horizon, most })
     }
 }
