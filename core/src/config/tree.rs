@@ -251,7 +251,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
 }
 
 pub(crate) fn join(prefix: &str, key: &str) -> String {
-    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+    if prefix.is_empty() { key.to_owned() } else { [prefix, ".", key].concat() }
 }
 
 #[cfg(test)]

@@ -60,7 +60,6 @@ impl LlduAllocator {
     /// A cursor over the LLDUs of `trace`, at the times given by `clock`.
     pub(super) fn new(trace: Arc<LinkTrace>, clock: SlotClock, end: i64, header: Bytes) -> Self {
         let header = u64::from(header.0);
-        let clock = clock.over(&trace.parts().t);
         Self { clock, next: clock.start(), taken: clock.start(), end, open: None, header, trace }
     }
 

@@ -173,7 +173,11 @@ impl SlotClock {
     fn before(&self, t: &[i64], instant: i64) -> u64 {
         let cycles = self.period.map_or(0, |period| (instant - 1 - self.first).max(0) / period);
         let within = instant - cycles * self.period.unwrap_or(0);
-        cycles as u64 * t.len() as u64 + t.partition_point(|&t| t < within) as u64
+        let place = match t.last() {
+            Some(&last) if within <= last => first_at_or_after(t, 0, within, self.density),
+            _ => t.len(),
+        };
+        cycles as u64 * t.len() as u64 + place as u64
     }
 }
 

@@ -144,7 +144,7 @@ impl TraceLink {
         }
         let period = (parts.span.1 - parts.span.0 + parts.gap).max(0) as u64;
         let period = config.wrap.then_some(Duration::from_nanos(period));
-        let clock = SlotClock::new(parts.span.0, config.start_offset, period)?;
+        let clock = SlotClock::new(parts.span.0, config.start_offset, period)?.over(&parts.t);
         let end = config.duration.map_or(HORIZON, nanos);
         Ok(Self {
             cursor: LlduAllocator::new(Arc::clone(&trace), clock, end, fragmentation.lldu_header),

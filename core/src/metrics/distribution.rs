@@ -7,6 +7,8 @@ use crate::units::Duration;
 const EXACT: usize = 1 << 16;
 /// Samples that are buffered before they are counted.
 const CHUNK: usize = 1 << 10;
+/// Number of samples up to which all are put in order for a quantile.
+const FEW: u64 = 500;
 /// No place among the samples near a rank.
 const NOWHERE: u32 = u32::MAX;
 /// Leading bits in which samples of one cell agree: a cell is at most a thousandth wide.
@@ -178,7 +180,7 @@ fn quantiles<const N: usize, const M: usize>(
 }
 
 /// Of `common` with each of `others`, which have these totals: the samples with these ranks, from 0, in
-/// ascending order. Samples are counted by their leading bits first, so that only those near a rank are
+/// ascending order. Many samples are counted by their leading bits first, so that only those near a rank are
 /// compared with one another.
 fn of_ranks<const N: usize, const M: usize>(
     common: &[u64],
@@ -188,6 +190,13 @@ fn of_ranks<const N: usize, const M: usize>(
 ) -> [[u64; N]; M] {
     let Totals { count, min, max, .. } =
         totals.iter().fold(Totals::NONE, |all, &totals| all.and(totals));
+    if count <= FEW {
+        return std::array::from_fn(|m| {
+            let mut all = [common, others[m]].concat();
+            all.sort_unstable();
+            ranks[m].map(|rank| all[rank])
+        });
+    }
     let bins = (count as usize).next_power_of_two().min(1 << 12);
     let shift = (((max - min) | 1).ilog2() + 1).saturating_sub(bins.ilog2());
     let last = bins - 1;

@@ -206,7 +206,9 @@ impl Link {
         }
         check_delays(None, delays.as_ref(), *keep_order)?;
         if !self.slots.live {
-            let given = first_changed_key(&self.live).or(self.reports.given().map(str::to_owned));
+            let is_changed = self.live != LiveOptions::default();
+            let key = is_changed.then(|| first_changed_key(&self.live)).flatten();
+            let given = key.or(self.reports.given().map(str::to_owned));
             return given.map_or(Ok(()), |name| {
                 let cure = "applies only to live links; add live = true, or leave it out";
                 Err(Fault::new(&name, cure))
