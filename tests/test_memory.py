@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -139,3 +140,29 @@ def test_ctrl_c_is_answered_at_once(name: str, tmp_path: Path) -> None:
     # A reader of the pipe is let go.
     if name.startswith("pipe"):
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+
+
+COLUMNS = """
+import re
+from pathlib import Path
+import clift
+
+def free_for_the_kernel():
+    counts = Path("/proc/self/smaps_rollup").read_text()
+    return sum(int(kb) << 10 for kb in re.findall(r"LazyFree: *(\\d+) kB", counts))
+
+phy = clift.channel.bernoulli(slots=2_000_000, p=0.01, seed=1)
+for _ in range(2):
+    link = clift.tmt.apply(phy, clift.Arq())
+    print(free_for_the_kernel())
+    del link
+    print(free_for_the_kernel())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux counts such pages")
+def test_the_kernel_may_take_the_columns_of_a_freed_trace_until_the_next_one() -> None:
+    done = subprocess.run([sys.executable, "-c", COLUMNS], capture_output=True, check=True)
+    first, freed, second, freed_again = map(int, done.stdout.split())
+    columns = 2 * (8 * 2_000_000 - 2 * 2**21)  # without the huge pages at their ends
+    assert min(freed, freed_again) >= max(first, second) + columns

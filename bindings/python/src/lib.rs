@@ -8,6 +8,7 @@ mod delays;
 mod diagnosis;
 mod errors;
 mod information;
+mod kept;
 mod link;
 mod live;
 mod lms;
