@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import clift._clift as _clift
@@ -29,6 +29,8 @@ _TOGETHER = frozenset([*_QUEUE, *_APPLICATION, *_ACCESS, *_PATH, *_TRANSPORT, "r
 # Values of `transport` other than names of TCP's congestion controls.
 _PROTOCOLS = ("tcp", "quic", "udp")
 
+# The keys of keywords and of bare names.
+_KEYS = {name: keyword.key for name, keyword in KEYWORDS.items()} | BARE
 # Keywords that set one key each; a link's keyword sets one key in each link.
 _ALONE = {
     name: keyword.key
@@ -65,9 +67,7 @@ def node(name: str, value: Any) -> Node:
     return keyword.convert(name, value)
 
 
-def changes(
-    nodes: Mapping[str, Node], tree: Mapping[str, Node], of_links: bool
-) -> Iterator[Change]:
+def changes(nodes: Mapping[str, Node], tree: Mapping[str, Node], of_links: bool) -> list[Change]:
     """Changes of a tree that the keywords make.
 
     Args:
@@ -76,31 +76,39 @@ def changes(
         of_links: Whether the tree was made from links; then `simulate`'s defaults apply.
 
     Example:
-        >>> list(changes({"wrap": True, "file_bytes": "9 B"}, {}, True))
+        >>> changes({"wrap": True, "file_bytes": "9 B"}, {}, True)
         [('link.wrap', True), ('application', {'type': 'file', 'size': '9 B'})]
-        >>> list(changes({"wrap": True}, {"path": [{"leg": {}}, {"ntn": {}}]}, True))
+        >>> changes({"wrap": True}, {"path": [{"leg": {}}, {"ntn": {}}]}, True)
         [('path.1.link.wrap', True)]
     """
     hops = tree.get("path") or ()
+    found: list[Change] = []
+    made = list(hops or [tree])
+    back = nodes.get("return_link")
+    if back is not None:
+        made.append(hop("return_link", back))
+        found.append(("return", made[-1]))
+    elif "return_link" in nodes and not of_links:
+        found.append(("return", None))
+    if of_links and nodes.get("reorder") is not None:
+        own = any("reorder" in one.get("link", ()) for one in made)
+        cure = "the link already has a re-sequencing buffer; remove one of them"
+        only_with(own, [("reorder", True)], cure)
+    keys = [(_KEYS.get(name, name), one) for name, one in nodes.items() if name not in _TOGETHER]
+    if not _TOGETHER.isdisjoint(nodes):
+        keys += _together(nodes, of_links)
+    if len(made) == 1 and not hops:
+        return found + keys
     links = [f"path.{place}." for place, one in enumerate(hops) if "leg" not in one] or [""]
     places = {"": [""], "link": links, "delays": links[-1:]}
-    made = list(hops or [tree])
-    if nodes.get("return_link") is not None:
-        back = hop("return_link", nodes["return_link"])
-        yield "return", back
-        made.append(back)
-        places = {**places, "link": [*links, "return."], "delays": [links[-1], "return."]}
-    elif "return_link" in nodes and not of_links:
-        yield "return", None
-    own = any("reorder" in one.get("link", ()) for one in made)
-    cure = "the link already has a re-sequencing buffer; remove one of them"
-    only_with(of_links and own, [("reorder", nodes.get("reorder") is not None)], cure)
-    for key, value in _keys(nodes, of_links):
+    if back is not None:
+        places |= {"link": [*links, "return."], "delays": [links[-1], "return."]}
+    for key, value in keys:
         kind = key.partition(".")[0] if key in _OF_LINKS else ""
         if key in ("link.delays", "link.keep_order"):
             kind = "delays"
-        for place in places[kind]:
-            yield f"{place}{key}", value
+        found += ((f"{place}{key}", value) for place in places[kind])
+    return found
 
 
 def alone(nodes: Mapping[str, Node], links: int) -> list[Change] | None:
@@ -122,55 +130,55 @@ def alone(nodes: Mapping[str, Node], links: int) -> list[Change] | None:
     return None
 
 
-def _keys(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
-    """Keys and values of the given keywords, those of a link as for a single link."""
-    for name, value in nodes.items():
-        if name not in _TOGETHER:
-            keyword = KEYWORDS.get(name)
-            yield keyword.key if keyword else BARE.get(name, name), value
-    if not _TOGETHER.isdisjoint(nodes):
-        yield from _together(nodes, of_links)
+def _together(nodes: Mapping[str, Node], of_links: bool) -> list[Change]:
+    """Changes by the keywords that are converted together, those of a link as for a single link."""
+    names = nodes.keys()
+    found: list[Change] = []
+    if not names.isdisjoint(_TRANSPORT):
+        found += _transport(nodes, of_links)
+    if not names.isdisjoint(_QUEUE):
+        found.append(("link.queue", _queue(nodes)))
+    if not names.isdisjoint(_APPLICATION):
+        found += _application(nodes, of_links)
+    if not names.isdisjoint(_ACCESS):
+        given = {name: nodes[name] for name in _ACCESS if name in nodes}
+        if not of_links or any(node not in (None, "0 ns") for node in given.values()):
+            found += ((KEYWORDS[name].key, node) for name, node in given.items())
+    if not names.isdisjoint(_PATH):
+        found += _delays(nodes, of_links)
+    return found
 
 
-def _together(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
-    if not nodes.keys().isdisjoint(_TRANSPORT):
-        yield from _transport(nodes, of_links)
-    if not nodes.keys().isdisjoint(_QUEUE):
-        yield "link.queue", _queue(nodes)
-    if not nodes.keys().isdisjoint(_APPLICATION):
-        yield from _application(nodes, of_links)
-    given = {name: nodes[name] for name in _ACCESS if name in nodes}
-    if not of_links or any(node not in (None, "0 ns") for node in given.values()):
-        yield from ((KEYWORDS[name].key, node) for name, node in given.items())
-    yield from _delays(nodes, of_links)
-
-
-def _transport(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
+def _transport(nodes: Mapping[str, Node], of_links: bool) -> list[Change]:
     named, congestion = nodes.get("transport"), nodes.get("congestion")
+    found: list[Change] = []
     if isinstance(named, Mapping):
-        yield from ((f"transport.{key}", value) for key, value in named.items())
+        found += ((f"transport.{key}", value) for key, value in named.items())
         named = None
     by_name = named is not None and named not in _PROTOCOLS
     twice = by_name and congestion is not None and named != KEYWORDS["transport"].usual
     cure = "`transport` names one already; say transport = 'tcp', or leave one of them out"
     only_with(twice, [("congestion", True)], cure)
     if named is not None and (not of_links or named in ("quic", "udp")):
-        yield "transport.protocol", "tcp" if by_name else named
+        found.append(("transport.protocol", "tcp" if by_name else named))
     if congestion is not None or (by_name and named is not None):
-        yield "transport.congestion", congestion if congestion is not None else named
+        found.append(("transport.congestion", congestion if congestion is not None else named))
     elif "transport" not in nodes and not of_links:
-        yield "transport.congestion", None
+        found.append(("transport.congestion", None))
+    return found
 
 
-def _delays(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
+def _delays(nodes: Mapping[str, Node], of_links: bool) -> list[Change]:
     steps = nodes.get("path_ms", ())
     there_are = any(delay for _, delay in steps)
+    found: list[Change] = []
     if there_are:
-        yield "link.delays", _clift.DelaySeries(steps)
+        found.append(("link.delays", _clift.DelaySeries(steps)))
     elif steps and not of_links:
-        yield "link.delays", None
+        found.append(("link.delays", None))
     if "path_in_order" in nodes and (there_are or not of_links):
-        yield "link.keep_order", nodes["path_in_order"]
+        found.append(("link.keep_order", nodes["path_in_order"]))
+    return found
 
 
 def _queue(nodes: Mapping[str, Node]) -> Node:
@@ -183,7 +191,7 @@ def _queue(nodes: Mapping[str, Node]) -> Node:
     return packets or ("unlimited" if "queue_packets" in nodes else None)
 
 
-def _application(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
+def _application(nodes: Mapping[str, Node], of_links: bool) -> list[Change]:
     size, rate = nodes.get("file_bytes"), nodes.get("message_kbps")
     given = [(name, nodes.get(name) is not None) for name in ("message_bytes", "deadline_ms")]
     if of_links or size is not None:
@@ -192,12 +200,11 @@ def _application(nodes: Mapping[str, Node], of_links: bool) -> Iterator[Change]:
     if size is not None:
         cure = "a file, and messages at a constant rate: leave one of them out"
         only_with(rate is not None, [("file_bytes and message_kbps", True)], cure)
-        yield "application", {"type": "file", "size": size}
-    elif rate is not None:
+        return [("application", {"type": "file", "size": size})]
+    if rate is not None:
         rest = {"message": nodes.get("message_bytes"), "deadline": nodes.get("deadline_ms")}
         told = {key: value for key, value in rest.items() if value is not None}
-        yield "application", {"type": "constant rate", "rate": rate} | told
-    elif "file_bytes" in nodes or "message_kbps" in nodes:
-        yield "application", {"type": "bulk"}
-    else:
-        yield from ((KEYWORDS[name].key, nodes[name]) for name, _ in given if name in nodes)
+        return [("application", {"type": "constant rate", "rate": rate} | told)]
+    if "file_bytes" in nodes or "message_kbps" in nodes:
+        return [("application", {"type": "bulk"})]
+    return [(KEYWORDS[name].key, nodes[name]) for name, _ in given if name in nodes]

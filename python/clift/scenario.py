@@ -505,7 +505,8 @@ class Scenario(Fixed):
 
     def _is_single(self, key: str) -> bool:
         """True if `key` does not make several runs, as far as is known without parsing."""
-        return isinstance(self._source, tuple) and not {"vary", key} & self._nodes.keys()
+        nodes = self._nodes
+        return isinstance(self._source, tuple) and "vary" not in nodes and key not in nodes
 
     def _who(self) -> str:
         return self._file or "the scenario"
@@ -513,10 +514,10 @@ class Scenario(Fixed):
     def _made(self) -> _clift.Scenario:
         if self._core is None:
             # Text goes to the core alone: its parser, unlike Python's, limits nesting.
-            content = self._source if isinstance(self._source, str) else self.tree
-            changed = []
-            if self._nodes or content is not self._source:
-                changed = list(changes(self._nodes, self.tree, isinstance(self._source, tuple)))
+            is_text, of_links = isinstance(self._source, str), isinstance(self._source, tuple)
+            tree = self.tree if self._nodes or not is_text else {}
+            content = self._source if is_text else tree
+            changed = changes(self._nodes, tree, of_links)
             self._core = _clift.Scenario(self._file, content, list(self._sets), changed)
         return self._core
 

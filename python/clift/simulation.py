@@ -708,7 +708,10 @@ def _scenarios(scenarios: Iterable[Scenario]) -> list[Scenario]:
         todo = list(scenarios)
     except TypeError:
         raise _parse.fault("scenarios", scenarios, cure) from None
-    return [_parse.of_type(f"scenarios[{n}]", one, Scenario, cure) for n, one in enumerate(todo)]
+    for number, one in enumerate(todo):
+        if not isinstance(one, Scenario):
+            raise _parse.fault(f"scenarios[{number}]", one, cure)
+    return todo
 
 
 def chosen(
