@@ -48,7 +48,7 @@ impl<'de> Shared<'de> {
         Self {
             table,
             taken,
-            known: RefCell::default(),
+            known: RefCell::new(Vec::with_capacity(32)),
             elsewhere: Cell::new(None),
             tag_missing: Cell::new(false),
         }

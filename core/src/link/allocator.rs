@@ -308,14 +308,17 @@ fn fate_with_losses(trace: &LinkTrace, range: std::ops::Range<usize>, base: i64)
     let parts = trace.parts();
     let lost = &parts.lost[parts.lost.partition_point(|&(i, _)| (i as usize) < range.start)..];
     let (t, d) = (&parts.t[range.clone()], &parts.d[range.clone()]);
-    let missing = d.iter().filter(|&&d| d == 0).count();
+    let (mut missing, mut repaired) = (0, i64::MIN);
+    for (&t, &d) in t.iter().zip(d) {
+        missing += usize::from(d == 0);
+        repaired = repaired.max(t.saturating_add(d));
+    }
     let lost = &lost[..missing.min(lost.len())];
     if lost.len() < missing || lost.last().is_some_and(|&(i, _)| i as usize >= range.end) {
         return Fate::Censored;
     }
-    let repaired = t.iter().zip(d).map(|(&t, &d)| t.saturating_add(d)).max();
     let given_up = lost.iter().map(|&(i, after)| parts.t[i as usize].saturating_add(after)).max();
-    let latest = repaired.max(given_up).unwrap_or(i64::MIN);
+    let latest = given_up.map_or(repaired, |given_up| repaired.max(given_up));
     let at = base + latest.min(2 * HORIZON - 1);
     if missing == 0 { Fate::Delivered(at) } else { Fate::Lost(at) }
 }

@@ -26,37 +26,37 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
     let mut transmissions: Vec<(u32, u32)> = Vec::new();
     // `ready` rises along the queue: slots come in order of t, and feedback is the same for all.
     let mut queue: VecDeque<Waiting> = VecDeque::new();
-    let mut slot = 0;
+    // Slots that carry new data are copied in one piece: from `first` on, none carried anything else.
+    let (mut slot, mut first) = (0, 0);
     loop {
         let ready = queue.front().map_or(i64::MAX, |head| head.ready);
         // Up to the first slot that is erased or carries the head of the queue.
-        let first = slot;
         while slot < slot_t.len() && slot_d[slot] != 0 && slot_t[slot] < ready {
             slot += 1;
         }
-        t.extend_from_slice(&slot_t[first..slot]);
-        d.extend_from_slice(&slot_d[first..slot]);
         if slot == slot_t.len() {
             break;
         }
         let (now, decoding) = (slot_t[slot], slot_d[slot]);
-        slot += 1;
         // DESIGN section 4: a slot carries the head of the queue if it is ready, otherwise new
         // data.
-        let record = if now < ready {
-            transmissions.push((t.len() as u32, 1));
-            t.push(now);
-            d.push(0);
-            transmissions.len() as u32 - 1
+        let (record, sent) = if now < ready {
+            transmissions.push(((t.len() + slot - first) as u32, 1));
+            slot += 1;
+            (transmissions.len() as u32 - 1, now)
         } else {
+            t.extend_from_slice(&slot_t[first..slot]);
+            d.extend_from_slice(&slot_d[first..slot]);
+            slot += 1;
+            first = slot;
             let Some(head) = queue.pop_front() else { unreachable!("somebody was ready") };
-            transmissions[head.record as usize].1 += 1;
-            head.record
+            let (index, times) = &mut transmissions[head.record as usize];
+            *times += 1;
+            (head.record, t[*index as usize])
         };
         let (index, times) = transmissions[record as usize];
-        let first = t[index as usize];
         if decoding > 0 {
-            let after = now + decoding - first;
+            let after = now + decoding - sent;
             d[index as usize] = after;
             parts.recovered.0 += 1;
             parts.recovered.1 += after as u128;
@@ -64,9 +64,11 @@ pub(crate) fn apply(Arq { max_retx }: Arq, phy: &PhyTrace, timing: Timing) -> Li
             queue.push_back(Waiting { ready: now.saturating_add(feedback), record });
         } else {
             // In order of index, like all n-th transmissions.
-            parts.lost.push((index, now + nominal - first));
+            parts.lost.push((index, now + nominal - sent));
         }
     }
+    t.extend_from_slice(&slot_t[first..]);
+    d.extend_from_slice(&slot_d[first..]);
     // Retransmissions are first in, first out, so LLDUs that are still without one are the last;
     // LLDUs not listed count 1.
     while transmissions.pop_if(|record| record.1 == 1).is_some() {}
