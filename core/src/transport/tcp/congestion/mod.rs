@@ -1,314 +1,298 @@
-//! The congestion control interface of both profiles: the events that an algorithm receives, and
-//! the [`Window`] that it sets.
+//! The registry of congestion controls by name: those of the core and those that a program adds;
+//! and the [`CongestionControl`] interface of both profiles.
 //!
 //! `papers` and `linux` have their own loss detection, their own rules for the course of a
-//! reduction, and their own versions of the algorithms. This module holds the code that both use:
-//! Compound, and the bandwidth estimate of Westwood+.
+//! reduction, and their own versions of the algorithms. This folder holds the code that both use:
+//! controls of one version, and the bandwidth estimate of Westwood+.
 
 pub(super) mod ack_rate;
-pub(super) mod compound;
+mod compound;
+mod control;
 mod coupled;
 mod fixed;
-mod registry;
 mod subflow;
 mod window;
 
-use std::fmt::Debug;
-
+pub use control::{
+    Ack, CongestionControl, CongestionState, Loss, LostSegment, Pace, Rate, Reduction, Sample,
+    Totals,
+};
 pub use subflow::Subflow;
 pub use window::Window;
 
-use crate::transport::Timetable;
-use crate::units::{Duration, Instant};
+use rand_chacha::ChaCha8Rng;
 
-/// Congestion state of a sender.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub enum CongestionState {
-    /// No loss and no reordering seen.
-    #[default]
-    Open,
-    /// Segments are SACKed or were retransmitted, but none is lost (profile `linux` only).
-    Disorder,
-    /// ECN marks are reducing the window (profile `linux` only).
-    Cwr,
-    /// Fast recovery: the sender repairs losses that ACKs revealed.
-    Recovery,
-    /// The retransmission timer expired and some segments sent before are not acknowledged yet.
-    Loss,
+use self::coupled::{Balia, Coupled, Lia, Olia};
+use crate::config::{Chosen, ChosenRow, Row};
+use crate::transport::tcp::config::{
+    CongestionAlgorithm, CongestionControlKind, Profile, TcpConfig,
+};
+use crate::transport::tcp::linux::congestion as linux;
+use crate::transport::tcp::papers::congestion as papers;
+
+const BOTH: &[Profile] = &[Profile::Papers, Profile::Linux];
+
+static BUILT_IN: [CongestionControlKind; 14] = [
+    CongestionControlKind {
+        name: "newreno",
+        aliases: &["reno"],
+        summary: "Additive increase, multiplicative decrease (RFC 5681); ns-2 and Linux call it \
+                  `reno`.",
+        profiles: BOTH,
+        build: &|config, _| match config.profile() {
+            Profile::Papers => Box::new(papers::Reno),
+            Profile::Linux => with_slow_start(config, Box::new(linux::Reno)),
+        },
+    },
+    CongestionControlKind {
+        name: "cubic",
+        aliases: &[],
+        summary: "CUBIC: version 2.1 in profile `papers`, RFC 9438 as Linux has it in `linux`.",
+        profiles: BOTH,
+        build: &|config, _| match config.profile() {
+            Profile::Papers => {
+                Box::new(papers::Cubic::new(config.papers.unwrap_or_default().cube_root))
+            }
+            Profile::Linux => {
+                with_slow_start(config, Box::new(linux::Cubic::new(&config.options())))
+            }
+        },
+    },
+    CongestionControlKind {
+        name: "hybla",
+        aliases: &[],
+        summary: "Hybla (Caini and Firrincieli 2004): the window grows as fast as at a round trip \
+                  of 25 ms, up to 65,535 segments; in profile `papers` it may exceed \
+                  `cwnd_max`.",
+        profiles: BOTH,
+        build: &|config, _| match config.profile() {
+            Profile::Papers => Box::new(papers::Hybla::new()),
+            Profile::Linux => Box::new(linux::Hybla::new()),
+        },
+    },
+    CongestionControlKind {
+        name: "westwood",
+        aliases: &[],
+        summary: "Westwood+ (Grieco and Mascolo 2004): after a loss the window is the measured \
+                  bandwidth times the minimum round-trip time.",
+        profiles: BOTH,
+        build: &|config, _| match config.profile() {
+            Profile::Papers => Box::new(papers::Westwood::new(config.mss().0)),
+            Profile::Linux => {
+                Box::new(linux::Westwood::new(config.mss().0, config.options().timer_ticks))
+            }
+        },
+    },
+    CongestionControlKind {
+        name: "compound",
+        aliases: &[],
+        summary: "Compound (Tan et al. 2006): adds a delay-based window that grows while queues are \
+                  short, also beyond `cwnd_max`. Current Linux has no such module; profile \
+                  `linux` runs that of `papers`.",
+        profiles: BOTH,
+        build: &|_, _| Box::new(compound::Compound::new()),
+    },
+    CongestionControlKind {
+        name: "bbr",
+        aliases: &[],
+        summary: "BBR version 1, as in Linux (draft-cardwell-iccrg-bbr-congestion-control-00): \
+                  a model of bandwidth and round-trip time sets pace and window. In profile \
+                  `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|config, rng| Box::new(linux::Bbr::new(config.mss().0, rng)),
+    },
+    CongestionControlKind {
+        name: "bbr3",
+        aliases: &[],
+        summary: "BBR version 3, as in its authors' Linux tree (google/bbr, branch v3; \
+                  draft-ietf-ccwg-bbr), without ECN: bounds on the data in flight, and probes for \
+                  bandwidth every two or three seconds. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|config, rng| Box::new(linux::Bbr3::new(config.mss().0, rng)),
+    },
+    // QUIC has `newreno` and `cubic` its own implementations, so that these two need other
+    // names.
+    CongestionControlKind {
+        name: "clift-newreno",
+        aliases: &[],
+        summary: "Over QUIC, `newreno` of profile `linux` instead of QUIC's own.",
+        profiles: &[],
+        build: &|_, _| Box::new(linux::Reno),
+    },
+    CongestionControlKind {
+        name: "clift-cubic",
+        aliases: &[],
+        summary: "Over QUIC, `cubic` of profile `linux` instead of QUIC's own.",
+        profiles: &[],
+        build: &|config, _| Box::new(linux::Cubic::new(&config.options())),
+    },
+    CongestionControlKind {
+        name: "dctcp",
+        aliases: &[],
+        summary: "DCTCP (RFC 8257) as in Linux: the window falls by half the fraction of marked \
+                  packets. Turns on explicit congestion notification with an exact echo; meant \
+                  for queues with a marking threshold. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(linux::Dctcp::new()),
+    },
+    CongestionControlKind {
+        name: "prague",
+        aliases: &[],
+        summary: "Prague (draft-briscoe-iccrg-prague-congestion-control) after `tcp_prague` of the \
+                  L4S team: DCTCP's law for paths with `dualpi2`. Turns on explicit congestion \
+                  notification, with ECT(1) and counted marks. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|config, _| Box::new(linux::Prague::new(config.packet.0, config.initial_window())),
+    },
+    CongestionControlKind {
+        name: "lia",
+        aliases: &[],
+        summary: "Linked increases over several paths (RFC 6356): together the subflows take no \
+                  more than one TCP on the best path. With one path, Reno. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(Coupled::<Lia>::alone()),
+    },
+    CongestionControlKind {
+        name: "olia",
+        aliases: &[],
+        summary: "Opportunistic linked increases over several paths (Khalili et al. 2012). With one \
+                  path, Reno. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(Coupled::<Olia>::alone()),
+    },
+    CongestionControlKind {
+        name: "balia",
+        aliases: &[],
+        summary: "Balanced linked adaptation over several paths (Peng et al. 2013). With one path, \
+                  Reno. In profile `linux` only.",
+        profiles: &[Profile::Linux],
+        build: &|_, _| Box::new(Coupled::<Balia>::alone()),
+    },
+];
+
+/// The constant window of a proxy. A configuration selects it by a number, not by this name.
+static FIXED: CongestionControlKind = CongestionControlKind {
+    name: "fixed",
+    aliases: &[],
+    summary: "A constant window of `cwnd_max`.",
+    profiles: BOTH,
+    build: &|config, _| Box::new(fixed::Fixed(config.window_limit())),
+};
+
+/// Wraps `control` in HyStart++ if the options ask for it.
+fn with_slow_start(
+    config: &TcpConfig,
+    control: Box<dyn CongestionControl>,
+) -> Box<dyn CongestionControl> {
+    let options = config.options();
+    if options.hystart_plus {
+        return Box::new(linux::HyStartPlus::new(control, options.pacing));
+    }
+    control
 }
 
-/// An ACK as congestion control sees it.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct Ack {
-    /// Time of arrival.
-    pub now: Instant,
-    /// Segments that the ACK acknowledges for the first time. In profile `linux` this includes
-    /// segments that it SACKs for the first time and excludes segments that were SACKed before.
-    pub segments: u32,
-    /// Segments estimated to be in flight before the ACK.
-    pub prior_in_flight: u64,
-    /// First unacknowledged byte after the ACK.
-    pub una: u64,
-    /// First unacknowledged segment after the ACK. Segments are numbered from 0.
-    pub first: u64,
-    /// Next new segment to send.
-    pub next: u64,
-    /// Segments reported as marked (ECN), as far as the feedback tells; profile `linux` only.
-    pub marked: u32,
-    /// Transmission time of the segment whose timestamp the ACK echoes; `None` without timestamps.
-    pub echo: Option<Instant>,
-    /// Round-trip time of the newest segment acknowledged; `None` if unknown. Profile `papers` sets
-    /// it only for controls that [watch](CongestionControl::watches).
-    pub rtt: Option<Duration>,
-    /// Smoothed round-trip time including this ACK's sample; `None` before the first sample.
-    /// Profile `papers` sets it only for controls that [watch](CongestionControl::watches).
-    pub srtt: Option<Duration>,
-    /// Congestion state of the sender.
-    pub state: CongestionState,
-    /// True if there are no losses and no SACKed segments.
-    pub undisturbed: bool,
-    /// Whether the window limited sending, if the profile has its own rule.
-    pub(super) limited: Option<bool>,
-}
+impl Row for CongestionControlKind {
+    const PART: &'static str = "a congestion control";
+    const BUILT_IN: &'static [Self] = &BUILT_IN;
 
-impl Ack {
-    /// True if the window, not the application, limited sending. The window may grow only then.
-    #[inline]
-    pub fn fills(&self, window: &Window) -> bool {
-        self.limited.unwrap_or(self.prior_in_flight >= u64::from(window.cwnd()))
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
     }
 }
 
-/// How the sender detected a loss.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Loss {
-    /// From ACKs; fast recovery follows.
-    Detected,
-    /// The retransmission timer expired.
-    Timeout,
+impl ChosenRow for CongestionControlKind {
+    const SCHEMA: &'static str = "Congestion";
 }
 
-/// Window and threshold after a loss, in segments.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Reduction {
-    /// New slow-start threshold. In profile `linux` the window falls to it during recovery.
-    pub ssthresh: u32,
-    /// Window during recovery in profile `papers`; slow start then raises it to the threshold.
-    pub cwnd: u32,
-}
+impl CongestionAlgorithm {
+    /// Additive increase, multiplicative decrease.
+    pub const NEWRENO: Self = Chosen(&BUILT_IN[0]);
+    /// CUBIC.
+    pub const CUBIC: Self = Chosen(&BUILT_IN[1]);
+    /// Hybla.
+    pub const HYBLA: Self = Chosen(&BUILT_IN[2]);
+    /// BBR version 1.
+    pub const BBR: Self = Chosen(&BUILT_IN[5]);
+    /// A constant window.
+    pub(in crate::transport::tcp) const FIXED: Self = Chosen(&FIXED);
+    /// BBR version 3.
+    pub const BBR3: Self = Chosen(&BUILT_IN[6]);
 
-impl Reduction {
-    /// Sets both threshold and window to `segments`.
-    pub fn to(segments: u32) -> Self {
-        Self { ssthresh: segments, cwnd: segments }
+    /// Algorithms that a profile supports.
+    pub fn in_profile(profile: Profile) -> impl Iterator<Item = Self> {
+        Self::all().into_iter().filter(move |algorithm| algorithm.is_in(profile))
+    }
+
+    /// True if it was registered from outside the core.
+    pub(crate) fn is_own(self) -> bool {
+        !BUILT_IN.iter().any(|row| std::ptr::eq(row, self.0))
+    }
+
+    /// True if `profile` supports the algorithm.
+    pub fn is_in(self, profile: Profile) -> bool {
+        self.0.profiles.contains(&profile)
+    }
+
+    /// True if the algorithm couples the subflows of a connection with several paths. With one path
+    /// it is NewReno.
+    ///
+    /// ```
+    /// use clift::transport::tcp::CongestionAlgorithm;
+    /// assert!("lia".parse::<CongestionAlgorithm>().unwrap().is_coupled());
+    /// assert!(!CongestionAlgorithm::NEWRENO.is_coupled());
+    /// ```
+    pub fn is_coupled(self) -> bool {
+        ["lia", "olia", "balia"].contains(&self.name())
+    }
+
+    /// Builds a control for a connection with configuration `config`. Random draws come from `rng`.
+    pub fn build(self, config: &TcpConfig, rng: ChaCha8Rng) -> Box<dyn CongestionControl> {
+        let control = (self.0.build)(config, rng);
+        match config.careful_resume {
+            Some(saved) => Box::new(linux::CarefulResume::new(control, saved, config)),
+            None => control,
+        }
     }
 }
 
-/// Totals of a connection.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Totals {
-    /// Segments delivered.
-    pub delivered: u64,
-    /// Segments declared lost.
-    pub lost: u64,
-    /// Time of the last delivery.
-    pub delivered_at: Instant,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{NameTaken, Registry};
 
-/// Delivery rate sample of one ACK (draft-cheng-iccrg-delivery-rate-estimation-00).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Rate {
-    /// Segments delivered in `interval`; `None` if the ACK delivers nothing.
-    pub delivered: Option<u64>,
-    /// Sampling interval; `None` if it is too short to be valid, or nothing was delivered.
-    pub interval: Option<Duration>,
-    /// Segments delivered before the newest acknowledged segment was sent.
-    pub prior_delivered: u64,
-    /// True if the application limited the rate.
-    pub app_limited: bool,
-    /// Segments in flight when the newest acknowledged segment was sent, including it; 0 if the ACK
-    /// delivers nothing.
-    pub in_flight: u64,
-    /// Segments declared lost since the newest acknowledged segment was sent.
-    pub lost: u64,
-}
-
-/// A segment that was just declared lost, for controls with a model.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct LostSegment {
-    /// Time of the declaration.
-    pub now: Instant,
-    /// Segments in flight when it was last sent, including it. `None` if a tail loss probe had
-    /// repaired the segment, so that the number is unknown.
-    pub in_flight: Option<u64>,
-    /// Segments declared lost since it was last sent, including it.
-    pub lost: u64,
-    /// True if the application limited the rate when it was sent.
-    pub app_limited: bool,
-    /// Totals of the connection.
-    pub totals: Totals,
-}
-
-/// An ACK as a model-based congestion control sees it.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Sample {
-    /// Time of arrival.
-    pub now: Instant,
-    /// Delivery rate sample.
-    pub rate: Rate,
-    /// Round-trip time of the newest segment acknowledged.
-    pub rtt: Option<Duration>,
-    /// True if the receiver may have delayed the ACK.
-    pub delayed: bool,
-    /// Segments that the ACK delivered.
-    pub acked: u64,
-    /// Segments declared lost on this ACK.
-    pub lost: u64,
-    /// Segments in flight before the ACK.
-    pub prior_in_flight: u64,
-    /// Segments in flight after the ACK.
-    pub in_flight: u64,
-    /// Totals of the connection, including this ACK.
-    pub totals: Totals,
-    /// Congestion state of the sender.
-    pub state: CongestionState,
-    /// Time at which pacing allows the next segment.
-    pub departure: Instant,
-    /// Smoothed round-trip time.
-    pub srtt: Option<Duration>,
-    /// True if the window limited the last transmission.
-    pub cwnd_limited: bool,
-    /// True if the ACK covers a segment that a tail loss probe retransmitted, so that it is unknown
-    /// whether the original or the probe arrived.
-    pub of_probe: bool,
-}
-
-/// Pacing rate and burst size.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Pace {
-    /// Bytes of payload per second, above 0.
-    pub bytes_per_second: u64,
-    /// Segments per burst.
-    pub quantum: u64,
-}
-
-/// A congestion control algorithm: how the window grows, and how a loss reduces it.
-///
-/// An implementation needs two methods; all others have defaults. Windows and thresholds are in
-/// segments. The sender enforces the limits of the window.
-///
-/// ```
-/// use clift::transport::tcp::{Ack, CongestionControl, Loss, Reduction, Window};
-///
-/// /// Adds two segments per ACK, and removes a quarter of the window on a loss.
-/// #[derive(Debug)]
-/// struct Eager;
-///
-/// impl CongestionControl for Eager {
-///     fn grow(&mut self, ack: &Ack, window: &mut Window) {
-///         if ack.fills(window) {
-///             window.set_cwnd(window.cwnd() + 2);
-///         }
-///     }
-///
-///     fn reduce(&mut self, _: Loss, window: &Window) -> Reduction {
-///         Reduction::to((window.cwnd() / 4 * 3).max(2))
-///     }
-/// }
-/// ```
-pub trait CongestionControl: Debug + Send {
-    /// Handles an ACK outside fast recovery that acknowledges new data. The window may grow if the
-    /// ACK [fills](Ack::fills) it.
-    fn grow(&mut self, ack: &Ack, window: &mut Window);
-
-    /// Handles a loss: returns the new threshold and window. In profile `linux` a timeout calls it
-    /// only if the timeout begins a loss episode.
-    fn reduce(&mut self, loss: Loss, window: &Window) -> Reduction;
-
-    /// True if the window falls to the threshold at once after a [detected](Loss::Detected) loss,
-    /// not in proportion to the data delivered (profile `linux` only).
-    fn falls_at_once(&self) -> bool {
-        false
+    #[test]
+    fn names_round_trip() {
+        for algorithm in CongestionAlgorithm::all() {
+            assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
+        }
+        let message = "bic".parse::<CongestionAlgorithm>().unwrap_err().to_string();
+        assert!(message.starts_with("unknown value `bic`, one of newreno, "), "{message}");
     }
 
-    /// Handles ECN marks: returns the new threshold and window. The default is the response to a
-    /// loss (RFC 3168, section 6.1.2). Called at most once per round trip (profile `linux` only).
-    fn reduce_marked(&mut self, window: &Window) -> Reduction {
-        self.reduce(Loss::Detected, window)
+    #[test]
+    fn the_constants_have_their_names() {
+        let names = CongestionAlgorithm::all().into_iter().map(CongestionAlgorithm::name);
+        let known = ["newreno", "cubic", "hybla", "westwood", "compound", "bbr", "bbr3"];
+        assert_eq!(names.take(7).collect::<Vec<_>>(), known);
+        assert_eq!(CongestionAlgorithm::BBR.name(), "bbr");
+        assert_eq!(CongestionAlgorithm::BBR3.name(), "bbr3");
     }
 
-    /// Handles a loss during a reduction caused by marks: returns a new threshold, if the loss is
-    /// to change it (profile `linux` only).
-    fn reduce_among_marks(&mut self, _window: &Window) -> Option<Reduction> {
-        None
-    }
-
-    /// The connection has several paths; this control is that of one subflow. Called once, before
-    /// the connection opens (profile `linux` only). Uncoupled controls ignore it.
-    fn couple(&mut self, _subflow: Subflow) {}
-
-    /// The terminal knows these handovers on the way of the connection. Called once, before the
-    /// connection opens, and not if none is known.
-    fn foresee(&mut self, _timetable: &Timetable) {}
-
-    /// True if the sender must call [`CongestionControl::on_ack`].
-    fn watches(&self) -> bool {
-        false
-    }
-
-    /// Handles any ACK within the window, duplicates included, before loss detection and before
-    /// [`CongestionControl::grow`].
-    fn on_ack(&mut self, _ack: &Ack, _window: &mut Window) {}
-
-    /// The handshake is complete (profile `linux` only). `srtt` is `None` if the SYN was lost.
-    /// `delivered` counts the segments delivered so far, the SYN included.
-    fn on_established(
-        &mut self,
-        _now: Instant,
-        _srtt: Option<Duration>,
-        _delivered: u64,
-        _window: &mut Window,
-    ) {
-    }
-
-    /// The retransmission timer expired; called after [`CongestionControl::reduce`]. `next` is the
-    /// next new segment to send. In profile `papers` the totals are zero.
-    fn on_timeout(&mut self, _now: Instant, _next: u64, _totals: Totals) {}
-
-    /// All losses are repaired. `next` is the next new segment to send.
-    fn on_repaired(&mut self, _loss: Loss, _next: u64, _window: &mut Window) {}
-
-    /// A reduction proved spurious and was undone (profile `linux` only).
-    fn on_undo(&mut self, _totals: Totals) {}
-
-    /// Sending resumes after `idle` with nothing in flight (profile `linux` only). `app_limited` is
-    /// true if the sender was idle for lack of data.
-    fn on_idle(&mut self, _now: Instant, _idle: Duration, _app_limited: bool, _: &mut Window) {}
-
-    /// True if the control is model-based: it sets the window itself in
-    /// [`CongestionControl::on_sample`], also during recovery (profile `linux` only).
-    fn has_model(&self) -> bool {
-        false
-    }
-
-    /// Handles a processed ACK; called for model-based controls.
-    fn on_sample(&mut self, _sample: &Sample, _window: &mut Window) {}
-
-    /// A segment was declared lost; called before [`CongestionControl::reduce`], for model-based
-    /// controls.
-    fn on_segment_lost(&mut self, _lost: &LostSegment, _window: &Window) {}
-
-    /// The pacing rate, if the control sets one (profile `linux` only).
-    fn pace(&self) -> Option<Pace> {
-        None
-    }
-
-    /// True if the control deliberately sends less than it could, so that rate samples do not show
-    /// the capacity of the network.
-    fn is_limiting_itself(&self) -> bool {
-        false
+    #[test]
+    fn a_name_is_given_once() {
+        let taken = |name| Some(NameTaken { part: "a congestion control", name });
+        let row = |name, aliases| CongestionControlKind { name, aliases, ..BUILT_IN[0] };
+        let mut registry = Registry::new();
+        assert_eq!(registry.add(row("cubic", &[])).err(), taken("cubic"));
+        assert_eq!(registry.add(row("mine", &["reno"])).err(), taken("reno"));
+        assert_eq!(registry.add(row("mine", &["my own"])).err(), None);
+        assert_eq!(registry.add(row("my own", &[])).err(), taken("my own"));
+        let mine = registry.within(|| "my own".parse()).unwrap();
+        assert!(registry.within(CongestionAlgorithm::all).contains(&mine));
+        assert!(!CongestionAlgorithm::all().contains(&mine));
     }
 }
