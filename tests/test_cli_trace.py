@@ -17,6 +17,7 @@ import pytest
 
 import clift
 from clift.cli.main import run
+from clift.cli.options import READABLE
 from clift.report.style import Picture
 
 DATA = Path(__file__).parent / "data"
@@ -195,9 +196,8 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "x.dat",
             GOOD,
             [],
-            "x.dat: the suffix `.dat` does not determine the format; give a format: text, columns, "
-            "parquet, mahimahi, probes, delay-loss, ping, irtt, iperf3, starlink, rinex, series, "
-            "capture, loss, runs; "
+            "x.dat: the suffix `.dat` does not determine the format; give a format: "
+            f"{', '.join(READABLE)}; "
             "logs are read by `clift trace import`",
         ),
         (

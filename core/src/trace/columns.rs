@@ -19,7 +19,6 @@ const UNIT: (&str, &str) = ("two bare columns need a unit: s, ms, us or ns", "un
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "columns",
-    suffixes: &[],
     doc: "Two bare columns of times.",
     keys: &[&["unit"]],
     read: Some(|how, input| {
@@ -31,6 +30,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let unit = how.unit.ok_or(WriteError::Missing { why: UNIT.0, field: UNIT.1 })?;
         Ok(write(phy, unit, out)?)
     }),
+    ..FormatRow::NAMED
 };
 
 /// Reads two columns of decimal numbers in `unit`, exactly to the nanosecond (half a nanosecond is

@@ -254,6 +254,21 @@ pub(super) struct FormatRow {
     pub(super) read: Option<Reads>,
     /// Writes a file; `None` if the format is read-only.
     pub(super) write: Option<Writes>,
+    /// True if a file that starts so, without a byte order mark, is of the format.
+    pub(super) content: fn(&[u8]) -> bool,
+}
+
+impl FormatRow {
+    /// A format that only its name chooses.
+    pub(super) const NAMED: Self = Self {
+        name: "",
+        suffixes: &[],
+        doc: "",
+        keys: &[],
+        read: None,
+        write: None,
+        content: |_| false,
+    };
 }
 
 /// A function that reads a trace.

@@ -20,11 +20,11 @@ use crate::units::counted;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "iperf3",
-    suffixes: &[],
     doc: "JSON of iperf3 over TCP or UDP, of either end.",
     keys: &[series::KEYS],
     read: Some(read),
-    write: None,
+    content: |start| json::has_any(start, &["\"iperf ", "\"intervals\""]),
+    ..FormatRow::NAMED
 };
 
 /// The part of a file that is used.

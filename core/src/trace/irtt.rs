@@ -19,7 +19,6 @@ use crate::units::counted;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "irtt",
-    suffixes: &[],
     doc: "JSON of irtt: delays of probes in both directions.",
     keys: &[&["direction", "rate"]],
     read: Some(|how, input| {
@@ -28,7 +27,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let sampling = Sampling::of(how, input)?;
         input.parsed(&how.file, |file| read(file, direction, sampling, input.budget))
     }),
-    write: None,
+    content: |start| json::has_any(start, &["\"irtt\"", "\"round_trips\""]),
+    ..FormatRow::NAMED
 };
 
 /// The part of a file that is used.

@@ -9,7 +9,7 @@ use serde_json::error::Category;
 
 use crate::budget::Budget;
 use crate::trace::error::{Fault, ReadError};
-use crate::trace::lines::unmarked;
+use crate::trace::lines::{has, unmarked};
 
 /// Memory for a byte of a file: the text, which doubles as it grows, and the values made of it, of
 /// which the shortest (`0,`) take 8 bytes each.
@@ -48,6 +48,11 @@ pub(super) fn read<T: DeserializeOwned>(
     });
     budget.give_back(PER_BYTE * text.len() as u64);
     read
+}
+
+/// True if a file that starts so is JSON with one of `marks`.
+pub(super) fn has_any(start: &[u8], marks: &[&str]) -> bool {
+    start.trim_ascii_start().starts_with(b"{") && marks.iter().any(|mark| has(start, mark))
 }
 
 /// A number that may be written as text ("626676", "NaN"), as JSON of protocol buffers does; `null`

@@ -55,6 +55,11 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// True if `text` contains `mark`.
+pub(super) fn has(text: &[u8], mark: &str) -> bool {
+    text.windows(mark.len()).any(|part| part == mark.as_bytes())
+}
+
 /// A text without the byte order mark before it, which some programs write.
 pub(super) fn unmarked(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)

@@ -34,6 +34,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         Ok(phy)
     }),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
+    ..FormatRow::NAMED
 };
 
 pub(super) const RUNS: FormatRow = FormatRow {
@@ -46,6 +47,7 @@ pub(super) const RUNS: FormatRow = FormatRow {
         input.parsed(&how.file, |file| read_runs(file, pattern, input.budget))
     }),
     write: Some(|phy, _, out| Ok(write_runs(phy, out)?)),
+    ..FormatRow::NAMED
 };
 
 /// The slots of a loss pattern.

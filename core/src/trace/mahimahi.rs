@@ -29,7 +29,6 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "mahimahi",
     suffixes: &["mahimahi", "up", "down"],
     doc: "Delivery opportunities in milliseconds.",
-    keys: &[],
     read: Some(|how, input| {
         let size = how.lldu.unwrap_or(OPPORTUNITY);
         input.parsed(&how.file, |file| read(file, size, input.budget))
@@ -40,6 +39,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let own = if read { phy.lldu() } else { OPPORTUNITY };
         write(phy, how.opportunity.unwrap_or(own), out)
     }),
+    content: is_likely,
+    ..FormatRow::NAMED
 };
 
 /// Reads a trace whose slots are opportunities of `size` bytes. `d` is 1 ns, opportunities of the
@@ -130,7 +131,7 @@ const TELLING: usize = 8;
 
 /// True if a file that starts so is of mahimahi, also without its suffix: whole numbers, one per line,
 /// none less than the one before it.
-pub(super) fn is_likely(start: &[u8]) -> bool {
+fn is_likely(start: &[u8]) -> bool {
     // The last line may be cut off.
     let Some(end) = start.iter().rposition(|&byte| byte == b'\n') else { return false };
     let (mut lines, mut before, mut first) = (0, 0, None);

@@ -82,3 +82,26 @@ pub use phy::{Header, PhyTrace};
 pub use reading::{read, read_lines};
 pub use sizes::Sizes;
 pub use writing::write_file;
+
+use self::file::FormatRow;
+
+/// All formats, in the order in which messages list them.
+static FORMATS: &[&FormatRow] = &[
+    &text::FORMAT,
+    &columns::FORMAT,
+    #[cfg(feature = "parquet")]
+    &parquet::FORMAT,
+    &mahimahi::FORMAT,
+    &probes::FORMAT,
+    &probes::PAIR,
+    &ping::FORMAT,
+    &irtt::FORMAT,
+    &iperf3::FORMAT,
+    &starlink::FORMAT,
+    &rinex::FORMAT,
+    &series::FORMAT,
+    &capture::FORMAT,
+    &loss_string::FORMAT,
+    &loss_string::RUNS,
+    &netem::FORMAT,
+];

@@ -14,13 +14,12 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "netem",
     suffixes: &["json"],
     doc: "One model of netem-trace JSON; written only.",
-    keys: &[],
-    read: None,
     write: Some(|phy, how, out| {
         let why = "a netem-trace file holds one model: bandwidth, delay or loss";
         let model = how.model.ok_or(WriteError::Missing { why, field: "model" })?;
         Ok(write(phy, model, out)?)
     }),
+    ..FormatRow::NAMED
 };
 
 /// Writes one model of the trace, repeated indefinitely (`"count": 0`). Consecutive slots with

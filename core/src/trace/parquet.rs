@@ -43,7 +43,6 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "parquet",
     suffixes: &["parquet"],
     doc: "CLIFT's own, as Parquet.",
-    keys: &[],
     read: Some(|how, input| match ENABLED.get() {
         Some((read, _)) => read(how, input),
         None => Err(FileError::NoParquet { place: input.files.place(&how.file) }),
@@ -52,6 +51,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         Some((_, write)) => write(phy, how, out),
         None => Err(io::Error::new(io::ErrorKind::Unsupported, "Parquet is not enabled").into()),
     }),
+    ..FormatRow::NAMED
 };
 
 /// Name of the schema in files that have the key `checksum`.

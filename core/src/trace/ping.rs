@@ -16,7 +16,7 @@ use crate::trace::column::MOST;
 use crate::trace::decimal::{parse, parse_integer};
 use crate::trace::error::{Fault, ReadError, Snippet};
 use crate::trace::file::FormatRow;
-use crate::trace::lines::Lines;
+use crate::trace::lines::{Lines, has};
 use crate::trace::notes::readable;
 use crate::trace::probes::{LOST, Sampling, trace_of};
 use crate::trace::slots::SlotBuilder;
@@ -33,11 +33,15 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let sampling = Sampling::of(how, input)?;
         input.parsed(&how.file, |file| read(file, how.interval, sampling, input.budget))
     }),
-    write: None,
+    content: |start| {
+        has(start, WINDOWS)
+            || has(start, " bytes from ") && (has(start, "seq=") || has(start, "icmp_seq "))
+    },
+    ..FormatRow::NAMED
 };
 
 /// Part of an answer that ping of Windows prints in every language.
-pub(super) const WINDOWS: &[u8] = b"ms TTL=";
+const WINDOWS: &str = "ms TTL=";
 
 /// Default time between probes: ping's own default.
 const USUAL: Duration = Duration::from_secs(1);
@@ -110,21 +114,21 @@ impl Line {
         if text.starts_with(b"PING ") {
             return Ok(Self::Start);
         }
-        if after(text, b" packets transmitted").is_some() {
+        if has(text, " packets transmitted") {
             let sent = text.split(|byte| *byte == b' ').next().and_then(parse_integer);
             let span = after(text, b", time ").and_then(|rest| rest.strip_suffix(b"ms"));
             let span = span.and_then(|span| parse(span, TimeUnit::Milliseconds).ok());
             let span = span.map(|(span, _)| span);
             return Ok(sent.map_or(Self::Foreign, |sent| Self::Summary { sent, span }));
         }
-        if after(text, WINDOWS).is_some() {
+        if has(text, WINDOWS) {
             return Err(Fault::Table(
                 "ping of Windows prints neither numbers nor times of its probes; run `ping -D` in \
                  WSL or on Linux, or irtt"
                     .to_owned(),
             ));
         }
-        if after(text, b" bytes from ").is_none() {
+        if !has(text, " bytes from ") {
             return Ok(number.map_or(Self::Foreign, Self::Sent));
         }
         let time = after(text, b" time=").or_else(|| after(text, b" time<"));
@@ -204,7 +208,7 @@ impl Log {
                 self.answers.push(Answer { number, round_trip, sent });
             }
             Line::Summary { sent, span } => self.summary = Some((sent, span)),
-            Line::Aside => self.piped |= after(text, b"pipe ").is_some(),
+            Line::Aside => self.piped |= has(text, "pipe "),
             Line::Foreign => {
                 self.foreign =
                     (self.foreign.0 + 1, if self.foreign.0 == 0 { at } else { self.foreign.1 });

@@ -21,7 +21,6 @@ use crate::units::{BitRate, Bytes, Duration, counted};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "probes",
-    suffixes: &[],
     doc: "Per-packet delay and loss with a header.",
     keys: &[&["direction", "rate"]],
     read: Some(|how, input| {
@@ -30,16 +29,15 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let sampling = Sampling::of(how, input)?;
         input.parsed(&how.file, |file| read_csv(file, direction, sampling, input.budget))
     }),
-    write: None,
+    ..FormatRow::NAMED
 };
 
 pub(super) const PAIR: FormatRow = FormatRow {
     name: "delay-loss",
-    suffixes: &[],
     doc: "A file of delays and one of loss flags.",
     keys: &[&["losses", "interval", "rate"]],
     read: Some(read_files),
-    write: None,
+    ..FormatRow::NAMED
 };
 
 fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {

@@ -14,7 +14,7 @@ use crate::budget::Budget;
 use crate::trace::decimal::parse_scaled;
 use crate::trace::error::{Fault, FileError, ReadError, Snippet};
 use crate::trace::file::{FormatRow, Input, TraceFile};
-use crate::trace::lines::Lines;
+use crate::trace::lines::{Lines, has};
 use crate::trace::series::{self, ColumnName, DecibelHertz, Given};
 use crate::trace::{Notes, PhyTrace};
 use crate::units::counted;
@@ -25,7 +25,8 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "Observations in RINEX 3 or 4: C/N0 of a satellite, as a modem's log.",
     keys: &[series::KEYS],
     read: Some(read),
-    write: None,
+    content: |start| has(start, "RINEX VERSION / TYPE"),
+    ..FormatRow::NAMED
 };
 
 fn read(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError> {

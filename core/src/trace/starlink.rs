@@ -21,11 +21,11 @@ use crate::units::counted;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "starlink",
-    suffixes: &[],
     doc: "History of a Starlink dish (get_history): loss and round-trip time each second.",
     keys: &[series::KEYS],
     read: Some(read),
-    write: None,
+    content: |start| json::has_any(start, &["\"popPing", "\"pop_ping_"]),
+    ..FormatRow::NAMED
 };
 
 /// The answer of the dish, or its content.

@@ -39,9 +39,9 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "text",
     suffixes: &["csv", "txt"],
     doc: "CLIFT's own.",
-    keys: &[],
     read: Some(|how, input| input.parsed(&how.file, |file| read(file, how.lldu, input.budget))),
     write: Some(|phy, _, out| Ok(write(phy, out)?)),
+    ..FormatRow::NAMED
 };
 
 /// Reads a trace within a budget. `lldu` overrides the size that the file gives.

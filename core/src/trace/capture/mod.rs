@@ -19,11 +19,10 @@ use crate::trace::file::{FormatRow, Input, TraceFile};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "capture",
-    suffixes: &[],
     doc: "Two captures of packets, pcap or pcapng, at the sender and at the receiver.",
     keys: &[&["receiver", "nat", "from", "clock_offset", "rate"]],
     read: Some(read_files),
-    write: None,
+    ..FormatRow::NAMED
 };
 
 /// Interfaces with these names are used if a capture has several. The capture of a run has both,

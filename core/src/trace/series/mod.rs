@@ -29,14 +29,13 @@ use description::Series;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
     name: "series",
-    suffixes: &[],
     doc: "Rate, delay and loss over time, in columns that are named.",
     keys: &[&["time"], KEYS],
     read: Some(|how, input| {
         let series = Series::of(how, input)?;
         input.parsed(&how.file, |file| series.read(file, None, input.budget))
     }),
-    write: None,
+    ..FormatRow::NAMED
 };
 
 /// Keys of a series, and of formats that become one.
