@@ -4,9 +4,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::kinds::Sections;
 use super::leg::Leg;
 use super::network::Network;
-use super::path::{Hop, Return, Sections};
+use super::path::{Hop, Return};
 use super::presets::Preset;
 use super::printed::Printed;
 use super::traffic::{Flow, Transport};

@@ -1,21 +1,84 @@
-//! Kinds of links: the keys of each, the keys that it excludes, and how it is made.
+//! The sections of a link, and its kinds: the keys of each, the keys that it excludes, and how it is
+//! made.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::link::SlotLink;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::adaptive_harq::AdaptiveHarq;
+use super::channel::Channel;
+use super::link::{Link, SlotLink};
 use super::link_kind::{LinkKind, Making};
-use super::path::Sections;
 use super::phy::PlannedPhy;
 use super::shared::Shared;
 use super::traces::{InformationSpec, MakeError, SetupFault, varying};
 use crate::channel::lms;
 use crate::config::{Fault, first_changed_key, join};
+use crate::link::Coding;
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierConfig, CarrierOptions};
 use crate::scheme::ntn::{CellConfig, Decoder, NtnOptions, SoftCombining};
 use crate::scheme::{HybridConfig, HybridOptions, LiveConfig, Medium, Scheme};
+use crate::trace::TraceFile;
 use crate::units::{Bytes, Duration};
+
+/// The sections of a link: a trace or channel with a scheme, or a kind of link with its own
+/// section.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Sections {
+    /// A PHY trace from a file.
+    pub trace: Option<TraceFile>,
+    /// Erasures from a model, alone or on top of the trace.
+    pub channel: Option<Channel>,
+    /// A link trace in memory, instead of trace, channel and scheme: the result of a scheme on a
+    /// PHY trace.
+    pub link_trace: Option<PathBuf>,
+    /// The link-layer reliability scheme: "none", "FEC(10/12)", "FEC(10/12, interleave 8)", "ARQ",
+    /// "ARQ(max 3)", "HARQ(10/12)" or "HARQ(10/12, extra 1, rounds 2)". Default: "none".
+    pub scheme: Option<Scheme>,
+    /// The link: its round-trip time, its queue, and how packets are put onto LLDUs.
+    pub link: Option<Link>,
+    /// Erasure coding above the link: around the whole path, or in a hop of `[[path]]` from that hop
+    /// on.
+    pub coding: Option<Coding>,
+    /// A live hybrid FEC/ARQ-SR link.
+    pub hybrid: Option<HybridOptions>,
+    /// A live 3GPP NR link.
+    pub ntn: Option<NtnOptions>,
+    /// A live adaptive-HARQ link.
+    pub adaptive_harq: Option<AdaptiveHarq>,
+    /// A carrier that terminals share.
+    pub carrier: Option<CarrierOptions>,
+}
+
+impl Sections {
+    /// The keys that are given.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let slots = [
+            ("trace", self.trace.is_some()),
+            ("channel", self.channel.is_some()),
+            ("link_trace", self.link_trace.is_some()),
+            ("scheme", self.scheme.is_some()),
+        ];
+        let own = KINDS.iter().map(|row| (row.section, (row.given)(self).is_some()));
+        let of_all = [("link", self.link.is_some()), ("coding", self.coding.is_some())];
+        let keys = slots.into_iter().chain(own).chain(of_all);
+        keys.filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// The first key that defines a link; `scheme`, `link` and `coding` only modify one.
+    pub(super) fn makes_link(&self) -> Option<&'static str> {
+        self.given().find(|name| !["scheme", "link", "coding"].contains(name))
+    }
+
+    /// The first key that provides slots.
+    pub(super) fn slots(&self) -> Option<&'static str> {
+        self.given().find(|name| ["trace", "channel"].contains(name))
+    }
+}
 
 /// A kind of link with its own section: a row of the registry.
 pub(super) struct OwnKind {

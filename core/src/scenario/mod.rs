@@ -53,6 +53,7 @@ pub use channel::{Channel, Draw};
 pub use config::{Config, Run, Traffic};
 pub use edited::{Burst, Edits};
 pub use error::{Origin, ScenarioError};
+pub use kinds::Sections;
 pub use leg::Leg;
 pub use limit::Start;
 pub use link::{Link, LinkUsage, Overlap, Reports, SlotLink};
@@ -60,7 +61,7 @@ pub use link_kind::{LinkKind, Making};
 pub use memory::{Memory, MemoryObject};
 pub use network::{Ends, Network, NetworkLink, RouteChoice};
 pub use origin::InEffect;
-pub use path::{Hop, Return, Sections, Way, Wire};
+pub use path::{Hop, Return, Way, Wire};
 pub use phy::{PlannedChannel, PlannedPhy};
 pub use plan::{
     NetworkEdge, Plan, PlannedCoding, PlannedDemand, PlannedHop, PlannedLink, PlannedNetwork,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::path::{Hop, Sections, Wire};
+use super::kinds::Sections;
+use super::path::{Hop, Wire};
 use crate::config::parts;
 use crate::units::Duration;
 

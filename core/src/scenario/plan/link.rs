@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::hop::{PlannedHop, PlannedLink, PlannedProxy};
 use crate::config::{Fault, join};
-use crate::scenario::kinds::{GivenLinkTrace, LiveScheme, OpenLoop, own_kind, own_sections};
+use crate::scenario::kinds::{
+    GivenLinkTrace, LiveScheme, OpenLoop, Sections, own_kind, own_sections,
+};
 use crate::scenario::leg::Leg;
 use crate::scenario::link::{Link, Reports, SlotLink};
 use crate::scenario::link_kind::LinkKind;
-use crate::scenario::path::Sections;
 use crate::scenario::phy::phy;
 use crate::scheme::Scheme;
 use crate::transport::tcp::Pep;

@@ -4,7 +4,8 @@ use super::hop::PlannedHop;
 use super::{coding, link, proxy};
 use crate::config::{Fault, first_changed_key, join};
 use crate::scenario::config::{Config, Run};
-use crate::scenario::path::{Hop, Sections};
+use crate::scenario::kinds::Sections;
+use crate::scenario::path::Hop;
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
