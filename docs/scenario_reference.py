@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from compiled import properties, scenario_schema, without_variation
@@ -68,47 +69,62 @@ Printed value of a paper, shown beside the mean and its 95 % interval in every c
 `Run.summary()` by its dotted name, e.g. `links.0.packet_delay_ms.mean`.
 """
 
-SECTIONS = [
-    ("trace", "Trace"),
-    ("channel", "Channel"),
-    ("channel.loo", "LooState"),
-    ("channel.trees", "IsolatedTrees"),
-    ("link", "Link"),
-    ("hybrid", "Hybrid"),
-    ("ntn", "Ntn"),
-    ("adaptive_harq", "AdaptiveHarq"),
-    ("carrier", "Carrier"),
-    ("carrier.fades", "CarrierFades"),
-    ("carrier.scheduler", "Scheduler"),
-    ("link.reorder", "Reorder"),
-    ("link.pep", "Proxy"),
-    ("coding", "Coding"),
-    ("transport", "Transport"),
-    ("transport.linux", "Linux"),
-    ("transport.papers", "Papers"),
-    ("transport.quic", "Quic"),
-    ("application", "Application"),
-    ("access", "Leg"),
-    ("[path]", "Hop"),
-    ("return", "Return"),
-    ("network", "Network"),
-    ("network.links.NAME", "NetworkLink"),
-    ("[flow]", "Flow"),
-    ("flow.arrivals", "Arrivals"),
-    ("[printed]", "Printed"),
-]
+ALTERNATIVES = ("anyOf", "oneOf", "allOf")
+
+# The place of a section that has several, where it is not the first of those that are least deep:
+# only a carrier has all kinds of schedulers.
+PLACES = {"Scheduler": "carrier.scheduler"}
 
 
 def page(schema: dict[str, Any]) -> str:
     """The reference page of a schema."""
     parts = [HEAD, "## Top level\n", _table(schema, schema)]
-    for title, name in SECTIONS:
+    for name, place in _places(schema).items():
         section = schema["$defs"][name]
-        brackets = f"[{title}]"
-        parts.append(f"\n## `{brackets}`\n\n{section.get('description', '')}\n")
+        # Examples in Rust are for those who read the core.
+        about = section.get("description", "").partition("```")[0].rstrip()
+        parts.append(f"\n## `[{place}]`\n\n{about}\n")
         parts.append(_table(section, schema))
         parts += [_variant(one, schema) for one in section.get("oneOf", ())]
     return "\n".join(parts) + CAMPAIGN
+
+
+def _places(schema: dict[str, Any]) -> dict[str, str]:
+    """The place of each section, by the name of its type, in the order of the top level."""
+    places = dict(PLACES)
+    level = [(key, value) for key, value in schema["properties"].items() if key != "vary"]
+    while level:
+        below = []
+        for key, value in level:
+            for name, form in _named(value, schema):
+                if name not in places:
+                    places[name] = form.format(key)
+                    inner = properties(schema, schema["$defs"][name]).items()
+                    below += [(f"{places[name].strip('[]')}.{one}", value) for one, value in inner]
+        level = below
+    order = list(schema["properties"])
+
+    def rank(entry: tuple[str, str]) -> tuple[int, int]:
+        first, *rest = entry[1].strip("[]").split(".")
+        return order.index(first), len(rest)
+
+    return dict(sorted(places.items(), key=rank))
+
+
+def _named(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The sections that a key can hold, each with the form of its title."""
+    if "$ref" in value:
+        name = value["$ref"].rsplit("/", 1)[-1]
+        target = schema["$defs"][name]
+        if any("properties" in one for one in (target, *target.get("oneOf", ()))):
+            yield name, "{}"
+        else:
+            yield from _named(target, schema)
+    for one in (one for kind in ALTERNATIVES for one in value.get(kind, ())):
+        yield from _named(one, schema)
+    for kind, form in (("items", "[{}]"), ("additionalProperties", "{}.NAME")):
+        if isinstance(value.get(kind), dict):
+            yield from ((name, form) for name, _ in _named(value[kind], schema))
 
 
 def _variant(variant: dict[str, Any], schema: dict[str, Any]) -> str:
@@ -150,16 +166,15 @@ def _default(value: Any) -> str:
 
 
 def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
-    for alternatives in ("anyOf", "oneOf", "allOf"):
+    for alternatives in ALTERNATIVES:
         if alternatives in value:
             inner = [_type(one, schema) for one in value[alternatives] if one != {"type": "null"}]
             return ", ".join(dict.fromkeys(inner))
     if "$ref" in value:
         name = value["$ref"].rsplit("/", 1)[-1]
         target = schema["$defs"][name]
-        names = [title for title, section in SECTIONS if section == name]
-        if names:
-            return f"section `[{names[0]}]`"
+        if place := _places(schema).get(name):
+            return f"section `[{place}]`"
         choices = _choices(target)
         return choices or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     if "const" in value:
