@@ -363,9 +363,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quantiles_of_few_samples_are_those_of_a_sorted_list_in_any_order(
-            samples in prop::collection::vec((any::<u64>(), prop_oneof![0u32..64, 58u32..60]), 1..300),
-            from in 0usize..300,
+        fn exact_quantiles_are_those_of_a_sorted_list_in_any_order(
+            samples in prop::collection::vec((any::<u64>(), prop_oneof![0u32..64, 58u32..60]), 1..1500),
+            from in 0usize..1500,
             qs in prop::array::uniform4(0.0f64..=1.0),
         ) {
             let samples: Vec<u64> = samples.into_iter().map(|(bits, shift)| bits >> shift).collect();
@@ -377,6 +377,8 @@ mod tests {
                 part.record(Duration::from_nanos(nanos));
             }
             prop_assert_eq!(left.summary_with(&right), d.summary());
+            let both = left.summaries_with([&right, &d]);
+            prop_assert_eq!(both, [d.summary(), left.summary_with(&d)]);
             let mut sorted = samples;
             sorted.sort_unstable();
             let rank = |q: f64| (libm::ceil(q * sorted.len() as f64) as usize).max(1);
