@@ -33,13 +33,8 @@ unsafe impl GlobalAlloc for BySize {
             // SAFETY: both allocators require what the caller guarantees.
             return unsafe { Small.alloc(layout) };
         }
-        if let Some(start) = kept::take(layout) {
-            return start;
-        }
         // SAFETY: as above.
-        let start = unsafe { System.alloc(layout) };
-        advise(start, layout.size());
-        start
+        unsafe { large(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -85,11 +80,38 @@ unsafe impl GlobalAlloc for BySize {
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         if !is_large(layout.size()) {
             // SAFETY: as above.
-            unsafe { Small.dealloc(start, layout) }
+            return unsafe { Small.dealloc(start, layout) };
+        }
         // SAFETY: the block is the system's, and nobody uses it.
-        } else if !unsafe { kept::keep(start) } {
-            // SAFETY: as above.
-            unsafe { System.dealloc(start, layout) }
+        unsafe { free_large(start, layout) }
+    }
+}
+
+/// A large block. Apart, so that small ones do not pay for its registers.
+///
+/// # Safety
+/// As [`GlobalAlloc::alloc`].
+#[cold]
+unsafe fn large(layout: Layout) -> *mut u8 {
+    if let Some(start) = kept::take(layout) {
+        return start;
+    }
+    // SAFETY: as the caller guarantees.
+    let start = unsafe { System.alloc(layout) };
+    advise(start, layout.size());
+    start
+}
+
+/// Frees a large block, or keeps it.
+///
+/// # Safety
+/// As [`GlobalAlloc::dealloc`].
+#[cold]
+unsafe fn free_large(start: *mut u8, layout: Layout) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if !kept::keep(start) {
+            System.dealloc(start, layout);
         }
     }
 }
