@@ -849,6 +849,14 @@ def test_the_example_for_probes_of_two_directions_has_a_rate(tmp_path: Path) -> 
         clift.advise(path, **PAIRS)
 
 
+def test_the_command_for_a_table_keeps_what_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("time_s,delay_ms\n" + "".join(f"{second},30\n" for second in range(30)))
+    with pytest.raises(TraceError, match=r"clift advise .* --rate '5 Mbit/s' .*--time") as caught:
+        clift.advise(path, rate="5 Mbit/s", **PAIRS)
+    assert "20 Mbit/s" not in str(caught.value)
+
+
 def test_the_last_probe_stands_for_its_interval(tmp_path: Path) -> None:
     """60 probes a second apart are a minute, although 59 s lie between first and last."""
     path = tmp_path / "ping.log"

@@ -198,7 +198,12 @@ impl Link {
 
     /// Checks for keys that contradict one another or apply to other links.
     pub(super) fn check(&self) -> Result<(), Fault> {
-        let LinkUsage { reorder, delays, keep_order, .. } = &self.usage;
+        let LinkUsage { queue, reorder, delays, keep_order, .. } = &self.usage;
+        if matches!(queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0)) {
+            let cure = "a queue of 0 lets nothing through, because a packet waits for its slot; give \
+                        1 packet or more";
+            return Err(Fault::new("queue", cure));
+        }
         if reorder.as_ref().is_some_and(|reorder| reorder.packets == Limit::AtMost(0)) {
             let cure =
                 "a buffer of 0 packets holds nothing; give 1 or more, or leave `reorder` out";

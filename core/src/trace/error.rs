@@ -210,7 +210,7 @@ pub enum Fault {
     },
     /// The header `t_ns,d_ns` is missing before the numbers.
     #[error(
-        "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format; logs of rates, delays or a modem are read by `clift trace import`"
+        "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format (0 and 1 in a column: loss); logs of rates, delays or a modem are read by `clift trace import`"
     )]
     NoHeader(Snippet),
     /// An unknown key.

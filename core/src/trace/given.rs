@@ -133,7 +133,9 @@ impl<Q: Measured> FromStr for Given<Q> {
                 }
                 None => {}
             }
-        } else if !is_number(text) && text.starts_with(|c: char| c.is_ascii_digit()) {
+        } else if !is_number(text)
+            && text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
+        {
             return text.parse().map(Self::Constant).map_err(|error: Q::Err| {
                 GivenError(format!("{error}; a column is given by number or name, with `:unit`"))
             });
@@ -404,6 +406,7 @@ mod tests {
             fault::<BitRate>("2:Mbps").starts_with("`Mbps` is not a unit of a rate; known are")
         );
         assert!(fault::<BitRate>("2 Mbps").starts_with("unknown unit `Mbps`"));
+        assert!(fault::<BitRate>("-2 Mbit/s").starts_with("`-2 Mbit/s` is"));
         assert!(fault::<Duration>("0:ms").starts_with("`0` is not a column; columns count from 1"));
         assert!(fault::<Probability>("").starts_with("the column is missing"));
         let time = |text: &str| text.parse::<TimeColumn>().unwrap_err().to_string();

@@ -28,7 +28,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
             let share = 100.0 * lost as f64 / phy.len() as f64;
             phy.warn(format!(
                 "{share:.3} % of the slots are lost: here 0 means lost and 1 received; in a log of losses \
-                 the convention is often the opposite"
+                 the convention is often the opposite (`tr 01 10` turns it round)"
             ));
         }
         Ok(phy)

@@ -298,7 +298,8 @@ def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
         if not table.spans:
             more = {} if table.rate or table.level else {"rate": "20 Mbit/s"}
             more |= {} if table.delay else {"rtt": "600 ms" if table.level else "50 ms"}
-        command = f"{_command(path, more)} {table.options}"
+        told = {name: value for name, value in given.items() if name != "format"}
+        command = f"{_command(path, more | told)} {table.options}"
         raise TraceError(error.message(path, command)) from None
     except TraceError as error:
         if path.suffix == ".toml":

@@ -11,6 +11,10 @@ fn every_error_names_line_key_and_cure() {
             "[link]\nrat = \"5 ms\"",
             "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, overlap, packing, extra_lldu, lldu_header, live, queue, aqm, start, wrap, packet_header, reorder",
         ),
+        (
+            "[link]\nqueue = \"0 packets\"",
+            "geo.toml line 2: link.queue: a queue of 0 lets nothing through, because a packet waits for its slot",
+        ),
         ("nme = 'x'", "geo.toml line 1: nme: unknown key, one of name, description, "),
         ("[lnik]\nrtt = \"5 ms\"", "(did you mean link?)"),
         (
