@@ -84,9 +84,8 @@ fn config(case: &Case) -> HybridConfig {
         unit: Bytes(case.unit),
         rate: BitRate::from_bits_per_second(case.rate).unwrap(),
         delay: Duration::from_nanos(case.delay as u64),
-        loss: None,
         in_order: false,
-        seed: 1,
+        ..HybridOptions::default()
     };
     HybridConfig { options, losses: Some(std::sync::Arc::new(case.trace.clone())) }
 }
@@ -346,17 +345,13 @@ fn a_packet_is_given_up_while_its_other_frames_go_on() {
 /// Al Fawal 2003's link at D = 20 ms.
 fn paper(total: u32, first: Option<u32>, persistency: u32, p: f64) -> HybridConfig {
     let options = HybridOptions {
-        k: 10,
         n: total,
         n_first: first,
-        frames: 6,
         persistency,
-        unit: Bytes(25),
-        rate: BitRate::from_bits_per_second(2_000_000).unwrap(),
         delay: Duration::from_millis(20),
         loss: Some(Probability::new(p).unwrap()),
         in_order: false,
-        seed: 1,
+        ..HybridOptions::default()
     };
     HybridConfig { options, losses: None }
 }

@@ -30,15 +30,13 @@ fn kinds(buffered: bool) -> Vec<(&'static str, Arc<dyn Medium>)> {
     let options = HybridOptions {
         k: 1,
         n: 1,
-        n_first: None,
         frames: 1,
         persistency: 0,
         unit: LLDU,
         rate: BitRate::from_bits_per_second(1_000_000).unwrap(), // 0.8 ms
         delay: Duration::from_millis(2),
-        loss: None,
         in_order: buffered,
-        seed: 1,
+        ..HybridOptions::default()
     };
     let hybrid = HybridConfig { options, losses: Some(Arc::new(trace())) };
     let mut nr = NtnConfig::preset("nr-ntn-geo").unwrap();

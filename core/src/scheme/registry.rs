@@ -122,7 +122,7 @@ mod tests {
         }
         let patterns = BUILT_IN.each_ref().map(SchemeKind::pattern);
         assert_eq!(patterns[..2], ["[Nn]one", r"FEC\s*\(.*\)"]);
-        assert_eq!(patterns[2..], [r"ARQ\s*(\(.*\))?", r"HARQ\s*\(.*\)"]);
+        assert_eq!(patterns[2..4], [r"ARQ\s*(\(.*\))?", r"HARQ\s*\(.*\)"]);
     }
 
     #[test]
