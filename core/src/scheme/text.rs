@@ -52,12 +52,7 @@ impl BlockCode {
     }
 }
 
-/// Hint: the valid texts of schemes.
-fn expected() -> String {
-    format!("a link-layer scheme: {}", texts("\""))
-}
-
-quantity!(Scheme, "Scheme", pattern(), expected());
+quantity!(Scheme, "Scheme", pattern(), format!("a link-layer scheme: {}", texts("\"")));
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::trace::error::UnknownFormat;
-use crate::trace::file::{Format, FormatRow};
+use crate::trace::file::Format;
 use crate::trace::lines::unmarked;
 use crate::trace::{FORMATS, TimeUnit, capture, columns, series, text};
 
@@ -89,10 +89,6 @@ impl Format {
     /// Keys of a description that apply to some formats, among them this one.
     pub(super) fn keys(self) -> impl Iterator<Item = &'static str> {
         self.0.keys.iter().copied().flatten().copied()
-    }
-
-    pub(super) fn row(self) -> &'static FormatRow {
-        self.0
     }
 }
 

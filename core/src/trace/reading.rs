@@ -102,7 +102,7 @@ impl TraceFile {
         self.check().map_err(wrong)?;
         let format = self.known_format(files)?;
         self.check_columns(format).and_then(|()| self.check_keys(format)).map_err(wrong)?;
-        let Some(read) = format.row().read else {
+        let Some(read) = format.0.read else {
             return Err(FileError::NotRead { place: place(), format: format.name() });
         };
         let whole = match read(self, &input) {

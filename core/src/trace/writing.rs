@@ -32,7 +32,7 @@ impl WriteAs {
         let place = || path.display().to_string();
         let format = format_of(self.format, path, self.unit)
             .map_err(|error| FileError::Format { place: place(), error: written(error) })?;
-        let Some(write) = format.row().write else {
+        let Some(write) = format.0.write else {
             return Err(FileError::NotWritten { place: place(), format: format.name() });
         };
         write_file(path, go_on, |out| write(phy, self, out))

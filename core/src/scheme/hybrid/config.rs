@@ -160,8 +160,7 @@ impl Medium for HybridConfig {
     fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
         let Building { link, usage, seed, number } = with;
         link.check_own(false)?;
-        let own = self.options.in_order.then_some(Resequencing::InOrder);
-        Ok(behind(HybridLink::new(&self, usage, seed, number)?, own.or(link.reorder)))
+        Ok(behind(HybridLink::new(&self, usage, seed, number)?, self.buffer().or(link.reorder)))
     }
 
     fn way_back(&self) -> Propagation {
