@@ -1,5 +1,6 @@
 """The tables of a campaign: what stands where."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,37 @@ def test_flows_of_a_network_have_their_own_limits() -> None:
     assert found["held"].startswith("receive window or cwnd_max 9")
     assert "limited by: flow up" in str(results)
     assert limited_by(results.cells[0]) == ""
+
+
+def test_a_busy_link_limits_a_flow_only_while_it_has_data() -> None:
+    """Game, late file and flood share a link with a download, which keeps it full."""
+    leg = {"rate": "4 Mbit/s", "delay": "20 ms", "queue": "50 packets"}
+    ends: dict[str, Any] = {"from": "a", "to": "b"}
+    udp = {"transport": {"protocol": "udp"}}
+    game = {"application": {"type": "constant rate", "rate": "8 kbit/s", "message": "100 B"}}
+    flood = {"application": {"type": "constant rate", "rate": "40 Mbit/s"}}
+    flows: list[dict[str, Any]] = [
+        ends | {"name": "download"},
+        ends | udp | game | {"name": "game"},
+        ends | {"name": "late", "start": "25 s", "application": {"type": "file", "size": "10 kB"}},
+    ]
+    network = {"links": {"ab": ends | {"duplex": True, "leg": leg}}}
+
+    def limits(flows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+        setting = clift.Scenario({"network": network, "flow": flows}, duration_s=30)
+        parts = re.compile(r"([^,]+) (\d+) %(?:, )?")
+        found = flows_limited_by(clift.campaign.run(setting).cells[0])
+        return {name: {k: int(v) for k, v in parts.findall(text)} for name, text in found.items()}
+
+    found = limits(flows)
+    assert found["download"]["link ab"] > 95
+    assert found["game"]["application"] > 98
+    assert found["late"]["application"] > 90
+    assert found["late"].get("link ab", 0) < 10
+    flooded = limits([*flows, ends | udp | flood | {"name": "flood"}])
+    assert flooded["flood"]["link ab"] > 90
+    for shares in (*found.values(), *flooded.values()):
+        assert sum(shares.values()) <= 101, (found, flooded)  # 1: rounded
 
 
 def test_an_upper_limit_of_the_window_is_named() -> None:

@@ -483,9 +483,9 @@ def _limited(
     waiting = {link: one.mean for link, one in waited.items() if one is not None}
     taken = {link: one.mean for link, one in used.items() if one is not None}
     link = max(taken, key=lambda one: taken[one] + waiting.get(one, 0.0), default="")
-    shares = limits(
-        application.mean, window.mean, taken.get(link), waiting.get(link, 0.0), absent, out
-    )
+    waits_of_link = waiting.get(link, 0.0)
+    own = _own(cell, flow, link) if flow else 1.0
+    shares = limits(application.mean, window.mean, taken.get(link), waits_of_link, absent, out, own)
     if link:
         shares[links[link]] = shares.pop("link")
     if cell.scenario is not None and _has_most_window(cell.scenario.config):
@@ -496,6 +496,15 @@ def _limited(
     if padding is not None and padding.mean > _PADDED:
         text += f"; padding takes {100 * padding.mean:.0f} % of the link"
     return text
+
+
+def _own(cell: Cell, flow: str, link: str) -> float:
+    """Share of the bytes which a link carried that are data of one flow."""
+    carried = cell.estimate(f"{link}.bytes_delivered") or cell.estimate(f"{link}.bytes_sent")
+    received = cell.estimate(f"{flow}ip_bytes_received")
+    if carried is None or received is None:
+        return 1.0
+    return min(1.0, received.mean / carried.mean) if carried.mean else 0.0
 
 
 def _has_most_window(config: Mapping[str, Any]) -> bool:
@@ -511,12 +520,14 @@ def limits(
     waiting: float = 0.0,
     absent: float = 0.0,
     out: float = 0.0,
+    own: float = 1.0,
 ) -> dict[str, float]:
     """What limited flows: their waits, and the link's slots used, or unused while packets waited.
 
     The flows' waits are shares of their time. The application had no data in the share `absent` of
     the run, when there was no flow. A leg had an outage in the share `out`, which counts for the
-    outage as far as it would for congestion control.
+    outage as far as it would for congestion control. Of what the link carried, the share `own` is
+    the flow's; with data of others the link limits only a flow that has data to send.
 
     Example:
         >>> limits(0.5, 0.25, used=0.5)
@@ -527,12 +538,24 @@ def limits(
         0.5
         >>> limits(0.0, 0.0, used=0.25, out=0.25)["outage"]
         0.25
+        >>> limits(0.5, 0.0, used=1.0, own=0.5)
+        {'application': 0.25, 'receive window': 0.0, 'congestion control': 0.0, 'link': 0.75}
     """
     of_link = {} if used is None else {"link": used} | ({"link waits": waiting} if waiting else {})
-    rest = max(0.0, 1 - absent - sum(of_link.values()))
+    busy = sum(of_link.values())
+    mine = min(busy * own, 1 - absent)
+    rest = 1 - absent - mine
     path = max(0.0, 1 - application - window)
     shares = {"application": application, "receive window": window, "congestion control": path}
     shares = {what: share * rest for what, share in shares.items()}
+    # With data of others the link is busy while this flow waits for the path.
+    waited = rest - shares["application"]
+    others = min(busy * (1 - own), waited)
+    if others > 0:
+        shares["receive window"] *= 1 - others / waited
+        shares["congestion control"] *= 1 - others / waited
+    part = (mine + others) / busy if busy > 0 else 1.0
+    of_link = {what: share * part for what, share in of_link.items()}
     shares["application"] += absent
     outage = min(out, shares["congestion control"])
     shares["congestion control"] -= outage
