@@ -115,6 +115,14 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
         ({"A": [10, 10.2, 9.9, 10.1], "B": [10.5, 10.71, 10.38, 10.6], "C": [20, 3, 15, 6]}, 4,
          "Too few independent runs to tell A, B and C apart "
          "(5 to 9 % apart in 4 runs; about 6939 would tell)."),
+        # B has A's values, and C is within the margin: only D is open.
+        ({"A": [10, 11, 12, 13] * 13, "B": [10, 11, 12, 13] * 13,
+          "C": [10.1, 11, 12.2, 12.9] * 13, "D": [12, 3, 20, 12] * 13}, 52,
+         "Too few independent runs to tell A and D apart (2 % apart in 52 runs; "
+         "about 1544 would tell; B has the completion of A in every run; C equals A within 5 %)."),
+        ({"A": [10, 11, 12, 13] * 13, "B": [10, 11, 12, 13] * 13,
+          "C": [10.1, 11, 12.2, 12.9] * 13}, 52,
+         "A, B and C are equal within 5 % (0 % apart)."),
     ],
 )  # fmt: skip
 def test_the_sentence_says_no_more_than_the_runs_do(

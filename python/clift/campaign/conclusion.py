@@ -101,6 +101,9 @@ class Verdict:
         lasts_s: How long a run over a given trace lasts, if its start is drawn; else 0.
         margin: Share within which alternatives are equal.
         fixed: With several axes compared, what each choice costs against the first of all.
+        equal: If some of `among` are open, those that equal the first within the margin. `gain` and
+            `needed` are for the open ones.
+        same: Likewise those that had the values of the first in every run.
     """
 
     condition: Condition
@@ -119,6 +122,8 @@ class Verdict:
     lasts_s: float = 0.0
     margin: float = MARGIN
     fixed: tuple[Fixed, ...] = ()
+    equal: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> Verdict:
@@ -284,28 +289,32 @@ class _Case:
                 or name == names[1]
                 or not _excludes_none(found)
             ]
-            gaps = [abs(found.share) for _, found in level]
-            equal = all(found.is_within(margin) for _, found in level)
-            same = not exact and all(found.mean == found.spread == 0 for _, found in level)
+            same = {name for name, found in level if not exact and found.mean == found.spread == 0}
+            equal = {name for name, found in level if found.is_within(margin)} - same
+            untold = [(name, found) for name, found in level if name not in same | equal]
             count = None
-            if not (exact or equal or same):
-                untold = [found for _, found in level]
+            is_open = bool(untold) and not exact
+            gaps = [found for _, found in (untold if is_open else level)]
+            if is_open:
                 tests, least = len(self.differences), fewest(first.primary)
-                count = needed(untold, self.independent, tests, margin, least)
+                count = needed(gaps, self.independent, tests, margin, least)
+            shares = [abs(found.share) for found in gaps]
             return Verdict(
                 self.condition,
                 None,
                 (names[0], *(name for name, _ in level)),
                 metric(first.primary).title,
-                Range(min(gaps), max(gaps)),
-                is_equal=equal,
-                is_same=same,
+                Range(min(shares), max(shares)),
+                is_equal=not untold and any(found.is_within(margin) for _, found in level),
+                is_same=not untold and not equal,
                 is_exact=exact,
                 runs=self.independent,
                 needed=count,
                 lasts_s=_lasts(first),
                 margin=margin,
                 fixed=fixed,
+                equal=tuple(sorted(equal)) if is_open else (),
+                same=tuple(sorted(same)) if is_open else (),
             )
         shown = metric(first.primary)
         word = "less time" if shown.better == "less" else f"more {shown.title}"
@@ -442,6 +451,7 @@ def _merged(found: list[Verdict], labels: list[list[str]]) -> list[Verdict]:
             said = (
                 *(verdict.best, verdict.among, verdict.word, verdict.why, _signs(verdict)),
                 *(verdict.is_equal, verdict.is_same, verdict.is_exact, verdict.needed is None),
+                *(verdict.equal, verdict.same),
             )
             groups.setdefault((rest, said), []).append(verdict)
         merged: list[Verdict] = []
@@ -482,8 +492,8 @@ def head(verdict: Verdict) -> str:
         return f"over this one trace {said}" if verdict.is_exact else said
     if verdict.why:
         return f"none is called best, as {verdict.why}"
-    names = sorted(verdict.among)
-    together = f"{', '.join(names[:-1])} and {names[-1]}"
+    decided = {*verdict.equal, *verdict.same}
+    together = _and(sorted(name for name in verdict.among if name not in decided))
     if verdict.is_exact:
         return f"over this one trace {together} do the same"
     if verdict.is_same:
@@ -509,8 +519,24 @@ def _where(verdict: Verdict) -> str:
     elif verdict.is_exact or verdict.is_equal:
         much = f"({gain} apart)"
     else:
-        much = f"({gain} apart in {_count(verdict.runs)}; {_would(verdict)})"
+        much = f"({gain} apart in {_count(verdict.runs)}; {_would(verdict)}{as_good(verdict)})"
     return f"{place} {much}".strip()
+
+
+def as_good(verdict: Verdict) -> str:
+    """Which alternatives do as well as the first of those that are open."""
+    first, said = verdict.among[0], ""
+    if verdict.same:
+        verb = "has" if len(verdict.same) == 1 else "have"
+        said += f"; {_and(verdict.same)} {verb} the {verdict.word} of {first} in every run"
+    if verdict.equal:
+        verb = "equals" if len(verdict.equal) == 1 else "equal"
+        said += f"; {_and(verdict.equal)} {verb} {first} within {verdict.margin * 100:g} %"
+    return said
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _fixed(verdict: Verdict) -> str:

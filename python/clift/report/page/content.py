@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift.campaign.conclusion import Range, Verdict, cost, head, percent
+from clift.campaign.conclusion import Range, Verdict, as_good, cost, head, percent
 from clift.campaign.metrics import judged_by, metric
 from clift.report.page.columns import averaged, column, numbers, thinned
 from clift.report.page.study import FIGURES, Study
@@ -114,7 +114,9 @@ def verdicts(study: Study) -> list[list[str]]:
         elif one["why"]:
             row = [f"no winner: {one['why']}", "", "", ""]
         else:
-            row = [head(Verdict.of(one)), f"{percent(Range.of(one['gain']))} apart", "", ""]
+            verdict = Verdict.of(one)
+            gain = f"{percent(verdict.gain)} apart{as_good(verdict)}"
+            row = [head(verdict), gain, "", ""]
         rows.append([where or "everywhere", *row])
     return rows
 
