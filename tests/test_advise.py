@@ -520,8 +520,17 @@ def test_claims_on_other_conditions_are_true_with_95_percent() -> None:
     worse = {run: -830.0 - 60 * (run == 7) for run in range(12)}
     gaps = [difference(worse, first, None, level)]
     assert _verdict(gaps, pairs[:2], goal, 0.05, level, is_taken=True) == (
-        "can't be told, ARQ (-16% goodput on average, -17.0% to -11.0% in single runs, too few to "
-        "tell)"
+        "still none (in no single run is ARQ better by more than 5%)"
+    )
+    # The other pair of the two is what leaves it open.
+    gaps.append(difference({**worse, 7: -1300.0}, first, None, level))
+    text = _verdict(gaps, pairs[:3], goal, 0.05, level, is_taken=True)
+    assert text.startswith("can't be told, HARQ(10/12) (")
+    # Less is better.
+    first, worse = ({run: -value for run, value in one.items()} for one in (first, worse))
+    gaps = [difference(first, worse, None, level)]
+    assert _verdict(gaps, pairs[:2], objective("completion"), 0.05, level, is_taken=True) == (
+        "still none (in no single run is ARQ better by more than 5%)"
     )
     # Clear differences are found.
     assert told(1.5, 0.02).startswith("ARQ (+")

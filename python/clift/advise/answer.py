@@ -335,7 +335,7 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
         if len(chosen) == 1 < len(tried):
             text += f" All pairs of the last round use the {name} {chosen.pop()}."
     gaps = [race.difference(one, first.candidate) for one in race.last if one != first.candidate]
-    gains = [inf if gap is None else _most_gain(gap, found.objective) for gap in gaps]
+    gains = [inf if gap is None else most_gain(gap, found.objective) for gap in gaps]
     if gains and max(gains) <= found.tolerance:
         text += " In no single run is a pair of the last round better by more than"
         text += (
@@ -357,7 +357,7 @@ def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
     return text
 
 
-def _most_gain(gap: Difference, goal: Objective) -> float:
+def most_gain(gap: Difference, goal: Objective) -> float:
     """By what share the other pair is better in a single run, at most."""
     if gap.least is None or gap.most is None:
         return inf

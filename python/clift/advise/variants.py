@@ -11,7 +11,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._bar import bar
-from clift.advise.answer import interval, is_bounded, single_runs
+from clift.advise.answer import interval, is_bounded, most_gain, single_runs
 from clift.advise.folder import TRACE, write_trace
 from clift.advise.link import Link
 from clift.campaign.metrics import measured_by
@@ -139,7 +139,8 @@ def changes(
 
     The intervals of all pairs under all conditions hold together with 95 % (Bonferroni), so that no
     more than 5 % of the advices name a pair that is not better, or keep one that is worse by more
-    than the margin.
+    than the margin. A pair without an interval is left out if it is better by more than the margin
+    in no single run, which the answer then says.
     """
     found = {}
     level = LEVEL / max(1, len(conditions) * (len(pairs) - 1))
@@ -167,8 +168,17 @@ def _verdict(
     if not known:
         return "can't be told"
     gains = [_gain(gap, goal, level) for gap, _ in known]
+    shown = []
+    # Without an interval single runs decide, as in the answer.
+    for place, (gap, one) in enumerate(known):
+        if gains[place][1] > margin and not is_bounded(gap) and most_gain(gap, goal) <= margin:
+            gains[place] = gains[place][0], margin
+            shown.append(one.label)
     if len(known) == len(gaps) and all(most <= margin for _, most in gains):
-        return f"still {pairs[0].label}" if is_taken else pairs[0].label
+        told = f"still {pairs[0].label}" if is_taken else pairs[0].label
+        if shown:
+            told += f" (in no single run is {' or '.join(shown)} better by more than {margin:.0%})"
+        return told
     better = [one for one, (least, _) in zip(known, gains, strict=True) if least > 0]
     # Of the pairs that leave it open, if none is better.
     rivals = better or [one for one, (_, most) in zip(known, gains, strict=True) if most > margin]
