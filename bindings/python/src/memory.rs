@@ -25,8 +25,8 @@ const fn is_large(size: usize) -> bool {
     size >= LARGE
 }
 
-// SAFETY: the size of a block determines its allocator, and every call is passed to that allocator
-// unchanged. The advice to the kernel does not change the content.
+// SAFETY: the size of a block determines its allocator, to which every call is passed; a large block may
+// first be kept for another large one. The advice to the kernel does not change the content.
 unsafe impl GlobalAlloc for BySize {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_large(layout.size()) {

@@ -270,11 +270,6 @@ impl Fate {
 }
 
 /// The largest `t + d`, or `None` if a `d` is 0.
-///
-/// `missing` collects the sign bit of `d - 1`, which is set only for `d = 0`. Four maxima are kept
-/// side by side in scalar registers: x86-64's baseline vectors have no 64-bit comparison, and a
-/// single maximum, vectorised with a substitute, takes twice as long. Times are below 2^61, so that
-/// the sums cannot wrap; overflow checks would cost a branch each.
 #[inline(always)] // as `take`
 fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
     match (t, d) {
@@ -283,6 +278,12 @@ fn last_arrival(t: &[i64], d: &[i64]) -> Option<i64> {
     }
 }
 
+/// [`last_arrival`] of several slots.
+///
+/// `missing` collects the sign bit of `d - 1`, which is set only for `d = 0`. Four maxima are kept
+/// side by side in scalar registers: x86-64's baseline vectors have no 64-bit comparison, and a
+/// single maximum, vectorised with a substitute, takes twice as long. Times are below 2^61, so that
+/// the sums cannot wrap; overflow checks would cost a branch each.
 fn last_of_several(t: &[i64], d: &[i64]) -> Option<i64> {
     let ((t_fours, t_rest), (d_fours, d_rest)) = (t.as_chunks::<4>(), d.as_chunks::<4>());
     let (mut latest, mut missing) = ([i64::MIN; 4], 0);

@@ -239,15 +239,15 @@ impl FlowState {
             }
             train.limits.iter().for_each(|&(at, limit)| self.note_limit(at, limit, sockets));
         } else {
-            // Most data come in order, and nothing waits for them.
-            let ends = train.arrivals.last().is_some_and(|last| last.key.0 > self.end);
-            let follows = self.reordering.is_some() || self.size.is_some() || ends;
-            let in_order = self.in_order && !follows;
+            // Of a stream without an end most data come in order, and nothing waits for them.
+            let in_time = train.arrivals.last().is_none_or(|last| last.key.0 <= self.end);
+            let is_endless = self.in_order && self.size.is_none() && in_time;
+            let is_plain = is_endless && self.reordering.is_none();
             for (arrival, &received) in train.arrivals.iter().zip(&train.received) {
                 let Received::Data { in_vain, delivered } = received else { continue };
                 let (now, packet) = (arrival.key.0, &packets[arrival.packet]);
                 let is_prompt = !in_vain && packet.start < delivered && self.waiting.is_empty();
-                if in_order && is_prompt && packet.len > 0 {
+                if is_plain && is_prompt && packet.len > 0 {
                     self.prompt_delay.record(now.saturating_since(packet.first_sent));
                     self.traffic.arrived(now, Arrival::Stream(delivered));
                 } else {
@@ -278,7 +278,7 @@ impl FlowState {
     }
 
     /// A packet with data reached the receiver's application.
-    #[inline(always)] // called in one place
+    #[inline(always)] // called in two places
     fn data_arrived(&mut self, now: Instant, packet: &Packet, in_vain: bool, delivered: u64) {
         let (delivered_to, arrival) = match self.in_order {
             true => (delivered, Arrival::Stream(delivered)),
