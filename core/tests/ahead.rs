@@ -118,7 +118,7 @@ fn way() -> impl Strategy<Value = Vec<Hop>> {
 fn transports() -> impl Strategy<Value = Arc<dyn Protocol>> {
     let tcp = |profile: Profile| {
         let all: Vec<_> = CongestionAlgorithm::in_profile(profile).collect();
-        let flags = prop::array::uniform10(any::<bool>());
+        let flags = prop::array::uniform11(any::<bool>());
         // Mostly timestamps and SACK; windows in segments and in bytes.
         let options = (prop::bool::weighted(0.8), prop::bool::weighted(0.9), flags);
         let window = prop::option::weighted(0.3, 20_000u64..900_000);
@@ -137,7 +137,8 @@ fn transports() -> impl Strategy<Value = Arc<dyn Protocol>> {
                 } else if delays {
                     tcp.sack = sack;
                     let [growth, pacing, bursts, ticks, quick, compression, ..] = flags;
-                    let [.., probe, hystart, undo, dsack] = flags;
+                    let [.., probe, hystart, undo, dsack, ecn] = flags;
+                    tcp.ecn = ecn.then_some(true);
                     tcp.linux = Some(LinuxOptions {
                         window_growth: growth,
                         pacing,

@@ -78,6 +78,12 @@ impl EcnFlags {
         Self(self.0 | other.0)
     }
 
+    /// Whether no flag is set.
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// Whether all of `flags` are set.
     #[inline]
     pub fn has(self, flags: Self) -> bool {

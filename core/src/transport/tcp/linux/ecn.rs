@@ -95,6 +95,11 @@ impl SenderEcn {
         }
     }
 
+    /// True if every ACK counts (accurate ECN).
+    pub(super) fn counts(&self) -> bool {
+        self.mode == EcnMode::Accurate
+    }
+
     /// Handles the SYN-ACK.
     pub(super) fn on_established(&mut self, segment: &Segment) {
         self.answer = segment.ecn;

@@ -266,10 +266,23 @@ impl LinuxReceiver {
             0 => self.ack_size,
             blocks => self.ack_size + 4 + 8 * blocks as u32,
         };
-        self.last_ack = ack.ack;
+        self.compression.on_ack_sent();
+        self.on_ack_made(ack.ack);
+    }
+
+    /// An ACK while nothing is missing, without explicit congestion notification.
+    #[inline(always)] // called in one place
+    fn make_plain_ack(&mut self, now: Instant, ack: &mut Segment) {
+        self.reply(now, ack);
+        ack.wire = self.ack_size;
+        self.on_ack_made(ack.ack);
+    }
+
+    #[inline(always)] // as `make_plain_ack`
+    fn on_ack_made(&mut self, ack: u64) {
+        self.last_ack = ack;
         self.arrivals.counters.acks_sent += 1;
         self.delayed.on_ack_sent();
-        self.compression.on_ack_sent();
     }
 
     #[inline]
@@ -474,7 +487,7 @@ impl Half for LinuxReceiver {
             if is_due || asks || self.delayed.is_quick() || self.delayed.start(now, smoothed) {
                 self.arrivals.take_in_order(std::mem::take(&mut taken));
                 let packet = outbox.draft();
-                self.make_ack(now, &mut packet.segment);
+                self.make_plain_ack(now, &mut packet.segment);
                 packet.show_segment(true);
                 outbox.send();
                 train.sent.push(now);

@@ -235,6 +235,15 @@ impl Scoreboard {
         self.flight.push(now, len);
     }
 
+    /// Adds `count` new segments of `bytes` in all, while no delivery rate is measured.
+    #[inline(always)] // as `on_sent`
+    pub(super) fn on_group_sent(&mut self, now: Instant, count: u64, bytes: u64) {
+        let (first, next) = (self.flight.first(), self.flight.next());
+        let transmission = Transmission { sent: now, delivered: self.delivered };
+        self.order.push_all(first, next..next + count, transmission);
+        self.flight.push_all(now, count, bytes);
+    }
+
     /// Records the retransmission of a lost segment.
     pub(super) fn on_retransmitted(&mut self, now: Instant, number: u64) {
         self.flight.mark_retransmitted(number, 0);
@@ -307,6 +316,41 @@ impl Scoreboard {
             self.sample_rtt(now, context.rtt, &mut outcome);
         }
         outcome
+    }
+
+    /// True if ACKs of new data need no more than [`Scoreboard::take_in_expected`].
+    pub(super) fn is_calm(&self) -> bool {
+        let calm = self.flight.is_undisturbed() && self.flight.is_sent_once();
+        calm && self.uses_sacks && self.rate.is_none()
+    }
+
+    /// Processes an ACK of new data up to byte `ack`, at most SND.NXT. Returns how many segments it covers and
+    /// the round-trip time of the newest of them, or `None` if it covers no whole one.
+    #[inline(always)] // called in one place
+    pub(super) fn take_in_expected(
+        &mut self,
+        now: Instant,
+        ack: u64,
+        rtt: &mut RttEstimator,
+        counters: &mut SenderCounters,
+    ) -> Option<(u32, Duration)> {
+        let (una, first) = (self.flight.una(), self.flight.first());
+        let segments = self.flight.pop_sent_once(ack);
+        if segments == 0 {
+            return None;
+        }
+        let last = first + u64::from(segments) - 1;
+        let (oldest, newest) = (self.order.transmission(first), self.order.transmission(last));
+        self.order.remove_through(last);
+        counters.on_acknowledged_once(segments);
+        counters.bytes_acked += self.flight.una() - una;
+        self.delivered += u64::from(segments);
+        self.rack.on_delivered(now, newest.sent, last, false, None);
+        self.rack.adapt(newest.delivered, self.delivered);
+        let newest = now.saturating_since(newest.sent);
+        rtt.sample_least(now, newest);
+        rtt.sample(now.saturating_since(oldest.sent), self.flight.first(), self.flight.next());
+        Some((segments, newest))
     }
 
     /// Adapts RACK's reordering window to an ACK; not called for the first ACK of a new flight.

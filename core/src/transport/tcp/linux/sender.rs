@@ -1,6 +1,8 @@
 //! The sending end of a TCP connection as in Linux: connection state and choice of the next
 //! segment.
 
+mod expected;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::buffers::Buffers;
@@ -18,7 +20,8 @@ use crate::transport::tcp::congestion::{Ack, CongestionState, Pace, Sample, Subf
 use crate::transport::tcp::half::{Half, Sender};
 use crate::transport::tcp::shared::counters::SenderCounters;
 use crate::transport::tcp::shared::supply::Supply;
-use crate::transport::{EndpointChange, Limit, Segment};
+use crate::transport::train::{Arrival, Train};
+use crate::transport::{EndpointChange, Limit, Outbox, Segment};
 use crate::units::{Duration, Instant};
 
 /// Handshake state of the connection.
@@ -52,6 +55,17 @@ struct Burst {
     left: u64,
     /// End of its last segment.
     end: u64,
+}
+
+/// A group that the next new segment begins.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// Segments that it may have.
+    quantum: u64,
+    /// Bytes that the window leaves it (`tcp_cwnd_test`).
+    most: u64,
+    /// Bytes of the packet that a kernel splits.
+    packet: u64,
 }
 
 /// A TCP sender. Segments are counted by number.
@@ -352,13 +366,12 @@ impl LinuxSender {
             self.stop(now, false);
             return false;
         }
-        let quantum = self.next_quantum(now);
-        self.deferred |= quantum.is_some_and(|quantum| self.is_deferred(now, quantum));
-        if self.deferred {
-            self.stop(now, self.room() < self.supply.permitted_beyond(self.board.flight().nxt()));
+        let group = self.next_group(now);
+        if self.deferred || group.is_some_and(|group| self.is_deferred(now, group)) {
+            self.defer(now);
             return false;
         }
-        self.send_new(now, len, quantum, segment);
+        self.send_new(now, len, group, segment);
         true
     }
 
@@ -374,28 +387,34 @@ impl LinuxSender {
         self.ecn.stamp_syn(segment);
     }
 
-    /// Sends a new segment; `quantum`: [`LinuxSender::next_quantum`].
+    /// Sends a new segment, and sets the timer; `group`: [`LinuxSender::next_group`].
     #[inline(always)]
-    fn send_new(&mut self, now: Instant, len: u32, quantum: Option<u64>, segment: &mut Segment) {
-        let mut quantum = quantum;
+    fn send_new(&mut self, now: Instant, len: u32, group: Option<Group>, segment: &mut Segment) {
         let was_empty = self.board.flight().is_empty();
-        if was_empty {
+        self.write_new(now, len, group, segment);
+        let probes = self.may_probe() && !self.recovery.probe().is_due();
+        self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
+    }
+
+    /// Sends a new segment.
+    #[inline(always)]
+    fn write_new(&mut self, now: Instant, len: u32, group: Option<Group>, segment: &mut Segment) {
+        let mut group = group;
+        if self.board.flight().is_empty() {
             self.end_idle(now);
-            quantum = self.next_quantum(now); // of the window as it is now
+            group = self.next_group(now); // of the window as it is now
         }
         let start = self.board.flight().nxt();
         if len < self.mss {
             self.part_end = start + u64::from(len);
         }
-        let ends_burst = self.continue_burst(now, quantum);
+        let ends_burst = self.continue_burst(now, group);
         self.board.on_sent(now, len);
         self.sent_some = true;
         self.write(now, now, start, len, 0, segment);
         let alone = !ends_burst && self.burst.left == 0;
         let pushed = self.defers.as_mut().is_some_and(|it| alone && it.ends_with_push(start));
         segment.push = ends_burst || pushed || (self.next_new().is_none() && !self.more);
-        let probes = self.may_probe() && !self.recovery.probe().is_due();
-        self.timer.on_new_data(now, was_empty, probes, &self.board, &self.rtt);
     }
 
     /// Free part of the congestion window, in bytes.
@@ -403,20 +422,41 @@ impl LinuxSender {
         u64::from(self.cwnd()).saturating_sub(self.in_flight()) * u64::from(self.mss)
     }
 
-    /// Segments of the group that the next new segment begins; `None` if it belongs to the last group.
+    /// The group that the next new segment begins; `None` if it belongs to the last one.
     #[inline]
-    fn next_quantum(&self, now: Instant) -> Option<u64> {
-        (!self.is_in_group(now)).then(|| self.quantum())
+    fn next_group(&mut self, now: Instant) -> Option<Group> {
+        (!self.is_in_group(now)).then(|| self.group())
     }
 
-    /// True if the next burst, of `quantum` segments at most, waits for an ACK because it would be short
-    /// and the ACK is near.
+    /// The group that the next new segment begins.
     #[inline]
-    fn is_deferred(&mut self, now: Instant, quantum: u64) -> bool {
+    fn group(&mut self) -> Group {
+        let (quantum, cwnd) = (self.quantum(), u64::from(self.cwnd()));
+        let room = cwnd.saturating_sub(self.in_flight());
+        self.group_of(quantum, quantum.min(room).min(cwnd / 2).max(1) * u64::from(self.mss))
+    }
+
+    /// The group of `quantum` segments and `most` bytes at most.
+    #[inline]
+    fn group_of(&mut self, quantum: u64, most: u64) -> Group {
+        let start = self.board.flight().nxt();
+        let packet = self.defers.as_mut().map_or(most, |buffers| buffers.packet(start, most));
+        Group { quantum, most, packet: packet.min(self.supply.beyond(start)) }
+    }
+
+    /// The next group waits.
+    #[inline]
+    fn defer(&mut self, now: Instant) {
+        self.deferred = true;
+        self.stop(now, self.room() < self.supply.permitted_beyond(self.board.flight().nxt()));
+    }
+
+    /// True if the next group waits for an ACK because it would be short and the ACK is near.
+    #[inline]
+    fn is_deferred(&self, now: Instant, Group { quantum, packet, .. }: Group) -> bool {
         if self.defers.is_none() {
             return false;
         }
-        let packet = self.packet(self.most_of_group(quantum));
         let (flight, mss) = (self.board.flight(), u64::from(self.mss));
         let recent = now <= self.pacer.departure(self.last_sent) + DEFERRAL;
         if flight.is_empty()
@@ -440,42 +480,31 @@ impl LinuxSender {
 
     /// Accounts for a new segment about to leave. Returns true if it is the last of a group.
     #[inline(always)] // as `send_next`
-    fn continue_burst(&mut self, now: Instant, quantum: Option<u64>) -> bool {
-        let Some(quantum) = quantum else {
+    fn continue_burst(&mut self, now: Instant, group: Option<Group>) -> bool {
+        let Some(group) = group else {
             self.burst.left -= 1;
             return self.burst.left == 0;
         };
-        let size = self.group(self.most_of_group(quantum));
+        self.begin_burst(now, group);
+        false
+    }
+
+    /// The first segment of a group is about to leave.
+    #[inline]
+    fn begin_burst(&mut self, now: Instant, group: Group) {
+        let size = self.size(group);
         let end = self.board.flight().nxt() + size;
         self.burst = Burst { at: now, left: size.div_ceil(self.mss.into()) - 1, end };
         if let Some(buffers) = &mut self.defers {
             buffers.on_group(now, end);
         }
-        false
     }
 
-    /// Bytes of a group at most (`tcp_cwnd_test`).
-    #[inline]
-    fn most_of_group(&self, quantum: u64) -> u64 {
-        let cwnd = u64::from(self.cwnd());
-        let room = cwnd.saturating_sub(self.in_flight());
-        quantum.min(room).min(cwnd / 2).max(1) * u64::from(self.mss)
-    }
-
-    /// Bytes of the packet that a kernel splits, if a group has `most` bytes at most.
-    #[inline]
-    fn packet(&mut self, most: u64) -> u64 {
-        let start = self.board.flight().nxt();
-        let packet = self.defers.as_mut().map_or(most, |buffers| buffers.packet(start, most));
-        packet.min(self.supply.beyond(start))
-    }
-
-    /// Bytes of the next group. If it reaches the edge of the receive window or the end of the data, it
+    /// Bytes of a group. If it reaches the edge of the receive window or the end of the data, it
     /// ends with no part of a segment while another part is unacknowledged (`tcp_mss_split_point`,
     /// `tcp_minshall_check`).
     #[inline]
-    fn group(&mut self, most: u64) -> u64 {
-        let packet = self.packet(most);
+    fn size(&self, Group { most, packet, .. }: Group) -> u64 {
         let (start, mss) = (self.board.flight().nxt(), u64::from(self.mss));
         let permitted = self.supply.permitted_beyond(start);
         let is_last = packet == self.supply.beyond(start);
@@ -526,8 +555,8 @@ impl LinuxSender {
     fn send_probe(&mut self, now: Instant, segment: &mut Segment) {
         match (self.recovery.probe(), self.next_new()) {
             (Probe::NewDue, Some(len)) => {
-                let quantum = self.next_quantum(now);
-                self.send_new(now, len, quantum, segment);
+                let group = self.next_group(now);
+                self.send_new(now, len, group, segment);
             }
             _ => {
                 let number = self.board.flight().next() - 1;
@@ -581,8 +610,7 @@ impl LinuxSender {
         sends: u16,
         segment: &mut Segment,
     ) {
-        let wire = len + self.headers;
-        self.counters.on_sent(wire);
+        self.counters.on_sent(len + self.headers);
         if self.recovery.is_reducing() {
             self.congestion.on_sent_in_recovery();
         }
@@ -590,17 +618,16 @@ impl LinuxSender {
         let count = self.counters.segments_sent + along;
         self.pacer.on_sent(Departure { now, len, count, along });
         self.last_sent = now;
-        *segment = Segment {
-            seq,
-            len,
-            wire,
-            ts_val: now,
-            ts_ecr: self.heard,
-            first_sent,
-            retransmission: sends,
-            ..Segment::default()
-        };
+        *segment = Segment { first_sent, retransmission: sends, ..self.new_segment(now, seq, len) };
         self.ecn.stamp(sends == 0, self.recovery.reduced(), segment);
+    }
+
+    /// A segment that is sent for the first time.
+    #[inline(always)]
+    fn new_segment(&self, now: Instant, seq: u64, len: u32) -> Segment {
+        let wire = len + self.headers;
+        let (ts_val, ts_ecr, first_sent) = (now, self.heard, now);
+        Segment { seq, len, wire, ts_val, ts_ecr, first_sent, ..Segment::default() }
     }
 
     /// Nothing more to send now; `limited` tells whether the window is the reason.
@@ -875,6 +902,26 @@ impl Half for LinuxSender {
             (Some(timer), Some(paced)) => Some(timer.min(paced)),
             (timer, paced) => timer.or(paced),
         }
+    }
+
+    /// ACKs of new data while nothing is missing, each of which may let new segments leave.
+    fn answer_expected(&mut self, first: usize, train: &mut Train, outbox: &mut Outbox) -> usize {
+        if !self.is_calm() {
+            return first;
+        }
+        let mut number = first;
+        while let Some(&Arrival { key, packet, .. }) = train.arrivals.get(number)
+            && !train.alarm.is_before(key)
+            && self.take_in_expected(key.0, &outbox[packet].segment)
+        {
+            self.send_expected(key.0, outbox);
+            // The alarm stays where it is unless the timer may expire before it.
+            let (look, timer) = (train.alarm.key().0, self.timer.earliest());
+            let timeout = timer.filter(|&at| at < look).and_then(|_| self.poll_timeout());
+            train.note(key.0, timeout, self.limit(), outbox);
+            number += 1;
+        }
+        number
     }
 }
 

@@ -14,6 +14,8 @@
 //! RACK passes over segments that are lost already. Those that keep their place are therefore set
 //! aside here, and return when they no longer count as lost.
 
+use std::ops::Range;
+
 use crate::units::Instant;
 
 /// No segment.
@@ -63,11 +65,28 @@ impl SentOrder {
     /// Adds segment `next`, sent for the first time; `first` is the lowest in flight.
     #[inline(always)] // called for every packet: a call costs as much as what it does
     pub(super) fn push(&mut self, first: u64, next: u64, transmission: Transmission) {
-        if next - first >= self.nodes.len() as u64 {
-            self.grow(first, next);
+        self.push_all(first, next..next + 1, transmission);
+    }
+
+    /// Adds segments sent together for the first time; `first` is the lowest in flight.
+    #[inline(always)] // as `push`
+    pub(super) fn push_all(&mut self, first: u64, new: Range<u64>, transmission: Transmission) {
+        while new.end - first > self.nodes.len() as u64 {
+            self.grow(first, new.start);
         }
-        *self.node_mut(next) = Node { transmission, before: next, after: next, is_aside: false };
-        self.append(next);
+        match self.newest {
+            NONE => self.oldest = new.start,
+            newest => self.node_mut(newest).after = new.start,
+        }
+        let (mut before, last) = (self.newest, new.end - 1);
+        let mask = self.nodes.len() - 1;
+        for number in new {
+            self.nodes[number as usize & mask] =
+                Node { transmission, before, after: number + 1, is_aside: false };
+            before = number;
+        }
+        self.node_mut(last).after = NONE;
+        self.newest = last;
     }
 
     /// Records the retransmission of a segment in flight.
@@ -125,6 +144,22 @@ impl SentOrder {
         }
         let node = self.node_mut(number);
         (node.before, node.after) = (number, number);
+    }
+
+    /// Removes the segments up to `last`, none of which is set aside, while all are listed in the order of
+    /// their numbers, if at all, and every one that was overtaken is among them.
+    #[inline(always)] // called for every ACK: a call costs as much as what it does
+    pub(super) fn remove_through(&mut self, last: u64) {
+        while self.oldest <= last {
+            self.oldest = self.node(self.oldest).after;
+        }
+        match self.oldest {
+            NONE => self.newest = NONE,
+            oldest => self.node_mut(oldest).before = NONE,
+        }
+        if self.overtaken <= last {
+            self.overtaken = NONE;
+        }
     }
 
     /// Sets a segment aside if it is listed: a timeout declared it lost.

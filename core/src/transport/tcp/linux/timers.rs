@@ -48,6 +48,12 @@ impl Timer {
         self.set.map(|Setting { now, at, .. }| self.ticks.expiry(now, at))
     }
 
+    /// When it is set for: the deadline is this or the tick after it.
+    #[inline]
+    pub(super) fn earliest(&self) -> Option<Instant> {
+        self.set.map(|setting| setting.at)
+    }
+
     pub(super) fn stop(&mut self) {
         self.set = None;
     }

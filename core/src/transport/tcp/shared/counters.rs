@@ -55,6 +55,19 @@ impl SenderCounters {
         self.bytes_sent += u64::from(wire);
     }
 
+    /// New segments with `payload` bytes in all left.
+    #[inline]
+    pub(crate) fn on_group_sent(&mut self, segments: u64, payload: u64, headers: u32) {
+        self.segments_sent += segments;
+        self.bytes_sent += payload + segments * u64::from(headers);
+    }
+
+    /// Segments that were sent once are acknowledged.
+    #[inline]
+    pub(crate) fn on_acknowledged_once(&mut self, segments: u32) {
+        self.acknowledged_by_transmissions[0] += u64::from(segments);
+    }
+
     /// A segment that was sent so often is acknowledged.
     #[inline]
     pub(crate) fn on_acknowledged(&mut self, sends: u16) {

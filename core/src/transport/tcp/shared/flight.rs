@@ -38,6 +38,15 @@ struct Slot {
     state: State,
 }
 
+impl Slot {
+    /// A segment sent for the first time.
+    #[inline(always)]
+    fn new(start: u64, now: Instant) -> Self {
+        let (first_sent, last_sent) = (now, now);
+        Self { start, first_sent, last_sent, retransmission: 0, sends: 1, state: State::InFlight }
+    }
+}
+
 /// The segments in flight, by number: `first..next`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flight {
@@ -56,6 +65,8 @@ pub(crate) struct Flight {
     retransmitted_count: u64,
     /// No segment below is lost: where the search for the lowest one begins.
     lost_floor: u64,
+    /// No segment from this one on was sent more than once.
+    sent_once: u64,
 }
 
 impl Flight {
@@ -147,16 +158,24 @@ impl Flight {
             self.grow();
         }
         let start = self.nxt;
-        *self.slot_mut(self.next) = Slot {
-            start,
-            first_sent: now,
-            last_sent: now,
-            retransmission: 0,
-            sends: 1,
-            state: State::InFlight,
-        };
+        *self.slot_mut(self.next) = Slot::new(start, now);
         self.next += 1;
         self.nxt += u64::from(len);
+    }
+
+    /// Adds `count` segments of `bytes` in all, sent `now` for the first time; all but the last are full.
+    #[inline(always)]
+    pub(crate) fn push_all(&mut self, now: Instant, count: u64, bytes: u64) {
+        while self.next + count - self.first > self.slots.len() as u64 {
+            self.grow();
+        }
+        let (mask, mut start) = (self.slots.len() - 1, self.nxt);
+        for number in self.next..self.next + count {
+            self.slots[number as usize & mask] = Slot::new(start, now);
+            start += u64::from(self.mss);
+        }
+        self.next += count;
+        self.nxt += bytes;
     }
 
     /// Takes the lowest segment out if `ack` covers it whole; `ack` is at most SND.NXT.
@@ -186,6 +205,34 @@ impl Flight {
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         self.sacked_count | self.lost_count | self.retransmitted_count == 0
+    }
+
+    /// Whether no segment in flight was sent more than once.
+    #[inline]
+    pub(crate) fn is_sent_once(&self) -> bool {
+        self.sent_once <= self.first
+    }
+
+    /// Takes the lowest segments out that `ack` covers whole, which is at most SND.NXT, while the flight is
+    /// undisturbed and [sent once](Flight::is_sent_once). Returns how many there are.
+    #[inline(always)] // called for every ACK: a call costs as much as what it does
+    pub(crate) fn pop_sent_once(&mut self, ack: u64) -> u32 {
+        if ack <= self.una {
+            return 0;
+        }
+        let mut end = self.at_or_after(ack);
+        self.una = match end == self.next {
+            true if ack == self.nxt => ack,
+            false if self.slot(end).start == ack => ack,
+            _ => {
+                end -= 1; // `ack` is inside of this one
+                self.slot(end).start
+            }
+        };
+        let segments = end - self.first;
+        self.first = end;
+        self.gone += segments;
+        segments as u32
     }
 
     /// Takes the lowest segments out that `ack` covers whole, which is above SND.UNA and at most SND.NXT, while
@@ -313,6 +360,7 @@ impl Flight {
         slot.state = State::Retransmitted;
         slot.retransmission = retransmission;
         slot.sends = slot.sends.saturating_add(1);
+        self.sent_once = self.sent_once.max(number + 1);
         self.retransmitted_count += 1;
     }
 
@@ -320,6 +368,7 @@ impl Flight {
     pub(crate) fn mark_probed(&mut self, number: u64) {
         let slot = self.slot_mut(number);
         slot.sends = slot.sends.saturating_add(1);
+        self.sent_once = self.sent_once.max(number + 1);
     }
 
     /// A segment declared lost and not sent again is believed to be in flight after all.

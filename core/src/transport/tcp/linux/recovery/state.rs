@@ -77,6 +77,11 @@ impl Recovery {
         self.state
     }
 
+    /// True if nothing is missing and no probe is out or due.
+    pub(in super::super) fn is_calm(&self) -> bool {
+        self.state == CongestionState::Open && self.probe == Probe::None
+    }
+
     /// True if lost segments may be retransmitted.
     #[inline]
     pub(in super::super) fn is_repairing(&self) -> bool {

@@ -191,14 +191,18 @@ fn a_group_ends_with_the_next_buffer() {
         at_the_edge(|config| config.linux.get_or_insert_default().burst_deferral = true);
     let (start, packet) = (46 * MSS + 560, 42 * MSS + 888);
     let edge = |edge: u64| Segment { window: edge as u32, ..Segment::default() };
+    let size = |sender: &mut LinuxSender, most| {
+        let group = sender.group_of(most, most * MSS);
+        sender.size(group)
+    };
     sender.supply.on_ack(&edge(start + 43 * MSS));
-    assert_eq!(sender.group(42 * MSS), 42 * MSS, "less than the packet holds");
-    assert_eq!(sender.group(44 * MSS), 42 * MSS);
+    assert_eq!(size(&mut sender, 42), 42 * MSS, "less than the packet holds");
+    assert_eq!(size(&mut sender, 44), 42 * MSS);
     sender.supply.on_ack(&edge(start + 44 * MSS));
-    assert_eq!(sender.group(44 * MSS), packet, "the window allows more");
-    assert_eq!(sender.group(45 * MSS), 42 * MSS);
+    assert_eq!(size(&mut sender, 44), packet, "the window allows more");
+    assert_eq!(size(&mut sender, 45), 42 * MSS);
     sender.handle_segment(ms(300), &Segment { ack: start, ts_ecr: ms(200), ..edge(0) });
-    assert_eq!(sender.group(45 * MSS), packet, "nothing is unacknowledged");
+    assert_eq!(size(&mut sender, 45), packet, "nothing is unacknowledged");
     sender.burst = Burst { at: ms(300), left: 2, end: start + MSS + 888 };
     let mut next = || sender.poll_transmit(ms(300)).map(|segment| (segment.seq, segment.len));
     assert_eq!(next(), Some((start, 1448)));
