@@ -244,14 +244,14 @@ fn of_ranks<const N: usize, const M: usize>(
     std::array::from_fn(|m| {
         let own = if m + 1 == M { std::mem::take(&mut shared) } else { shared.clone() };
         let (mut near, ends) = put(own, others[m]);
+        let mut uniform = (bins, 0);
         places[m].map(|(bin, place)| {
             let near = &mut near[starts[bin] as usize..ends[bin] as usize];
-            // Over slots of one length many delays are the same.
-            let any = near[0];
-            if near.iter().all(|&sample| sample == any) {
-                return any;
+            // Over slots of one length many delays are the same, and several ranks are among them.
+            if bin != uniform.0 && near.iter().all(|sample| *sample == near[0]) {
+                uniform = (bin, near[0]);
             }
-            *near.select_nth_unstable(place).1
+            if bin == uniform.0 { uniform.1 } else { *near.select_nth_unstable(place).1 }
         })
     })
 }

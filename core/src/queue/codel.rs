@@ -96,7 +96,7 @@ impl CoDelQueue {
 
     /// The head, and whether the delay has been above the target for an interval (RFC 8289, section
     /// 5.6: dodequeue).
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn take(&mut self, now: Instant) -> Option<(WaitingPacket, bool)> {
         let Some(head) = self.waiting.pop() else {
             self.first_above = None;
@@ -144,7 +144,7 @@ impl CoDelQueue {
     }
 
     /// The next packet to send, marked if it waited beyond the threshold.
-    #[inline]
+    #[inline(always)] // as `take`
     pub(super) fn dequeue(
         &mut self,
         now: Instant,
@@ -161,7 +161,7 @@ impl CoDelQueue {
 
     /// The next packet to send (RFC 8289, section 5.6: deque). A packet that allows it is marked
     /// instead of dropped, and counts as a drop.
-    #[inline]
+    #[inline(always)] // as `take`
     fn control(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         let taken = self.take(now);
         let Some((mut head, mut above)) = taken else {

@@ -285,27 +285,24 @@ impl ManagedNode {
         // Its queue may do what no packet to come can change.
         self.catch_up(fed.max(now));
         let (mut events, mut rank) = (1, 0);
-        loop {
-            while let Some(told) = self.pop(now) {
-                match told {
-                    Told::Arrived { packet, .. } => {
-                        arrivals.push(Arrival::at_end((now, rank), packet));
-                    }
-                    Told::Marked { packet } => packets.mark(packet),
-                    Told::Lost { packet, .. } | Told::Dropped { packet, .. } => {
-                        packets.free(packet)
-                    }
+        self.tell_while(|at, told| {
+            if let Some(key) = at.filter(|&(at, _)| at > now) {
+                if key >= horizon || events >= most {
+                    return false;
                 }
+                (now, rank) = key;
+                events += 1;
             }
-            let next = self.next();
-            match next {
-                Some(key) if key < horizon && events < most => {
-                    (now, rank) = key;
-                    events += 1;
+            match told {
+                Told::Arrived { packet, .. } => {
+                    arrivals.push(Arrival::at_end((now, rank), packet));
                 }
-                _ => return Unloaded { events, next, ended: None },
+                Told::Marked { packet } => packets.mark(packet),
+                Told::Lost { packet, .. } | Told::Dropped { packet, .. } => packets.free(packet),
             }
-        }
+            true
+        });
+        Unloaded { events, next: self.next(), ended: None }
     }
 
     fn load(&mut self, coming: Coming<'_>, packets: &mut Outbox) -> Option<Key> {
