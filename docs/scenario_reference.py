@@ -29,7 +29,7 @@ Every key but those marked *needed* may be left out. An error names file, line, 
 
 | kind | units | example |
 |---|---|---|
-| time | `ns`, `us`, `ms`, `s`, `min`, `h` | `"500 ms"`, `"1.003802 ms"` |
+| time | `ns`, `us`, `ms`, `s`, `min`, `h` | `"500 ms"`, `"1.003802 ms"`, `"1e3 s"` |
 | rate | `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` | `"2.3 Mbit/s"` |
 | size | `B`, `kB` (1000 B), `KiB` (1024 B), `MB`, `MiB`, `GB`, `GiB` | `"100 kB"` |
 | queue | packets, a size, or no bound | `"1000 packets"`, `"64 kB"`, `"unlimited"` |
@@ -195,7 +195,7 @@ def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:
 
 def _choices(target: dict[str, Any]) -> str:
     if "enum" in target:
-        return ", ".join(f"`{json.dumps(one)}`" for one in target["enum"])
+        return ", ".join(f"`{json.dumps(one)}`" for one in target["enum"] if one is not None)
     constants = [one["const"] for one in target.get("oneOf", ()) if "const" in one]
     return ", ".join(f"`{json.dumps(one)}`" for one in constants)
 

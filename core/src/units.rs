@@ -18,9 +18,9 @@ pub use packets::Packets;
 pub(crate) use packets::packets;
 pub(crate) use radio::MEASURES;
 pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
-pub(crate) use serde::{Text, quantity};
-pub(crate) use text::WHOLE_UNITS;
+pub(crate) use serde::{Text, number, number_with, quantity};
 pub use text::{QuantityError, Size};
+pub(crate) use text::{WHOLE_UNITS, split_number};
 
 use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Mul, Sub};

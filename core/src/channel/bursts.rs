@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GilbertElliott;
 use crate::config::Fault;
-use crate::units::{Duration, Probability, QuantityError, Text};
+use crate::units::{Duration, Probability, QuantityError, Text, number_with};
 
 /// A chain of a good and a bad state, given by the share of erasures and the mean burst length, or
 /// by its transition probabilities.
@@ -135,7 +135,7 @@ impl JsonSchema for Burst {
             "description": "a number of slots (at least 1), or a time such as \"200 ms\"",
             "anyOf": [
                 { "type": "number", "minimum": 1 },
-                { "type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$" }
+                { "type": "string", "pattern": number_with!("ns|us|µs|ms|s|min|h") }
             ]
         })
     }

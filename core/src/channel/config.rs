@@ -74,7 +74,7 @@ pub struct SlotOptions {
     /// Rate of the link, at one LLDU per slot; alternative to `slot`.
     pub rate: Option<BitRate>,
     /// Payload of an LLDU. Default: 1500 bytes; for "lms" that of the preset.
-    #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
+    #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?([eE][+-]?[0-9]+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
     /// Time from the start of a slot until its LLDU is decoded. Default: one slot; for "lms" the
     /// depth of the interleaver.

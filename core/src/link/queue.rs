@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::units::{Bytes, QuantityError, Size, counted, packets, quantity};
+use crate::units::{Bytes, QuantityError, Size, counted, number, packets, quantity};
 
 /// Limit of a drop-tail queue, in text `"1000 packets"`, `"64 kB"` or `"unlimited"`; a packet that
 /// does not fit is dropped.
@@ -53,7 +53,7 @@ impl fmt::Display for QueueLimit {
 quantity!(
     QueueLimit,
     "Queue",
-    r"^\s*(unlimited|[0-9]+\s*packets?|[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB))\s*$",
+    concat!(r"^\s*(unlimited|", number!(), r"\s*(packets?|B|kB|KiB|MB|MiB|GB|GiB))\s*$"),
     "a queue, e.g. \"1000 packets\", \"64 kB\" or \"unlimited\""
 );
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::units::{Duration, QuantityError, quantity};
+use crate::units::{Duration, QuantityError, number, quantity};
 
 /// The trace time at which a run starts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -40,6 +40,6 @@ impl fmt::Display for Start {
 quantity!(
     Start,
     "Start",
-    r"^\s*(random|[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h))\s*$",
+    concat!(r"^\s*(random|", number!(), r"\s*(ns|us|µs|ms|s|min|h))\s*$"),
     "a time within the trace, e.g. \"30 s\", or \"random\""
 );

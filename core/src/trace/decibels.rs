@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::given::{ColumnUnit, Given, Measured, unit};
 use crate::trace::decimal::parse_scaled;
-use crate::units::quantity;
+use crate::units::{number_with, quantity};
 
 /// Defines a level in decibels with its own unit.
 macro_rules! level {
@@ -111,10 +111,10 @@ quantity!(
     r"\S",
     "a C/N0 in dBHz, e.g. \"72 dBHz\", or a column, \"4:dBHz\""
 );
-quantity!(Decibels, "Decibels", r"^\s*-?[0-9]+(\.[0-9]+)?\s*dB\s*$", "decibels, e.g. \"1 dB\"");
+quantity!(Decibels, "Decibels", number_with!("-?", "dB"), "decibels, e.g. \"1 dB\"");
 quantity!(
     SymbolRate,
     "SymbolRate",
-    r"^\s*[0-9]+(\.[0-9]+)?\s*(Bd|kBd|MBd|GBd)\s*$",
+    number_with!("Bd|kBd|MBd|GBd"),
     "symbols per second, e.g. \"5 MBd\""
 );

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::trace::TimeUnit;
-use crate::units::{BitRate, Duration, Probability, quantity};
+use crate::units::{BitRate, Duration, Probability, number_with, quantity};
 
 /// A quantity of a series: a constant, or a column.
 ///
@@ -357,7 +357,7 @@ quantity!(TimeColumn, "TimeColumn", r":", "a column of times with its unit, e.g.
 quantity!(
     Shift,
     "Shift",
-    r"^\s*[-+]?[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$",
+    number_with!("[-+]?", "ns|us|µs|ms|s|min|h"),
     "a time with its unit, which may be negative, e.g. \"-3 ms\""
 );
 

@@ -132,7 +132,7 @@ impl fmt::Display for Timer {
 super::quantity!(
     Timer,
     "Timer",
-    r"^\s*(infinity|[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h))\s*$",
+    concat!(r"^\s*(infinity|", super::number!(), r"\s*(ns|us|µs|ms|s|min|h))\s*$"),
     "a time with its unit, e.g. \"500 ms\", or \"infinity\""
 );
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use crate::units::{counted, quantity};
+use super::text::Decimal;
+use crate::units::{counted, number_with, quantity};
 
 /// A number of packets, at least one: `"64 packets"`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,19 +40,15 @@ impl fmt::Display for Packets {
     }
 }
 
-quantity!(
-    Packets,
-    "Packets",
-    r"^\s*[0-9]+\s*packets?\s*$",
-    "a number of packets, e.g. \"64 packets\""
-);
+quantity!(Packets, "Packets", number_with!("packets?"), "a number of packets, e.g. \"64 packets\"");
 
 /// Parses `"N packets"`: an error if N is not a whole number, `None` if the text does not end in
 /// "packets" or "packet".
 pub(crate) fn packets(text: &str) -> Option<Result<u64, String>> {
     let trimmed = text.trim();
     let number = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"))?;
-    Some(number.trim().parse().map_err(|_| {
+    let count = Decimal::parse(number.trim()).and_then(|number| number.times(1).ok());
+    Some(count.ok_or_else(|| {
         format!("`{text}` is not a whole number of packets; write e.g. \"1000 packets\"")
     }))
 }

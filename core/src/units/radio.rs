@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::units::quantity;
+use super::text::split_number;
+use crate::units::{number_with, quantity};
 
 /// Defines a quantity with several units, stored in the first of them.
 macro_rules! measure {
-    ($(#[$doc:meta])* $type:ident, $name:literal, $pattern:literal, $description:literal,
+    ($(#[$doc:meta])* $type:ident, $name:literal, $pattern:expr, $description:literal,
      $what:literal, $example:literal, $units:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +40,7 @@ measure!(
     /// A level or a difference of levels in dB.
     Decibels,
     "Level",
-    r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*dB\s*$",
+    number_with!("[+-]?", "dB"),
     "a level, e.g. \"6 dB\"",
     "a level",
     "6 dB",
@@ -49,7 +50,7 @@ measure!(
     /// An angle in degrees.
     Degrees,
     "Angle",
-    r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*deg\s*$",
+    number_with!("[+-]?", "deg"),
     "an angle, e.g. \"40 deg\"",
     "an angle",
     "40 deg",
@@ -59,7 +60,7 @@ measure!(
     /// A length in metres.
     Metres,
     "Length",
-    r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*(m|km)\s*$",
+    number_with!("[+-]?", "m|km"),
     "a length, e.g. \"1.7 m\"",
     "a length",
     "1.7 m",
@@ -69,7 +70,7 @@ measure!(
     /// A speed in km/h.
     KilometresPerHour,
     "Speed",
-    r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*(km/h|m/s)\s*$",
+    number_with!("[+-]?", "km/h|m/s"),
     "a speed, e.g. \"60 km/h\"",
     "a speed",
     "60 km/h",
@@ -79,7 +80,7 @@ measure!(
     /// A frequency in GHz.
     Gigahertz,
     "Frequency",
-    r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*(GHz|MHz)\s*$",
+    number_with!("[+-]?", "GHz|MHz"),
     "a frequency, e.g. \"2.2 GHz\"",
     "a frequency",
     "2.2 GHz",
@@ -92,13 +93,9 @@ pub(crate) const MEASURES: [&[(&str, f64)]; 5] =
 
 /// Parses a decimal number with its unit and converts it to the first unit of `units`.
 fn measured(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result<f64, String> {
-    let trimmed = text.trim();
-    let part_of_number = |c: char| c.is_ascii_digit() || "+-.".contains(c);
-    let split = trimmed.find(|c: char| !part_of_number(c)).unwrap_or(trimmed.len());
-    let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
+    let (number, unit) = split_number(text);
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-    // 36 characters cannot overflow to infinity.
-    let value = number.parse::<f64>().ok().filter(|_| number.len() <= 36);
+    let value = number.parse::<f64>().ok().filter(|value| value.is_finite() && number.len() <= 36);
     let shown: String = text.chars().take(40).collect();
     let Some(value) = value else {
         return Err(format!(
@@ -125,6 +122,8 @@ mod tests {
     fn numbers_with_units_are_parsed_and_displayed() {
         assert_eq!("6 dB".parse(), Ok(Decibels(6.0)));
         assert_eq!("-2.9dB".parse(), Ok(Decibels(-2.9)));
+        assert_eq!("-2.9e1 dB".parse(), Ok(Decibels(-29.0)));
+        assert_eq!("6e3 m".parse(), Ok(Metres(6000.0)));
         assert_eq!("10 m/s".parse(), Ok(KilometresPerHour(36.0)));
         assert_eq!("2200 MHz".parse(), Ok(Gigahertz(2200.0 * 1e-3)));
         for level in ["0 dB", "-11 dB", "5.28 dB"] {

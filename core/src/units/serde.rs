@@ -10,6 +10,25 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::units::{BitRate, Bytes, Duration, Probabilities, Probability, Size};
 
+/// A regular expression for an unsigned number, which may have an exponent.
+macro_rules! number {
+    () => {
+        r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+    };
+}
+pub(crate) use number;
+
+/// A regular expression for a number, with the sign that is allowed, and one of some units.
+macro_rules! number_with {
+    ($sign:literal, $units:literal) => {
+        concat!(r"^\s*", $sign, $crate::units::number!(), r"\s*(", $units, r")\s*$")
+    };
+    ($units:literal) => {
+        $crate::units::number_with!("", $units)
+    };
+}
+pub(crate) use number_with;
+
 /// Implements serde and JSON Schema for a type with `FromStr` and `Display`.
 macro_rules! quantity {
     ($type:ty, $name:literal, $pattern:expr, $description:expr) => {
@@ -41,25 +60,25 @@ pub(crate) use quantity;
 quantity!(
     Duration,
     "Time",
-    r"^\s*[0-9]+(\.[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$",
+    number_with!("ns|us|µs|ms|s|min|h"),
     "a time with its unit (ns, us, ms, s, min, h), e.g. \"500 ms\""
 );
 quantity!(
     BitRate,
     "Rate",
-    r"^\s*[0-9]+(\.[0-9]+)?\s*(bit/s|kbit/s|Mbit/s|Gbit/s)\s*$",
+    number_with!("bit/s|kbit/s|Mbit/s|Gbit/s"),
     "a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s), e.g. \"2.3 Mbit/s\""
 );
 quantity!(
     Size,
     "Size",
-    r"^\s*[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
+    number_with!("B|kB|KiB|MB|MiB|GB|GiB"),
     "a size with its unit (B, kB, KiB, MB, MiB, GB, GiB; 1 kB = 1000 B), e.g. \"100 kB\""
 );
 quantity!(
     Bytes,
     "Bytes",
-    r"^\s*[0-9]+(\.[0-9]+)?\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
+    number_with!("B|kB|KiB|MB|MiB|GB|GiB"),
     "a size with its unit (B, kB, KiB, MB, MiB), e.g. \"1500 B\""
 );
 
@@ -85,7 +104,7 @@ impl JsonSchema for Probability {
             "description": "a probability: a number from 0 to 1, or text such as \"2 %\"",
             "anyOf": [
                 { "type": "number", "minimum": 0, "maximum": 1 },
-                { "type": "string", "pattern": r"^\s*0*((100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)\s*%|1(\.0+)?|0(\.[0-9]+)?)\s*$" }
+                { "type": "string", "pattern": r"^\s*(0*((100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)\s*%|1(\.0+)?|0(\.[0-9]+)?)|[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+\s*%?)\s*$" }
             ]
         })
     }

@@ -188,10 +188,8 @@ impl FromStr for Probability {
         let trimmed = text.trim();
         let value = match trimmed.strip_suffix('%') {
             // "2 %" must equal 0.02 exactly, so it is parsed as the decimal 2e-2.
-            Some(percent) if decimal(percent.trim()).is_some() => {
-                format!("{}e-2", percent.trim()).parse::<f64>().ok()
-            }
-            Some(_) => None,
+            Some(percent) => Decimal::parse(percent.trim())
+                .and_then(|number| format!("{}e{}", number.digits, number.power - 2).parse().ok()),
             None => trimmed.parse::<f64>().ok(),
         };
         let value = value.ok_or_else(|| {
@@ -210,11 +208,8 @@ impl fmt::Display for Probability {
 impl QuantityKind {
     /// Converts `text` to the base unit, exactly.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
-        let trimmed = text.trim();
-        let split =
-            trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
-        let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
-        let Some((digits, decimals)) = decimal(number) else {
+        let (number, unit) = split_number(text);
+        let Some(number) = Decimal::parse(number) else {
             return Err(QuantityError(format!(
                 "`{}` is not {}; write a number and its unit, e.g. \"{}\"",
                 shortened(text),
@@ -238,17 +233,14 @@ impl QuantityKind {
                 self.unit_names()
             )));
         };
-        let scaled = digits.checked_mul(u128::from(scale));
-        let divisor = 10u128.pow(decimals);
-        match scaled {
-            Some(scaled) if scaled % divisor != 0 => Err(QuantityError(format!(
-                "`{text}` must be a whole number of {}; round it",
-                self.base
-            ))),
-            // Half of the range, so that the sum of two never overflows.
-            Some(scaled) if scaled / divisor <= i64::MAX as u128 => Ok((scaled / divisor) as u64),
-            _ => Err(QuantityError(format!("`{text}` is too large; check the unit"))),
-        }
+        number.times(scale).map_err(|fault| {
+            QuantityError(match fault {
+                NotWhole::Fraction => {
+                    format!("`{text}` must be a whole number of {}; round it", self.base)
+                }
+                NotWhole::TooLarge => format!("`{text}` is too large; check the unit"),
+            })
+        })
     }
 
     fn unit_names(&self) -> String {
@@ -258,16 +250,69 @@ impl QuantityKind {
     }
 }
 
-/// Splits an unsigned decimal into its digits and the number of digits after the point.
-fn decimal(text: &str) -> Option<(u128, u32)> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let sensible = !whole.is_empty() && all_digits(whole) && all_digits(fraction);
-    // The length limit keeps 10^decimals and the digits within u128.
-    if !sensible || text.len() > 36 || (text.contains('.') && fraction.is_empty()) {
-        return None;
+/// Splits `text` behind its number, which may have a sign and an exponent.
+pub(crate) fn split_number(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = |from: usize, is_part: fn(char) -> bool| {
+        text[from..].find(|c| !is_part(c)).map_or(text.len(), |length| from + length)
+    };
+    let mut split = end(0, |c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    if text[split..].starts_with(['e', 'E']) {
+        let digits = split + 1 + usize::from(text[split + 1..].starts_with(['-', '+']));
+        let behind = end(digits, |c| c.is_ascii_digit());
+        if behind > digits {
+            split = behind;
+        }
     }
-    Some((format!("{whole}{fraction}").parse().ok()?, fraction.len() as u32))
+    (&text[..split], text[split..].trim_start())
+}
+
+/// An unsigned decimal number: `digits * 10^power`.
+pub(super) struct Decimal {
+    digits: u128,
+    power: i32,
+}
+
+/// Why a number is not a count.
+pub(super) enum NotWhole {
+    Fraction,
+    TooLarge,
+}
+
+impl Decimal {
+    /// The number, if it is written as `12`, `1.2` or `1.2e3`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (number, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let sensible = !whole.is_empty() && all_digits(whole) && all_digits(fraction);
+        // The length limit keeps the digits within u128.
+        if !sensible || text.len() > 36 || (number.contains('.') && fraction.is_empty()) {
+            return None;
+        }
+        let digits = format!("{whole}{fraction}").parse().ok()?;
+        // No quantity has this many zeros.
+        let power = power.parse::<i64>().ok()?.clamp(-1000, 1000) as i32;
+        Some(Self { digits, power: power - fraction.len() as i32 })
+    }
+
+    /// The number times `scale`.
+    pub(super) fn times(&self, scale: u64) -> Result<u64, NotWhole> {
+        if self.digits == 0 {
+            return Ok(0);
+        }
+        let scaled = self.digits.checked_mul(u128::from(scale)).ok_or(NotWhole::TooLarge)?;
+        let factor = 10u128.checked_pow(self.power.unsigned_abs());
+        let whole = match factor {
+            Some(factor) if self.power >= 0 => scaled.checked_mul(factor),
+            None if self.power >= 0 => None,
+            Some(factor) if scaled % factor == 0 => Some(scaled / factor),
+            _ => return Err(NotWhole::Fraction),
+        };
+        // Half of the range, so that the sum of two never overflows.
+        let whole = whole.and_then(|whole| u64::try_from(whole).ok());
+        whole.filter(|&whole| whole <= i64::MAX as u64).ok_or(NotWhole::TooLarge)
+    }
 }
 
 /// Writes the value in the largest unit that gives a whole number.
@@ -291,6 +336,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Packets;
     use proptest::prelude::*;
 
     #[test]
@@ -305,6 +351,18 @@ mod tests {
     }
 
     #[test]
+    fn a_number_may_have_an_exponent() {
+        assert_eq!("1e3 s".parse(), Ok(Duration::from_secs(1000)));
+        assert_eq!("1.5E-3s".parse(), Ok(Duration::from_micros(1500)));
+        assert_eq!("0e99 s".parse(), Ok(Duration::ZERO));
+        assert_eq!("2e+6 bit/s".parse(), Ok(BitRate::from_bits_per_second(2_000_000).unwrap()));
+        assert_eq!("1e-1 kB".parse(), Ok(Bytes(100)));
+        assert_eq!("5e-1 %".parse::<Probability>().unwrap().get(), 0.005);
+        assert_eq!("5e-3".parse::<Probability>().unwrap().get(), 0.005);
+        assert_eq!("1e3 packets".parse(), Ok(Packets::new(1000).unwrap()));
+    }
+
+    #[test]
     fn errors_say_what_to_write_instead() {
         let time = |text: &str| text.parse::<Duration>().unwrap_err().to_string();
         assert_eq!(
@@ -315,7 +373,18 @@ mod tests {
         assert_eq!(time("0.5 ns"), "`0.5 ns` must be a whole number of ns; round it");
         assert_eq!(time("99999999999 h"), "`99999999999 h` is too large; check the unit");
         assert!(time("-1 ms").contains("is not a time"));
-        assert!(time("1e3 ms").contains("unknown unit"));
+        assert_eq!(time("1e s"), "unknown unit `e s`; a time is in ns, us, ms, s, min, h");
+        assert_eq!(
+            time("1e3"),
+            "`1e3` has no unit; write a time as e.g. \"500 ms\" (units: ns, us, ms, s, min, h)"
+        );
+        assert_eq!(time("1e-1 ns"), "`1e-1 ns` must be a whole number of ns; round it");
+        assert_eq!(
+            time("1e-99999999999 s"),
+            "`1e-99999999999 s` must be a whole number of ns; round it"
+        );
+        assert_eq!(time("1e99999999999 s"), "`1e99999999999 s` is too large; check the unit");
+        assert_eq!(time("1e10 s"), "`1e10 s` is too large; check the unit");
         assert!(time("").contains("is not a time"));
         assert!(time("1. s").contains("is not a time"));
         assert!("0 bit/s".parse::<BitRate>().is_err());

@@ -214,7 +214,6 @@ impl Range {
         if unit.is_whole && (base - base.round()).abs() > 1e-9 * base.abs() {
             (number, unit) = (base.round(), unit.base());
         }
-        // Quantities have no exponents.
         if unit.name.is_empty() { label(number) } else { format!("{number} {}", unit.name) }
     }
 }
@@ -314,6 +313,10 @@ mod tests {
         assert_eq!(
             labels("{ from = 1e-6, to = 1e-2, points = 3, scale = \"log\" }"),
             ["1e-6", "1e-4", "0.01"].map(|text| if text == "1e-4" { "0.0001" } else { text })
+        );
+        assert_eq!(
+            labels("{ from = \"1e2 ms\", to = \"3e-1 s\", step = \"1e-1 s\" }"),
+            ["100 ms", "200 ms", "300 ms"]
         );
         assert_eq!(labels("{ from = \"1 %\", to = \"2 %\", points = 3 }"), ["1 %", "1.5 %", "2 %"]);
         // A range of bytes must have whole steps.

@@ -1,6 +1,6 @@
 //! Units of the ends of a range, so that a range can run from "100 kbit/s" to "10 Mbit/s".
 
-use crate::units::{MEASURES, WHOLE_UNITS};
+use crate::units::{MEASURES, WHOLE_UNITS, split_number};
 
 /// A unit of quantities in a scenario.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +23,7 @@ const OTHERS: [&[(&str, f64)]; 3] =
 
 /// Number and unit of a text such as "2.3 Mbit/s".
 pub(super) fn measured(text: &str) -> Option<(f64, Unit)> {
-    let text = text.trim();
-    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
-    let split = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
-    let (number, name) = (&text[..split], text[split..].trim_start());
+    let (number, name) = split_number(text);
     let name = if name == "packet" { "packets" } else { name };
     let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
     Some((number, Unit::named(name)?))
