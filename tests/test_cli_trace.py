@@ -183,8 +183,8 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "0 0.5\n",
             [],
             "x.csv: line 1: `0 0.5` instead of the header `t_ns,d_ns`; for a bare two-column file "
-            "give the unit (s, ms, us, ns), for another kind of file its format (0 and 1 in a "
-            "column: loss); logs of rates, delays or a modem are read by `clift trace import`",
+            "give the unit (s, ms, us, ns), for another kind of file its format (0 and 1: loss); "
+            "logs of rates, delays or a modem are read by `clift trace import`",
         ),
         (
             "x.csv",
@@ -205,7 +205,7 @@ GOOD = "t_ns,d_ns\n0,5\n10,0\n"
             "{}",
             [],
             "x.json: clift writes the format netem but does not read it; known by their "
-            "content are files of ping, irtt, iperf3, Starlink's get_history and RINEX",
+            "content are mahimahi, ping, irtt, iperf3, starlink, rinex",
         ),
         (
             "x.up",

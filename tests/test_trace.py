@@ -325,6 +325,10 @@ def test_a_loss_pattern_needs_times(tmp_path: Path):
         clift.read_trace(path)
     phy = clift.read_trace(path, slot_ns=10, decode_ns=3)
     assert phy.d_ns.tolist() == [3, 3, 0]
+    turned = clift.read_trace(path, slot_ns=10, decode_ns=3, lost=1)
+    assert turned.d_ns.tolist() == [0, 0, 3]
+    with pytest.raises(clift.TraceError, match="lost = 2 is out of range; give 0 to 1"):
+        clift.read_trace(path, slot_ns=10, decode_ns=3, lost=2)  # type: ignore[arg-type]
     phy.write(tmp_path / "x.runs")
     assert (tmp_path / "x.runs").read_text() == "2 1\n"
     back = clift.read_trace(tmp_path / "x.runs", slot_ns=10, decode_ns=3)

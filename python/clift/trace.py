@@ -311,6 +311,7 @@ def read_trace(
     rate_kbps: float | None = None,
     slot_ns: int | None = None,
     decode_ns: int | None = None,
+    lost: Literal[0, 1] | None = None,
     keep_order: bool | None = None,
 ) -> PhyTrace:
     r"""Read a trace file.
@@ -330,6 +331,7 @@ def read_trace(
             the delay and fate of the nearest probe. Default: one slot per probe.
         slot_ns: Time between the slots of `loss` and `runs`.
         decode_ns: Decoding time of received slots of `loss` and `runs`.
+        lost: Symbol of a lost slot in `loss`; default: 0.
         keep_order: Whether a packet never arrives before one sent earlier; default: only for
             `probes` and `delay-loss`.
 
@@ -359,6 +361,7 @@ def read_trace(
         "unit": _text("unit", unit),
         "direction": _text("direction", direction),
         "losses": None if losses is None else file_name("losses", losses),
+        "lost": None if lost is None else _integer("lost", lost, 1, "", 0),
         "keep_order": _flag("keep_order", keep_order),
     }
     given = {key: value for key, value in described.items() if value is not None}
@@ -384,9 +387,11 @@ def _integer(name: str, value: Any, most: int, unit: str, least: int = 1) -> int
     try:
         number = operator.index(value)
     except TypeError:
-        raise TraceError(f"{name} = {shown(value)} is not a whole number of {unit}") from None
+        of_them = f" of {unit}" if unit else ""
+        raise TraceError(f"{name} = {shown(value)} is not a whole number{of_them}") from None
     if not least <= number <= most:
-        raise TraceError(f"{name} = {number} is out of range; give {least} to {most} {unit}")
+        cure = f"give {least} to {most} {unit}".rstrip()
+        raise TraceError(f"{name} = {number} is out of range; {cure}")
     return number
 
 

@@ -254,14 +254,15 @@ pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
     format.map(Format::name).map_err(file_error)
 }
 
-/// The formats of trace files: name, suffixes, one-line description, whether it can be read, and
-/// written.
+/// The formats of trace files: name, suffixes, one-line description, and whether it can be read,
+/// written, and told by the content of a file.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-pub(crate) fn trace_formats() -> Vec<(&'static str, Vec<&'static str>, &'static str, bool, bool)> {
+pub(crate) fn trace_formats()
+-> Vec<(&'static str, Vec<&'static str>, &'static str, bool, bool, bool)> {
     let row = |format: Format| {
-        let suffixes = format.suffixes().to_vec();
-        (format.name(), suffixes, format.doc(), format.is_read(), format.is_written())
+        let is = [format.is_read(), format.is_written(), format.is_known_by_content()];
+        (format.name(), format.suffixes().to_vec(), format.doc(), is[0], is[1], is[2])
     };
     Format::all().map(row).collect()
 }

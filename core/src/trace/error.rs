@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::budget::Refusal;
 use crate::config;
 use crate::trace::column::MOST;
+use crate::trace::format::known_by_content;
 use crate::units::{Duration, counted};
 
 /// The reason why a trace could not be read. The message is one line and does not name the file.
@@ -210,7 +211,7 @@ pub enum Fault {
     },
     /// The header `t_ns,d_ns` is missing before the numbers.
     #[error(
-        "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format (0 and 1 in a column: loss); logs of rates, delays or a modem are read by `clift trace import`"
+        "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format (0 and 1: loss); logs of rates, delays or a modem are read by `clift trace import`"
     )]
     NoHeader(Snippet),
     /// An unknown key.
@@ -340,7 +341,8 @@ pub enum FileError {
     },
     /// The format is write-only.
     #[error(
-        "{place}: clift writes the format {format} but does not read it; known by their content are files of ping, irtt, iperf3, Starlink's get_history and RINEX"
+        "{place}: clift writes the format {format} but does not read it; known by their content are {}",
+        known_by_content()
     )]
     NotRead {
         /// The file.

@@ -14,6 +14,7 @@ use crate::trace::decibels::{DecibelHertz, Decibels, SymbolRate};
 use crate::trace::error::{FileError, ReadError, WriteError};
 use crate::trace::files::{Files, Source};
 use crate::trace::given::{DelayIs, Given, RateIs, Shift, TimeColumn};
+use crate::trace::loss_string::LostSymbol;
 use crate::trace::{PhyTrace, TimeUnit};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -33,12 +34,12 @@ use crate::units::{BitRate, Bytes, Duration, Probability};
 pub struct TraceFile {
     /// The file, relative to the folder of the scenario file.
     pub file: PathBuf,
-    /// Format of the file; unless given, the suffix determines it.
+    /// Format of the file; unless given, its suffix or its content determines it.
     pub format: Option<Format>,
     /// Unit of the times in a bare two-column file.
     pub unit: Option<TimeUnit>,
     /// Payload of an LLDU, if the file does not give it.
-    #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?\s*[A-Za-z]+\s*$" }))]
+    #[schemars(extend("not" = { "type": "string", "pattern": r"^\s*0+(\.0+)?([eE][+-]?[0-9]+)?\s*[A-Za-z]+\s*$" }))]
     pub lldu: Option<Bytes>,
     /// Direction of a two-way measurement ("probes", "irtt"): "up" or "down".
     pub direction: Option<Direction>,
@@ -111,6 +112,8 @@ pub struct TraceFile {
     pub slot: Option<Duration>,
     /// Decoding time of the received slots of "loss" and "runs".
     pub decoding: Option<Duration>,
+    /// Symbol of a lost slot in "loss": 0 (the default) or 1.
+    pub lost: Option<LostSymbol>,
     /// Keep packets in order: `d` is raised where a slot would otherwise arrive before an earlier
     /// one. Default true for "probes", "delay-loss", "ping" and "series", false for other formats;
     /// a "capture" keeps the order that was measured.
@@ -254,8 +257,9 @@ pub(super) struct FormatRow {
     pub(super) read: Option<Reads>,
     /// Writes a file; `None` if the format is read-only.
     pub(super) write: Option<Writes>,
-    /// True if a file that starts so, without a byte order mark, is of the format.
-    pub(super) content: fn(&[u8]) -> bool,
+    /// Whether a file that starts so, without a byte order mark, is of the format; `None` if the
+    /// content does not tell.
+    pub(super) content: Option<fn(&[u8]) -> bool>,
 }
 
 impl FormatRow {
@@ -267,7 +271,7 @@ impl FormatRow {
         keys: &[],
         read: None,
         write: None,
-        content: |_| false,
+        content: None,
     };
 }
 

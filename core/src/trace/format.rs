@@ -50,7 +50,8 @@ impl Format {
     /// assert_eq!(format("t_ns,d_ns\n"), None);
     /// ```
     pub fn of_content(start: &[u8]) -> Option<Self> {
-        Self::all().find(|format| (format.0.content)(unmarked(start)))
+        let start = unmarked(start);
+        Self::all().find(|format| format.0.content.is_some_and(|is_of| is_of(start)))
     }
 
     /// Number of bytes that [`Format::of_content`] needs to see.
@@ -74,6 +75,11 @@ impl Format {
     /// One-line description of the format.
     pub fn doc(self) -> &'static str {
         self.0.doc
+    }
+
+    /// True if the content of a file can tell that it is of the format.
+    pub fn is_known_by_content(self) -> bool {
+        self.0.content.is_some()
     }
 
     /// True if files of the format can be read.
@@ -151,6 +157,11 @@ fn elsewhere(suffix: &str) -> &'static str {
         "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
         _ => "",
     }
+}
+
+/// The formats that the content of a file can tell.
+pub(super) fn known_by_content() -> String {
+    list(Format::is_known_by_content)
 }
 
 fn list(which: impl Fn(Format) -> bool) -> String {

@@ -23,7 +23,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "JSON of iperf3 over TCP or UDP, of either end.",
     keys: &[series::KEYS],
     read: Some(read),
-    content: |start| json::has_any(start, &["\"iperf ", "\"intervals\""]),
+    content: Some(|start| json::has_any(start, &["\"iperf ", "\"intervals\""])),
     ..FormatRow::NAMED
 };
 

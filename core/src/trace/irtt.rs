@@ -27,7 +27,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let sampling = Sampling::of(how, input)?;
         input.parsed(&how.file, |file| read(file, direction, sampling, input.budget))
     }),
-    content: |start| json::has_any(start, &["\"irtt\"", "\"round_trips\""]),
+    content: Some(|start| json::has_any(start, &["\"irtt\"", "\"round_trips\""])),
     ..FormatRow::NAMED
 };
 

@@ -2,13 +2,17 @@
 //!
 //! Both need a [`Pattern`] that defines the slots.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::trace::column::MOST;
 use crate::trace::decimal::{append_integer, parse_integer};
 use crate::trace::error::{Fault, FileError, ReadError, Snippet};
-use crate::trace::file::{FormatRow, Input, TraceFile};
+use crate::trace::file::{FormatRow, Input, Reader, TraceFile};
 use crate::trace::lines::Lines;
 use crate::trace::text::DEFAULT_LLDU;
 use crate::trace::{PhyTrace, TraceError};
@@ -18,17 +22,20 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     name: "loss",
     suffixes: &["loss"],
     doc: "0/1 strings.",
-    keys: &[&["slot", "decoding"]],
+    keys: &[&["slot", "decoding", "lost"]],
     read: Some(|how, input| {
         let pattern = Pattern::of(how, input)?;
-        let mut phy = input.parsed(&how.file, |file| read(file, pattern, input.budget))?;
+        let symbol = how.lost.unwrap_or_default();
+        let read = |file: Reader<'_>| read_marked(file, pattern, symbol, input.budget);
+        let mut phy = input.parsed(&how.file, read)?;
         let lost = phy.d().iter().filter(|&&d| d == 0).count();
-        // Loss logs with the opposite convention are more common than links that lose most slots.
+        // Logs with the opposite convention are more common than links that lose most slots.
         if 2 * lost > phy.len() {
             let share = 100.0 * lost as f64 / phy.len() as f64;
+            let (lost, other) = (symbol as u8, 1 - symbol as u8);
             phy.warn(format!(
-                "{share:.3} % of the slots are lost: here 0 means lost and 1 received; in a log of losses \
-                 the convention is often the opposite (`tr 01 10` turns it round)"
+                "{share:.3} % of the slots are lost: here {lost} means lost and {other} received; the \
+                 convention of a log is often the opposite (`lost = {other}` or --lost {other} reads that)"
             ));
         }
         Ok(phy)
@@ -61,6 +68,49 @@ pub struct Pattern {
     pub lldu: Bytes,
 }
 
+/// The symbol of a lost slot in a 0/1 string. The other one is that of a received slot.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub enum LostSymbol {
+    /// 0: each symbol counts what arrives.
+    #[default]
+    Zero = 0,
+    /// 1: each symbol counts what is lost.
+    One = 1,
+}
+
+impl TryFrom<u64> for LostSymbol {
+    type Error = String;
+
+    fn try_from(symbol: u64) -> Result<Self, String> {
+        match symbol {
+            0 => Ok(Self::Zero),
+            1 => Ok(Self::One),
+            _ => Err(format!("{symbol} is no symbol of a 0/1 string; give 0 or 1")),
+        }
+    }
+}
+
+impl From<LostSymbol> for u64 {
+    fn from(symbol: LostSymbol) -> Self {
+        symbol as Self
+    }
+}
+
+impl JsonSchema for LostSymbol {
+    fn schema_name() -> Cow<'static, str> {
+        "LostSymbol".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": [0, 1] })
+    }
+}
+
 /// Reads a string of `0` (lost) and `1` (received), the format of the emulators Link'Em and
 /// FlowEmu. White space and commas between symbols are skipped, and so is the rest of a line after
 /// `#`; anything else is an error.
@@ -79,12 +129,24 @@ pub struct Pattern {
 /// # Errors
 /// A [`ReadError`] with the first faulty line.
 pub fn read(
-    mut reader: impl BufRead,
+    reader: impl BufRead,
     pattern: Pattern,
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
+    read_marked(reader, pattern, LostSymbol::Zero, budget)
+}
+
+fn read_marked(
+    mut reader: impl BufRead,
+    pattern: Pattern,
+    lost: LostSymbol,
+    budget: &Budget<'_>,
+) -> Result<PhyTrace, ReadError> {
     let (mut d, mut line, mut remark) = (Vec::new(), 1, false);
-    let received = pattern.received();
+    let (zero, one, unknown): (_, _, fn(Snippet) -> Fault) = match lost {
+        LostSymbol::Zero => (0, pattern.received(), Fault::NotFate),
+        LostSymbol::One => (pattern.received(), 0, Fault::NotLossFlag),
+    };
     // The rest of a byte-order mark that may still follow; empty after any other byte.
     let mut mark: &[u8] = b"\xef\xbb\xbf";
     loop {
@@ -107,15 +169,15 @@ pub fn read(
             match byte {
                 b'\n' => (line, remark) = (line + 1, false),
                 _ if remark => {}
-                b'0' => d.push(0),
-                b'1' => d.push(received),
+                b'0' => d.push(zero),
+                b'1' => d.push(one),
                 b'#' => remark = true,
                 b',' | b' ' | b'\t' | b'\r' => {}
                 _ => {
                     let end = chunk.len().min(at + 4);
                     let text = String::from_utf8_lossy(&chunk[at..end]);
                     let symbol: String = text.chars().take(1).collect();
-                    return Err(Fault::NotFate(Snippet::new(symbol.as_bytes())).at(line));
+                    return Err(unknown(Snippet::new(symbol.as_bytes())).at(line));
                 }
             }
         }
@@ -270,6 +332,35 @@ mod tests {
         let phy = read("# 00 not these\n1,1 0\t1\r\n0".as_bytes(), PATTERN).unwrap();
         assert_eq!(phy.d()[..], [3, 3, 0, 3, 0]);
         assert_eq!(phy.t()[..], [0, 7, 14, 21, 28]);
+    }
+
+    #[test]
+    fn the_symbol_of_a_lost_slot_can_be_chosen() {
+        use crate::trace::{InMemory, TraceFile};
+        let mut files = InMemory::default();
+        files.insert("x.loss", "0 0 1 0\n");
+        let file = TraceFile {
+            slot: Some(Duration::from_nanos(7)),
+            decoding: Some(Duration::from_nanos(3)),
+            ..TraceFile::new("x.loss")
+        };
+        let usual = file.read(&files).unwrap();
+        assert_eq!(usual.d()[..], [0, 0, 3, 0]);
+        let warning = &usual.header().notes.warnings[0];
+        assert_eq!(
+            warning,
+            "75.000 % of the slots are lost: here 0 means lost and 1 received; the convention of a log \
+             is often the opposite (`lost = 1` or --lost 1 reads that)"
+        );
+        let other = TraceFile { lost: Some(LostSymbol::One), ..file.clone() };
+        let turned = other.read(&files).unwrap();
+        assert_eq!(turned.d()[..], [3, 3, 0, 3]);
+        assert!(turned.header().notes.warnings.is_empty());
+        files.insert("x.loss", "02\n");
+        assert_eq!(
+            other.read(&files).unwrap_err().to_string(),
+            "x.loss: line 1: `2` is neither 0 (received) nor 1 (lost)"
+        );
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let own = if read { phy.lldu() } else { OPPORTUNITY };
         write(phy, how.opportunity.unwrap_or(own), out)
     }),
-    content: is_likely,
+    content: Some(is_likely),
     ..FormatRow::NAMED
 };
 

@@ -33,10 +33,10 @@ pub(super) const FORMAT: FormatRow = FormatRow {
         let sampling = Sampling::of(how, input)?;
         input.parsed(&how.file, |file| read(file, how.interval, sampling, input.budget))
     }),
-    content: |start| {
+    content: Some(|start| {
         has(start, WINDOWS)
             || has(start, " bytes from ") && (has(start, "seq=") || has(start, "icmp_seq "))
-    },
+    }),
     ..FormatRow::NAMED
 };
 

@@ -25,7 +25,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "Observations in RINEX 3 or 4: C/N0 of a satellite, as a modem's log.",
     keys: &[series::KEYS],
     read: Some(read),
-    content: |start| has(start, "RINEX VERSION / TYPE"),
+    content: Some(|start| has(start, "RINEX VERSION / TYPE")),
     ..FormatRow::NAMED
 };
 

@@ -24,7 +24,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "History of a Starlink dish (get_history): loss and round-trip time each second.",
     keys: &[series::KEYS],
     read: Some(read),
-    content: |start| json::has_any(start, &["\"popPing", "\"pop_ping_"]),
+    content: Some(|start| json::has_any(start, &["\"popPing", "\"pop_ping_"])),
     ..FormatRow::NAMED
 };
 

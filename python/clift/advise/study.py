@@ -60,10 +60,6 @@ _MISSING = {
     r'cn0 must name .*? e\.g\. "([^"]+)"': {"cn0": "{}", "symbol_rate": "10 kBd", "rtt": "600 ms"},
     r"give direction": {"direction": "down", "rate": "20 Mbit/s"},
 }
-_READ = (
-    "known are output of ping, JSON of irtt, iperf3 (-J) and a Starlink dish, mahimahi, RINEX, "
-    "tables and traces"
-)
 _LEAST_QUEUE = 50
 
 
@@ -306,7 +302,11 @@ def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
             cure = f"`clift run {path}` runs it, `clift design {path}` chooses for it"
             raise TraceError(f"{path}: a scenario, not a log; {cure}") from None
         if re.search(r"does not determine the format|writes the format", str(error)):
-            raise TraceError(f"{path}: not a log that is recognised; {_READ}") from None
+            known = [name for name, *_, by_content in _clift.trace_formats() if by_content]
+            raise TraceError(
+                f"{path}: not a log that is recognised; known by their content are "
+                f"{', '.join(known)}, traces and tables; if it is one, give its format"
+            ) from None
         for pattern, example in _MISSING.items():
             if found := re.search(pattern, str(error)):
                 more = {name: value.format(*found.groups()) for name, value in example.items()}

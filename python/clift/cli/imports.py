@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import clift._clift as _clift
-from clift.cli.options import busy, check_apart, together, writes
+from clift.cli.options import READABLE, UNITS, busy, check_apart, together, writes
 from clift.imports import imported, read_log
 from clift.trace import PhyTrace
 
@@ -51,6 +51,7 @@ _COLUMN, _TIME = {"metavar": "COLUMN"}, {"metavar": "TIME"}
 _OFFSET = _option("clock_offset", "--offset", **_TIME)
 _LLDU = _option("lldu", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
 columns = together(
+    _option("format", type=click.Choice(READABLE)),
     _option("time", **_COLUMN),
     _option("direction", type=click.Choice(["up", "down"])),
     _option("rate", **_COLUMN),
@@ -73,6 +74,11 @@ columns = together(
     _OFFSET,
     _option("missing", metavar="TEXT"),
     _option("interval", **_TIME),
+    _option("unit", type=click.Choice(UNITS)),
+    _option("losses", type=FILE, metavar="FILE"),
+    _option("slot", **_TIME),
+    _option("decoding", "--decode", **_TIME),
+    _option("lost", type=click.IntRange(0, 1)),
 )
 """The options that read a log, as of `clift trace import`."""
 

@@ -274,7 +274,7 @@ def _flags(arguments: Sequence[str], message: str) -> str:
         >>> _flags(["trace", "info", "x"], "x: give interval_ms"), _flags(["run"], "give slot_ns")
         ('x: give --interval', 'give slot_ns')
     """
-    if list(arguments[:1]) not in (["trace"], ["tmt"]):
+    if list(arguments[:1]) not in (["trace"], ["tmt"], ["advise"]):
         return message
 
     def flag(found: re.Match[str]) -> str:

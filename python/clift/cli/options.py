@@ -22,8 +22,8 @@ from clift.own import load_plugin
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-READABLE = [name for name, _, _, read, _ in _clift.trace_formats() if read]
-WRITABLE = [name for name, _, _, _, written in _clift.trace_formats() if written]
+READABLE = [name for name, _, _, read, *_ in _clift.trace_formats() if read]
+WRITABLE = [name for name, _, _, _, written, _ in _clift.trace_formats() if written]
 UNITS = ("s", "ms", "us", "ns")
 DRAWABLE = (".png", ".pdf", ".svg")
 
@@ -193,6 +193,11 @@ reading = together(
         "decode_ns",
         type=TIME,
         help="Decoding time of received slots of a loss pattern.",
+    ),
+    click.option(
+        "--lost",
+        type=click.IntRange(0, 1),
+        help="Symbol of a lost slot in a string of 0 and 1.  [default: 0]",
     ),
 )
 
