@@ -84,7 +84,7 @@ impl de::Error for Fault {
     #[cold]
     #[inline(never)]
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
-        Self::at(unknown_value(variant, known))
+        Self::at(unknown_value(variant, known, |_| None))
     }
 
     #[cold]
@@ -128,8 +128,21 @@ impl Fault {
 }
 
 /// Says that none of the `known` values is `name`.
-pub(crate) fn unknown_value(name: &str, known: &[&str]) -> String {
-    format!("unknown value `{name}`, one of {}{}", known.join(", "), hint(name, known))
+///
+/// `only` says where alone a name is possible.
+pub(crate) fn unknown_value(
+    name: &str,
+    known: &[&str],
+    only: impl Fn(&str) -> Option<&'static str>,
+) -> String {
+    let (everywhere, limited): (Vec<&str>, Vec<&str>) =
+        known.iter().partition(|name| only(name).is_none());
+    let mut text = format!("unknown value `{name}`, one of {}", everywhere.join(", "));
+    for group in limited.chunk_by(|one, other| only(one) == only(other)) {
+        let place = only(group[0]).unwrap_or_default();
+        text += &format!("; only {place} {}", group.join(", "));
+    }
+    text + &hint(name, known)
 }
 
 fn hint(given: &str, known: &[&str]) -> String {

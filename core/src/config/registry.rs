@@ -42,6 +42,11 @@ pub trait ChosenRow: Row {
 
     /// Names that other crates of this project add, with the crate of each.
     const ELSEWHERE: &'static [(&'static str, &'static str)] = &[];
+
+    /// Where alone the row can be chosen ("over QUIC"); `None` for a row without such a limit.
+    fn only(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The kinds of all parts that a configuration can choose by name: schemes, congestion controls,
@@ -226,13 +231,14 @@ impl<R: ChosenRow> FromStr for Chosen<R> {
         let current = Registry::current();
         current.named(name).map(Self).ok_or_else(|| {
             let known = current.names::<R>();
+            let only = |name: &str| current.named::<R>(name).and_then(ChosenRow::only);
             UnknownKind(match R::ELSEWHERE.iter().find(|(other, _)| *other == name) {
                 Some((_, its)) => format!(
                     "`{name}` comes with the crate {its}, which this program does not include; \
                      give {}",
                     known.join(" or ")
                 ),
-                None => unknown_value(name, &known),
+                None => unknown_value(name, &known, only),
             })
         })
     }

@@ -21,6 +21,8 @@ pub use subflow::Subflow;
 pub use window::Window;
 
 use rand_chacha::ChaCha8Rng;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::json;
 
 use self::coupled::{Balia, Coupled, Lia, Olia};
 use crate::config::{Chosen, ChosenRow, Row};
@@ -206,6 +208,17 @@ impl Row for CongestionControlKind {
 
 impl ChosenRow for CongestionControlKind {
     const SCHEMA: &'static str = "Congestion";
+
+    fn only(&self) -> Option<&'static str> {
+        self.profiles.is_empty().then_some("over QUIC")
+    }
+}
+
+/// The schema of a congestion control of TCP.
+pub(super) fn of_tcp(_: &mut SchemaGenerator) -> Schema {
+    let names = BUILT_IN.iter().filter(|row| row.only().is_none()).map(|row| json!(row.name));
+    let names: Vec<_> = names.chain([json!(null)]).collect();
+    json_schema!({ "type": ["string", "null"], "enum": names })
 }
 
 impl CongestionAlgorithm {

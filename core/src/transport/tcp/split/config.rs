@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config::Fault;
 use crate::transport::tcp::config::{CongestionAlgorithm, LinuxOptions, Profile, TcpConfig};
+use crate::transport::tcp::congestion::of_tcp;
 use crate::units::{Packets, Size};
 
 /// A proxy that splits each TCP connection in two (a performance-enhancing proxy, RFC 3135). What
@@ -16,7 +17,8 @@ use crate::units::{Packets, Size};
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Proxy")]
 pub struct ProxyConfig {
-    /// Congestion control of the connection towards the destination: any that `[transport]` may name.
+    /// Congestion control of the connection towards the destination: any of TCP.
+    #[schemars(schema_with = "of_tcp")]
     pub congestion: Option<CongestionAlgorithm>,
     /// Which stack the details of that connection follow: "linux" or "papers".
     pub profile: Option<Profile>,
