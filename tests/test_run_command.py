@@ -15,6 +15,8 @@ import pytest
 from command import clift
 from small_study import PAGE
 
+import clift.campaign as clift_campaign
+from clift.campaign.caveats import caveats
 from clift.scenario import Scenario
 
 ROOT = Path(__file__).parent.parent
@@ -365,3 +367,13 @@ def test_a_run_that_cannot_go_on_names_its_file(command: str, tmp_path: Path) ->
     ran = clift(command, path)
     assert ran.returncode == 2
     assert f"error: {path}: the trace or channel of a link ends at 1." in ran.stderr
+
+
+def test_a_value_that_no_cell_has_is_named(scenario: Path) -> None:
+    scenario.write_text('scheme = "none"\n' + scenario.read_text())
+    done = clift("run", scenario, "--runs", 1)
+    note = f"note: {scenario} line 1: scheme: not used, as [vary] sets this key in every cell\n"
+    assert (done.returncode, done.stderr.count(note)) == (0, 1)
+    assert note in clift("run", scenario, "--runs", 1, "--json").stderr
+    assert note[6:-1] + "." in caveats(clift_campaign.run(scenario, runs=1, progress=False).results)
+    assert note not in clift("run", scenario, "--runs", 1, "--set", "scheme=ARQ").stderr

@@ -426,6 +426,20 @@ class Scenario(Fixed):
         inner = core.phy_trace(cell, replication)
         return None if inner is None else PhyTrace.of(inner)
 
+    def overridden(self) -> list[str]:
+        """Keys with a value that no cell has, as `[vary]` sets them in every cell, one line each.
+
+        What `replace` varies is left out: it is there to replace what the scenario says.
+
+        Example:
+            >>> import clift
+            >>> channel = {"model": "bernoulli", "erasures": 0, "slot": "1 ms"}
+            >>> both = {"channel": channel, "scheme": "ARQ", "vary": {"scheme": ["none", "ARQ"]}}
+            >>> clift.Scenario(both).overridden()
+            ['scheme: not used, as [vary] sets this key in every cell']
+        """
+        return self._checked().overridden()
+
     def taken(self) -> list[str]:
         """Values that links took from their traces as defaults, one line each.
 

@@ -265,6 +265,11 @@ impl PyScenario {
         Ok(window.map(|own| (own.start.as_nanos(), own.length.as_nanos(), own.wraps)))
     }
 
+    /// Keys with a value that no cell has, one line each.
+    fn overridden(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.asked(py)?.overridden())
+    }
+
     /// Notes on values that links took from their traces, one line each.
     fn taken(this: &Bound<'_, Self>, cell: usize) -> PyResult<Vec<String>> {
         Self::of_cell(this, cell, |cell, traces| cell.taken(traces))

@@ -169,6 +169,14 @@ impl Table {
         self.get_mut(first).ok_or(rest.len())?.put(rest, value)
     }
 
+    /// True if there is a value at a dotted path, as [`Self::set`] understands it.
+    pub(crate) fn has(&self, path: &[String]) -> bool {
+        match path {
+            [] => true,
+            [first, rest @ ..] => self.get(first).is_some_and(|value| value.has(rest)),
+        }
+    }
+
     /// Removes and returns the value at a dotted path, if it exists.
     pub fn take(&mut self, path: &[String]) -> Option<Value> {
         match path {
@@ -201,6 +209,15 @@ impl Table {
     }
 }
 
+/// The number of the element of a list with this key: its index, or the name in its key `name`.
+fn place_in(list: &[Value], key: &String) -> Option<usize> {
+    let named = |element: &Value| {
+        let name = element.as_table().and_then(|own| own.get("name"));
+        name.and_then(Value::plain).as_ref() == Some(key)
+    };
+    key.parse().ok().or_else(|| list.iter().position(named))
+}
+
 impl Value {
     /// As [`Table::put`].
     fn put(&mut self, path: &[String], value: Self) -> Result<(), usize> {
@@ -208,17 +225,25 @@ impl Value {
             (_, []) => *self = value,
             (Node::Table(table), _) => return table.put(path, value),
             (Node::List(list), [key, rest @ ..]) => {
-                let named = |element: &Self| {
-                    let name = element.as_table().and_then(|own| own.get("name"));
-                    name.and_then(Self::plain).as_ref() == Some(key)
-                };
-                let index = key.parse().ok().or_else(|| list.iter().position(named));
-                let found = index.and_then(|index: usize| list.get_mut(index));
+                let found = place_in(list, key).and_then(|index| list.get_mut(index));
                 return found.ok_or(rest.len())?.put(rest, value);
             }
             _ => return Err(path.len()),
         }
         Ok(())
+    }
+
+    /// As [`Table::has`].
+    fn has(&self, path: &[String]) -> bool {
+        match (&self.node, path) {
+            (_, []) => true,
+            (Node::Table(table), _) => table.has(path),
+            (Node::List(list), [key, rest @ ..]) => {
+                let found = place_in(list, key).and_then(|index| list.get(index));
+                found.is_some_and(|value| value.has(rest))
+            }
+            _ => false,
+        }
     }
 
     fn visit(

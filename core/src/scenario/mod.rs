@@ -88,7 +88,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::recipe::Recipe;
-use crate::config::{Registry, Value};
+use crate::config::{Fault, Registry, Value};
 
 /// A checked scenario: every cell can be run as soon as its traces are available.
 ///
@@ -280,6 +280,29 @@ impl Scenario {
             Some(cell) => Ok(cell.config.run.runs),
             None => self.recipe.runs(index),
         }
+    }
+
+    /// Lists, one line each, the keys with a value that no cell has, as `[vary]` sets them in every
+    /// cell. Keys that vary by changes from outside are left out.
+    ///
+    /// ```
+    /// use clift::scenario::Scenario;
+    /// let text = r#"
+    ///     scheme = "ARQ"
+    ///     channel = { model = "bernoulli", erasures = "2 %", rate = "1 Mbit/s" }
+    ///     [vary]
+    ///     scheme = ["none", "ARQ"]
+    /// "#;
+    /// let scenario = Scenario::parse("geo.toml", text, &[], &clift::Registry::new())?;
+    /// assert!(scenario.overridden()[0].starts_with("geo.toml line 2: scheme: not used"));
+    /// # Ok::<(), clift::scenario::ScenarioError>(())
+    /// ```
+    pub fn overridden(&self) -> Vec<String> {
+        let Recipe { source, root, axes, sets, .. } = &*self.recipe;
+        let message = "not used, as [vary] sets this key in every cell";
+        let line = |path: &vary::Path| source.fault(root, &Fault::new(&path.join("."), message));
+        let found = vary::overridden(axes, root, sets);
+        found.into_iter().map(|path| line(path).to_string()).collect()
     }
 
     /// Values that a paper prints.

@@ -28,9 +28,15 @@ def caveats(results: Results) -> list[str]:
     What was taken from a trace as it says is left out: the record has it by key.
     """
     scenarios = (cell.scenario for cell in results.drawn if cell.scenario is not None)
-    found = [given(results), two_bbrs(scenarios)]
+    found = [given(results), two_bbrs(scenarios), *map("{}.".format, overridden(results))]
     found += [f"{note}." for note in notes(results) if not note.endswith(AS_IT_SAYS)]
     return [one for one in found if one]
+
+
+def overridden(results: Results) -> list[str]:
+    """Keys of the scenario with a value that no cell has, as [vary] sets them."""
+    made = (cell.scenario for cell in results.drawn if cell.scenario is not None)
+    return next((scenario.overridden() for scenario in made), [])
 
 
 def notes(results: Results) -> list[str]:

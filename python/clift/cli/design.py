@@ -96,6 +96,7 @@ def design(
         prepare(output, force, [path])
     options |= {"space": space or None, "progress": not quiet, "folder": output, "force": force}
     found = search(scenario, **options)
+    tell_notes(scenario.overridden())
     tell_notes(further_notes(found.campaign, told=not as_json))
     # Written before the pictures, which take longer.
     click.echo(json.dumps(as_dict(found), indent=2) if as_json else str(found))

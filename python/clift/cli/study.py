@@ -122,6 +122,7 @@ def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -
         raise Interrupted("stopped before a run had finished; nothing was written", [])
     record = as_dict(results, scenario, TOLD_CELLS)
     _tell_taken(record)
+    tell_notes(scenario.overridden())
     tell_notes(further_notes(results, told=options.show in ("text", "brief")))
     if options.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)

@@ -27,6 +27,37 @@ fn cells_are_the_product_of_the_axes_in_the_order_of_the_file() {
 }
 
 #[test]
+fn a_value_that_no_cell_has_is_named() {
+    let overridden = |text: &str, changes: &[(&str, &str)]| {
+        let changes: Vec<_> =
+            changes.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
+        let text = format!("{text}\n{CHANNEL}");
+        Scenario::parse("geo.toml", &text, &changes, &Registry::new()).unwrap().overridden()
+    };
+    let told = |line: usize, key: &str| {
+        vec![format!(
+            "geo.toml line {line}: {key}: not used, as [vary] sets this key in every cell"
+        )]
+    };
+    let list = "scheme = \"ARQ\"\n[vary]\nscheme = [\"none\", \"ARQ\"]";
+    assert_eq!(overridden(list, &[]), told(1, "scheme"));
+    assert!(overridden(list, &[("scheme", "none")]).is_empty());
+    let zip = "duration = \"9 s\"\n[vary.zip.load]\nflows = [1, 2]\nduration = [\"1 s\", \"2 s\"]";
+    assert_eq!(overridden(zip, &[]), told(1, "duration"));
+    let sample = "duration = \"9 s\"\n[vary.sample]\npoints = 2\nduration = { from = \"1 s\", to = \"2 s\" }";
+    assert_eq!(overridden(sample, &[]), told(1, "duration"));
+    let flow =
+        "flow = [{ name = \"a\", start = \"1 s\" }]\n[vary]\nflow.a.start = [\"2 s\", \"3 s\"]";
+    assert_eq!(overridden(flow, &[]), told(1, "flow.a.start"));
+    let all = "[link]\nrtt = \"1 ms\"\n[vary.orbit.leo]\nlink.rtt = \"20 ms\"\n[vary.orbit.geo]\nlink.rtt = \"500 ms\"";
+    assert_eq!(overridden(all, &[]), told(2, "link.rtt"));
+    // A point may leave the key as it is, and a change from outside may vary it.
+    let some = "[link]\nrtt = \"1 ms\"\n[vary.orbit.leo]\n[vary.orbit.geo]\nlink.rtt = \"500 ms\"";
+    assert!(overridden(some, &[]).is_empty());
+    assert!(overridden("scheme = \"ARQ\"", &[("vary.scheme", "[\"none\", \"ARQ\"]")]).is_empty());
+}
+
+#[test]
 fn ranges_zips_and_samples_are_axes() {
     let scenario = with_channel(
         "[vary]\nlink.rtt = { from = \"100 ms\", to = \"1 s\", points = 3, scale = \"log\" }\n\

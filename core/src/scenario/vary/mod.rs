@@ -9,13 +9,13 @@ mod units;
 mod zip;
 
 pub(super) use choose::Ended;
-pub(super) use point::{Changes, MOST_CELLS, Point};
+pub(super) use point::{Changes, MOST_CELLS, Path, Point};
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::point::{Label, Path, Values, gather, is_reserved, path_of};
+use self::point::{Label, Values, gather, is_reserved, path_of};
 use super::error::ScenarioError;
 use super::source::{Set, Source};
 use crate::config::{Fault, Node, Table, Value, nearest};
@@ -62,6 +62,24 @@ pub(super) fn take(
     }
     root.remove("vary");
     Ok((axes, ended))
+}
+
+/// The keys whose value in the file no cell has, as each point of an axis sets them. What changes
+/// from outside vary is left out: they are there to replace what the file says.
+pub(super) fn overridden<'a>(axes: &'a [Changes], root: &Table, sets: &[Set]) -> Vec<&'a Path> {
+    if sets.iter().any(Set::is_of_campaign) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for axis in axes {
+        let Some((first, others)) = axis.points.split_first() else { continue };
+        let keys = first.changes.iter().map(|(path, _)| path);
+        found.extend(keys.filter(|path| {
+            let sets = |point: &Point| point.changes.iter().any(|(own, _)| own == *path);
+            root.has(path) && others.iter().all(sets)
+        }));
+    }
+    found
 }
 
 /// The axes of a `[vary]` section, in the order of the file.
