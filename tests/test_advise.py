@@ -607,14 +607,21 @@ def test_an_equal_pair_is_only_taken_if_it_excludes_what_the_first_does(
         for one, value in enumerate((990 + 70 * turn, 1000.0, 980 - 220 * turn)):
             race.add(one, number, -value - number % 3)
     race.last = [0, 1, 2]
-    runs = {(one, number, 0): {IN_ORDER_DELAY: 100.0} for one in range(3) for number in range(30)}
+    delays = [50.0, 100.0, 100.0]
+    runs = {
+        (one, number, 0): {IN_ORDER_DELAY: delays[one]} for one in range(3) for number in range(30)
+    }
     monkeypatch.setattr(found, "contests", [replace(found.contests[0], race=race, runs=runs)])
     names = [one.label for one in found.candidates]
     assert found.ranking()[0].label == names[1]
     answer = answered(found, described(clift.channel.bernoulli(slots=900, p=0.1, seed=1)))[2]
     assert f"Equal within 5%: {names[0]}" in answer
     assert answer.startswith(f"Take {names[1]}"), answer
-    assert "is the simplest of those that no pair of the last round can beat by more" in answer
+    assert (
+        f"{names[1]} is the simplest of those that no pair of the last round can beat by more. "
+        f"{names[0]} has a lower delay, 50 ms instead of 100 ms, but {names[2]} may be better than "
+        "it by more than 5%."
+    ) in answer
 
 
 def test_pairs_that_no_run_tells_apart_are_named_as_such(
@@ -883,6 +890,20 @@ def test_the_last_probe_stands_for_its_interval(tmp_path: Path) -> None:
     assert title == "Delay d over time, beyond the link's 30 ms"
 
 
+def test_the_format_of_an_ambiguous_log_can_be_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lost.txt"
+    path.write_text("0 0 1 0 0\n" * 20)
+    options = ["--format", "loss", "--lost", "1", "--quiet"]
+    assert run(["advise", str(path), *options]) == 2
+    assert "give --slot and --decode" in capsys.readouterr().err
+    options += ["--slot", "1e1 ms", "--decode", "20 ms", "--rtt", "600 ms"]
+    assert run(["advise", str(path), *options]) == 0
+    shown = capsys.readouterr().out
+    assert "loss      20.000% of the slots" in shown
+
+
 def test_bursts_that_are_drawn_are_not_those_of_the_log(tmp_path: Path) -> None:
     keys = table(tmp_path / "x.csv", range(30), loss=[5] * 30)
     link = dict(described(clift.read_log(tmp_path / "x.csv", **keys)).rows)
@@ -900,8 +921,8 @@ def test_bursts_that_are_drawn_are_not_those_of_the_log(tmp_path: Path) -> None:
         ("x.txt", "15:39:44.471799 IP 10.0.0.2.5 > 10.0.0.1.6: UDP, length 9\n", "with -w"),
         ("x.txt", "2026-05-01 15:39:44.47 eth0  In  IP6 a > b: UDP, length 9\n", "with -w"),
         ("x.txt", "1714512000.123456 IP 10.0.0.2.5 > 10.0.0.1.6: tcp 0\n", "with -w"),
-        ("x.gpx", '<?xml version="1.0"?>\n<gpx/>\n', "not a log that is recognised; known are"),
-        ("x.json", '{"report": {"mtr": {}}}', "not a log that is recognised; known are"),
+        ("x.gpx", '<?xml version="1.0"?>\n<gpx/>\n', "known by their content are mahimahi, ping"),
+        ("x.json", '{"report": {"mtr": {}}}', "not a log that is recognised; known by"),
     ],
 )
 def test_files_of_other_tools_are_named(

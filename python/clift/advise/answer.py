@@ -222,12 +222,12 @@ def answered(
         # The answer names a pair that may be better, as the runs exclude it of others.
         may = (one for one in others if not _is_excluded(race, one, first))
         return first, None, so_far + _untold(found, first, next(may, rival), link) + start
-    taken, why = _preferred(found, same)
+    taken, why, aside = _preferred(found, same)
     text = f"{so_far}Take {taken.label}: {goal.title} {in_unit(goal, taken.value.mean)}"
     text += f", mean of {taken.runs} runs.{start}"
     if len(same) > 1:
         labels = "; ".join(one.label for one in same if one is not taken)
-        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is {why}."
+        text += f" Equal within {found.tolerance:.0%}: {labels}. {taken.label} is {why}.{aside}"
     text += _copies(found, same)
     if rival is not None:
         text += f" Next is {rival.label}: {_against(race, rival, taken)}"
@@ -272,10 +272,13 @@ def _is_equal(race: Race, one: Ranked, other: Ranked) -> bool:
     return cost is not None and max(map(abs, cost)) <= race.tolerance
 
 
-def _preferred(found: Design, same: list[Ranked]) -> tuple[Ranked, str]:
-    """Of equal pairs the simplest whose delay is the lowest, within the tolerance; and why.
+def _preferred(found: Design, same: list[Ranked]) -> tuple[Ranked, str, str]:
+    """Of equal pairs the simplest whose delay is the lowest, within the tolerance.
 
     What the first excludes, a pair equal to it need not: it is only taken if it does, too.
+
+    Returns:
+        The pair; why it is taken; and the pair with a lower delay that is not, if there is one.
     """
     contest, first = found.contests[0], same[0]
     race = contest.race
@@ -284,20 +287,36 @@ def _preferred(found: Design, same: list[Ranked]) -> tuple[Ranked, str]:
         for one in found.ranking()[1:]
         if one.candidate in race.last and one.standing not in (TWIN, BREAKS)
     ]
-    sure = [first] + [
-        one
+    better = {
+        one.candidate: [
+            rival for rival in rivals if rival is not one and not _is_excluded(race, rival, one)
+        ]
         for one in same[1:]
-        if all(rival is one or _is_excluded(race, rival, one) for rival in rivals)
-    ]
-    delays = [_mean_beside(contest, one, first, IN_ORDER_DELAY) or 0.0 for one in sure]
-    most = (1 + found.tolerance) * min(delays)
-    low = [one for one, delay in zip(sure, delays, strict=True) if delay <= most]
-    taken = min(low, key=lambda one: one.candidate)
+    }
+    sure = [first] + [one for one in same[1:] if not better[one.candidate]]
+    found_ms = ((one, _mean_beside(contest, one, first, IN_ORDER_DELAY)) for one in same)
+    delays = {one.candidate: inf if delay is None else delay for one, delay in found_ms}
+
+    def lowest(of: list[Ranked]) -> list[Ranked]:
+        most = (1 + found.tolerance) * min(delays[one.candidate] for one in of)
+        return [one for one in of if delays[one.candidate] <= most]
+
+    taken = min(lowest(sure), key=lambda one: one.candidate)
+    why = "the simplest of those with the lowest delay"
     if taken is min(same, key=lambda one: one.candidate):
-        return taken, "the simplest"
-    if taken is min(sure, key=lambda one: one.candidate):
-        return taken, "the simplest of those that no pair of the last round can beat by more"
-    return taken, "the simplest of those with the lowest delay"
+        why = "the simplest"
+    elif taken is min(sure, key=lambda one: one.candidate):
+        why = "the simplest of those that no pair of the last round can beat by more"
+    if taken in (low := lowest(same)):
+        return taken, why, ""
+    other = min(low, key=lambda one: one.candidate)
+    ms, less_ms = (of_metric(IN_ORDER_DELAY, delays[one.candidate]) for one in (taken, other))
+    aside = (
+        f" {other.label} has a lower delay, {less_ms} instead of {ms}, but "
+        f"{better[other.candidate][0].label} may be better than it by more than "
+        f"{found.tolerance:.0%}."
+    )
+    return taken, why, aside
 
 
 def _mean_beside(contest: Contest, one: Ranked, taken: Ranked, name: str) -> float | None:
