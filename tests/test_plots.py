@@ -65,6 +65,26 @@ def test_labels_of_a_comparison_do_not_overlap_and_stay_in_the_picture(count: in
         assert all(figure.bbox.y0 <= box.y0 for box in boxes)
 
 
+def test_no_interval_crosses_the_number_of_its_bar() -> None:
+    """Intervals of goodput that are narrow, end near the foot of a bar, or reach far above it."""
+    values = {"A": (90, 91), "B": (5, 180), "C": (60, 100), "D": (1, 2), "E": (0, 400)}
+    cells = [Cell({"scheme": label}, False, 2) for label in values]
+    for cell, goodputs in zip(cells, values.values(), strict=True):
+        cell.values = Values({run: {"goodput_kbps": one} for run, one in enumerate(goodputs)})
+    found = Results("x", 1, [("scheme", list(values))], cells, [])
+    figure = comparison.draw(found, "goodput_kbps")
+    FigureCanvasAgg(figure).draw()
+    [axes] = figure.axes
+    assert len(axes.containers) == 2 * len(values)
+    for text, bars in zip(axes.texts, axes.containers[1::2], strict=True):
+        box = text.get_window_extent()
+        [lines] = bars[2]
+        ends = axes.transData.transform(lines.get_segments()[0])
+        low, high = sorted(ends[:, 1])
+        assert high < box.y0 or box.y1 < low
+        assert box.y1 < axes.bbox.y1
+
+
 def test_a_comparison_starts_at_zero_and_shows_every_bar() -> None:
     found = results({"A": [1.0, 9.0], "B": [30.0, 40.0]})
     for cell, condition in zip(found.cells, ("good", "bad"), strict=True):

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from clift.campaign.statistics import Estimate
+
 
 # Width in inches that a bar needs for a horizontal number.
 _NUMBER = 0.65
+# Share of a panel's height that a number takes, horizontal and upright.
+_HEIGHTS = (0.15, 0.25)
 
 
 def draw(results: Results, name: str) -> Figure:
@@ -41,8 +45,8 @@ def draw(results: Results, name: str) -> Figure:
     title = f"{shown.title} (mean and 95 % interval)" + (
         ", printed values as diamonds" if printed else ""
     )
-    means = [one.mean for cell in cells if (one := results.cells[cell].estimate(name))]
-    top = max([*(mean * shown.scale for mean in means), *printed.values()], default=0.0)
+    found = [one for cell in cells if (one := results.cells[cell].estimate(name))]
+    top = max([*(_ends(one, shown.scale)[1] for one in found), *printed.values()], default=0.0)
 
     def put(axes: Axes, colour: str, cell: int, x: float, places: int) -> None:
         is_narrow = axes.bbox.width < _NUMBER * rcParams["figure.dpi"] * places
@@ -66,16 +70,27 @@ def _bar(
         return
     value = found.mean * shown.scale
     bar(axes, x, 0.62, found, colour, shown.scale)
-    inside = value > 0.15 * top
+    # The number stands beside no line: below the interval if there is room, or above it.
+    low, high = _ends(found, shown.scale)
+    height = _HEIGHTS[int(is_narrow)] * top
+    inside = low > height
+    if not inside:
+        axes.update_datalim([(x, high + height)])
     axes.annotate(
         f"{value:.3g}" if value < 1000 else f"{value:.0f}",
-        (x, 0 if inside else value),
+        (x, 0 if inside else high),
         (0, 4),
         textcoords="offset points",
         ha="center",
         rotation=90 if is_narrow else 0,
         color="white" if inside else "black",
     )
+
+
+def _ends(found: Estimate, scale: float) -> tuple[float, float]:
+    """The lower and the upper end of the interval; the mean twice if there is none."""
+    below, above = found.reach or (0.0, 0.0)
+    return (found.mean - max(0.0, below)) * scale, (found.mean + max(0.0, above)) * scale
 
 
 def _part(cell: Cell, name: str) -> str:

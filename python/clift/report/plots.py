@@ -143,6 +143,7 @@ def bars(
         def draw(axes: Axes, look: dict[str, Any]) -> None:
             put(axes, look["color"], cells[0], place, places)
             axes.grid(visible=False, axis="x")
+            axes.set_axisbelow(True)
 
         return draw
 
