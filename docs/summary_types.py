@@ -31,6 +31,8 @@ from typing import Literal, NotRequired, TypedDict
 # Whole numbers have no unit or count something; values with a name are another kind.
 WHOLE = ("", "bytes", "packets")
 KINDS = dict.fromkeys(("mean_completion_s", "fairness", "mean_held_bytes"), "float")
+KINDS |= dict.fromkeys(("median_completion_s", "p95_completion_s"), "float")
+KINDS |= {"completed_flows": "int"}
 KINDS |= {"segments_by_retransmissions": "list[int]", "response_time_ms": "Delay | None"}
 # Numbers that may be missing.
 OPTIONAL = """
@@ -43,6 +45,7 @@ KINDS |= dict.fromkeys(OPTIONAL.split(), "float | None")
 # Keys that exist only with certain applications.
 SOMETIMES = ("page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled")
 SOMETIMES += ("conference_rate_kbps", "share_frozen", "mean_completion_s")
+SOMETIMES += ("median_completion_s", "p95_completion_s", "completed_flows")
 # Place in the catalogue, name of the type, what it is, and keys beside those of the catalogue.
 TABLES = (
     ("delay", "Delay", "A delay over all that had one.", {}),

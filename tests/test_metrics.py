@@ -507,6 +507,7 @@ def test_the_catalogue_names_everything_in_a_summary() -> None:
     # What a run has of its applications alone, tests/test_applications.py looks at.
     own = {"page_load_s", "mos", "video_quality_kbps", "video_rate_kbps", "share_stalled"}
     own |= {"conference_rate_kbps", "share_frozen", "mean_completion_s"}
+    own |= {"median_completion_s", "p95_completion_s", "completed_flows"}
     assert places["run"] - own == summary.keys() - lists
     assert places["flow"] == flow.keys() - {"messages"}
     assert places["messages"] == flow["messages"].keys()

@@ -1,5 +1,6 @@
 """Networks: names in results, lines of `--explain`, the picture in the report."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +187,7 @@ def test_a_run_into_which_no_flow_comes_has_no_causes() -> None:
         clift.simulate(scenario).why()
 
 
-def test_a_run_of_several_files_has_the_mean_of_their_times() -> None:
+def test_a_run_of_several_files_has_mean_and_quantiles_of_their_times() -> None:
     """At a gap of 500 ms some 20 files complete, and the last may not."""
     flow = """application = { type = 'file', size = '100 kB' }
 arrivals = { type = 'poisson', gap = '500 ms' }"""
@@ -196,6 +197,10 @@ arrivals = { type = 'poisson', gap = '500 ms' }"""
     assert len(times) > 5
     assert summary["mean_completion_s"] == pytest.approx(sum(times) / len(times))
     assert summary["completion_s"] in (None, max(times))
+    times.sort()
+    assert summary["completed_flows"] == len(times)
+    assert summary["median_completion_s"] == times[math.ceil(0.5 * len(times)) - 1]
+    assert summary["p95_completion_s"] == times[math.ceil(0.95 * len(times)) - 1]
 
 
 def test_the_share_reached_is_of_links_that_packets_crossed() -> None:

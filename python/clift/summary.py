@@ -410,6 +410,12 @@ class Summary(Transfer):
     """Length of the run, s."""
     mean_completion_s: NotRequired[float]
     """Mean of these times over the flows that completed; only if several did."""
+    median_completion_s: NotRequired[float]
+    """Median of these times over the flows that completed; only if several did."""
+    p95_completion_s: NotRequired[float]
+    """95th percentile of these times over the flows that completed; only if several did."""
+    completed_flows: NotRequired[int]
+    """Number of flows that completed; only if several did."""
     page_load_s: NotRequired[float | None]
     """Time from the start of a page to the arrival of its last object, mean over the pages
     of the run; missing if a page is incomplete."""

@@ -61,9 +61,27 @@ impl Outcome {
     /// Mean time in s from the first segment sent to the last byte received, over the flows that
     /// completed a file; `None` unless several flows have one.
     pub(super) fn mean_completion(&self) -> Option<Value> {
-        let times = self.flows.iter().filter_map(FlowMetrics::completion);
-        let times: Vec<f64> = times.map(Duration::as_secs_f64).collect();
-        (times.len() > 1).then(|| (times.iter().sum::<f64>() / times.len() as f64).into())
+        let times = self.completions()?;
+        let sum: f64 = times.iter().map(|time| time.as_secs_f64()).sum();
+        Some((sum / times.len() as f64).into())
+    }
+
+    /// A quantile of these times in s, by nearest rank.
+    pub(super) fn completion_quantile(&self, share: f64) -> Option<Value> {
+        let mut times = self.completions()?;
+        let rank = (share * times.len() as f64).ceil() as usize;
+        let (_, time, _) = times.select_nth_unstable(rank.saturating_sub(1));
+        Some(time.as_secs_f64().into())
+    }
+
+    /// Number of these times.
+    pub(super) fn completed(&self) -> Option<Value> {
+        self.completions().map(|times| (times.len() as u64).into())
+    }
+
+    fn completions(&self) -> Option<Vec<Duration>> {
+        let times: Vec<_> = self.flows.iter().filter_map(FlowMetrics::completion).collect();
+        (times.len() > 1).then_some(times)
     }
 
     /// Mean page load time in s over the pages of the run; `None` without pages, missing if a page
