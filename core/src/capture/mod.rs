@@ -8,7 +8,7 @@
 //!
 //! Tools such as Wireshark identify a connection by its addresses; a connection captured at three
 //! places would look as if it sent everything three times. Each place therefore has its own network
-//! ([`Place::NETWORK`]), as with address translation between them, and its own stream.
+//! ([`Place::network`]), as with address translation between them, and its own stream.
 
 mod comment;
 mod engine;

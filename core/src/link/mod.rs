@@ -159,8 +159,9 @@ pub enum LinkEvent {
         /// When.
         at: Instant,
     },
-    /// A queue marked the packet instead of dropping it ([`Ecn::Ce`]); precedes its delivery or
-    /// loss. Only for packets that allow it ([`Ecn::is_capable`]).
+    /// A queue marked the packet instead of dropping it
+    /// ([`Ecn::Ce`](crate::units::Ecn::Ce)); precedes its delivery or loss. Only for packets that
+    /// allow it ([`Ecn::is_capable`](crate::units::Ecn::is_capable)).
     Marked {
         /// The packet.
         packet: PacketId,
