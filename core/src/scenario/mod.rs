@@ -10,6 +10,7 @@ mod cell;
 mod channel;
 mod channel_seeds;
 mod config;
+mod cure;
 mod edited;
 mod error;
 mod flows;

@@ -15,12 +15,30 @@ use super::config::Config;
 /// ```
 /// let schema = clift::scenario::json_schema();
 /// assert!(schema.contains("\"CLIFT scenario\""));
+/// assert!(!schema.contains("```"));
 /// ```
 pub fn json_schema() -> String {
     let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Config>();
-    let schema = with_variation(schema.to_value());
+    let mut schema = with_variation(schema.to_value());
+    leave_out_examples(&mut schema);
     // A schema is a tree of JSON values, which always serialises.
     serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+}
+
+/// Cuts descriptions before their examples, which are Rust.
+fn leave_out_examples(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::String(text)) = members.get_mut("description")
+                && let Some((said, _)) = text.split_once("```")
+            {
+                *text = said.trim_end().to_owned();
+            }
+            members.values_mut().for_each(leave_out_examples);
+        }
+        Value::Array(values) => values.iter_mut().for_each(leave_out_examples),
+        _ => {}
+    }
 }
 
 /// Suffix of the definitions that require no keys.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::cure;
 use super::error::{Origin, ScenarioError};
 use crate::config::{Fault, Node, Table, Value};
 
@@ -199,7 +200,11 @@ impl Source {
     pub(super) fn fault(&self, table: &Table, fault: &Fault) -> ScenarioError {
         let place = table.place_of(&fault.path()).filter(|span| !span.is_empty());
         let place = place.map_or(Origin::File, |span| self.place(&span));
-        self.error(place, &fault.path(), fault.message())
+        let missing =
+            fault.message().strip_prefix("missing key `").and_then(|it| it.strip_suffix('`'));
+        let cure = missing.and_then(|key| cure::of_missing(&fault.path(), key));
+        let cure = cure.map(|cure| format!(": give {cure}")).unwrap_or_default();
+        self.error(place, &fault.path(), format!("{}{cure}", fault.message()))
     }
 
     pub(super) fn error(

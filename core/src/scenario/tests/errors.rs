@@ -12,6 +12,18 @@ fn every_error_names_line_key_and_cure() {
             "geo.toml line 2: link.rat: unknown key, one of rtt, feedback, overlap, packing, extra_lldu, lldu_header, live, queue, aqm, start, wrap, packet_header, reorder",
         ),
         (
+            "[application]\ntype = \"file\"",
+            "geo.toml line 1: application: missing key `size`: give a size with its unit (B, kB, KiB, MB, MiB, GB, GiB; 1 kB = 1000 B), e.g. \"100 kB\"",
+        ),
+        (
+            "[[flow]]\narrivals = { type = \"poisson\" }",
+            "geo.toml line 2: flow.0.arrivals: missing key `gap`: give a time with its unit",
+        ),
+        (
+            "[network.links.up]\nfrom = \"a\"\nto = \"b\"\nleg = { rate = \"1 Mbit/s\" }\nreturn = { carrier = { } }",
+            "geo.toml line 5: network.links.up.return.carrier: missing key `rate`: give a rate with its unit",
+        ),
+        (
             "[link]\nqueue = \"0 packets\"",
             "geo.toml line 2: link.queue: a queue of 0 lets nothing through, because a packet waits for its slot",
         ),

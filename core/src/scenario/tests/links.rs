@@ -93,6 +93,10 @@ fn a_3gpp_link_follows_its_keys() {
     assert!(matches!(config.rlc, RlcConfig::Am(am) if am.max_retx == Limit::AtMost(0)));
     for (text, expected) in [
         ("[ntn]\npreset = \"leo\"\n", "geo.toml line 2: ntn.preset: unknown; write one of nr-"),
+        (
+            "[ntn]\npreset = \"nr-ntn-leo60\"\n",
+            "geo.toml line 2: ntn.preset: unknown; write one of nr-ntn-geo, nr-ntn-leo600, nr-ntn-leo1200, nr-terrestrial (did you mean nr-ntn-leo600?)",
+        ),
         ("[ntn]\ntb = \"5 B\"\n", "geo.toml line 2: ntn.tb: a transport block of 5 bytes"),
         ("scheme = \"ARQ\"\n[ntn]\n", "geo.toml line 1: scheme: [ntn] has its own"),
         ("[ntn]\nbler = [0.1]\n[trace]\nfile = \"x\"\n", "geo.toml line 2: ntn.bler: the trace"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Fault, first_changed_key, flatten_variants, parts};
+use crate::config::{Fault, first_changed_key, flatten_variants, nearest, parts};
 use crate::link::{Delays, Propagation, check_delays};
 use crate::scheme::ntn::cell::CellOptions;
 use crate::scheme::ntn::combining::Combining;
@@ -291,8 +291,11 @@ impl NtnOptions {
     ) -> Result<NtnConfig, Fault> {
         let preset = PRESETS.into_iter().find(|known| known.name == self.path.preset);
         let preset = preset.ok_or_else(|| {
-            let names = PRESETS.map(|known| known.name).join(", ");
-            Fault::new("preset", format!("unknown; write one of {names}"))
+            let names = PRESETS.map(|known| known.name);
+            let hint = nearest(&self.path.preset, names.iter().copied())
+                .map(|near| format!(" (did you mean {near}?)"))
+                .unwrap_or_default();
+            Fault::new("preset", format!("unknown; write one of {}{hint}", names.join(", ")))
         })?;
         let NtnBlocks { slot, tb, bler, decoding } = &self.blocks;
         let mut rlc = self.rlc;
