@@ -223,6 +223,7 @@ def test_a_bad_folder_gives_one_line(
 
 def test_a_folder_without_results_says_so(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no record.json found" in refused(["report", copy / "nowhere"], capsys)
+    assert "a file, not a results folder" in refused(["report", copy / "record.json"], capsys)
     (copy / "summary.parquet").write_text("PAR1 not")
     assert "summary.parquet: not readable" in refused(["report", copy], capsys)
     (copy / "summary.parquet").unlink()

@@ -214,6 +214,9 @@ pub enum Fault {
         "{0} instead of the header `t_ns,d_ns`; for a bare two-column file give the unit (s, ms, us, ns), for another kind of file its format (0 and 1: loss); logs of rates, delays or a modem are read by `clift trace import`"
     )]
     NoHeader(Snippet),
+    /// A header of probes in a file that is read as CLIFT's own text.
+    #[error("{0} is a header of probes; give the format probes and a direction, up or down")]
+    Probes(Snippet),
     /// An unknown key.
     #[error(
         "unknown key {0}; known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, packing, packet_header_bytes, tick_ns, tick_phase_ns, description, source, understood, assumed, warnings and checksum"

@@ -154,6 +154,7 @@ pub(super) fn written(error: UnknownFormat) -> UnknownFormat {
 fn elsewhere(suffix: &str) -> &'static str {
     match suffix.trim_start_matches('.') {
         "pcap" | "pcapng" | "cap" => "; two captures are read by `clift trace capture`",
+        "toml" => "; a scenario is run by `clift run`",
         "log" | "tsv" | "xlsx" | "dat" => "; logs are read by `clift trace import`",
         _ => "",
     }

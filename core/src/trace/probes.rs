@@ -107,6 +107,11 @@ pub fn read_csv(
     trace_of(probes, first, sampling, Notes::default(), budget)
 }
 
+/// True if a file with this first line is one of probes.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    ProbeLayout::of(line, Direction::Up).is_ok()
+}
+
 /// Reads a file of delays (integer nanoseconds, one per line) and one of loss flags (1 = lost), of
 /// probes sent every `interval`.
 ///

@@ -26,6 +26,7 @@ use crate::trace::file::FormatRow;
 use crate::trace::keys::{Keys, keys};
 use crate::trace::lines::Lines;
 use crate::trace::notes::one_line;
+use crate::trace::probes;
 use crate::trace::slots::SlotBuilder;
 use crate::units::Bytes;
 
@@ -159,6 +160,7 @@ fn is_sized(header: &[u8]) -> Result<bool, Fault> {
     match [names.next(), names.next(), names.next(), names.next()] {
         [Some(b"t_ns"), Some(b"d_ns"), None, None] => Ok(false),
         [Some(b"t_ns"), Some(b"d_ns"), Some(b"bytes"), None] => Ok(true),
+        _ if probes::is_header(header) => Err(Fault::Probes(Snippet::new(header))),
         _ => Err(Fault::NoHeader(Snippet::new(header))),
     }
 }

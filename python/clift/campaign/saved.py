@@ -183,6 +183,9 @@ def record_of(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         cure = f"clift run STUDY.toml -o {folder} makes one, and completes what was interrupted"
         raise ScenarioError(f"{folder}: no {RECORD} found; {cure}") from None
+    except NotADirectoryError:
+        cure = "give the folder that `clift run -o FOLDER` wrote"
+        raise ScenarioError(f"{folder}: a file, not a results folder; {cure}") from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
