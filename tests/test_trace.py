@@ -323,6 +323,10 @@ def test_a_loss_pattern_needs_times(tmp_path: Path):
     path.write_text("110\n")
     with pytest.raises(clift.TraceError, match="give slot_ns"):
         clift.read_trace(path)
+    with pytest.raises(clift.TraceError, match=r"give slot and decoding$"):
+        clift.read_log(path)
+    logged = clift.read_log(path, slot="10 ns", decoding="3 ns", lost=1)
+    assert logged.d_ns.tolist() == [0, 0, 3]
     phy = clift.read_trace(path, slot_ns=10, decode_ns=3)
     assert phy.d_ns.tolist() == [3, 3, 0]
     turned = clift.read_trace(path, slot_ns=10, decode_ns=3, lost=1)

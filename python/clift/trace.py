@@ -366,7 +366,18 @@ def read_trace(
     }
     given = {key: value for key, value in described.items() if value is not None}
     given |= {key: f"{n} {unit}" for key, (n, unit) in quantities.items() if n is not None}
-    return PhyTrace.of(_clift.import_trace(given))
+    try:
+        return PhyTrace.of(_clift.import_trace(given))
+    except TraceError as error:
+        text, give, missing = str(error).rpartition("; give ")
+        if missing in _ARGUMENTS:
+            raise TraceError(f"{text}{give}{_ARGUMENTS[missing]}") from None
+        raise
+
+
+_ARGUMENTS = {"slot": "slot_ns", "decoding": "decode_ns", "interval": "interval_ms"}
+_ARGUMENTS |= {"slot and decoding": "slot_ns and decode_ns"}
+"""Keys of `[trace]` that a message asks for, as arguments of `read_trace`."""
 
 
 def sizes(value: Any) -> Any:

@@ -7,9 +7,8 @@ use clift::budget::Budget;
 use clift::capture::{CaptureError, record, record_log};
 use pyo3::prelude::*;
 
-use crate::errors::{run_error, scenario_error};
+use crate::errors::{run_error, scenario_error, trace_error};
 use crate::simulation::Setup;
-use crate::trace::file_error;
 use crate::work::watched;
 
 /// Runs `setup` again and writes a capture as pcapng, with `snap` bytes of each packet. Returns the
@@ -37,7 +36,7 @@ pub(crate) fn connection_log(
 fn told(written: Result<u64, CaptureError>) -> PyResult<u64> {
     written.map_err(|error| match error {
         CaptureError::Run(error) => run_error(error),
-        CaptureError::File(error) => file_error(error),
+        CaptureError::File(error) => trace_error(error),
         error => scenario_error(error),
     })
 }

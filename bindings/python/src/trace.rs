@@ -251,7 +251,7 @@ fn runs_dict<'py>(py: Python<'py>, runs: &Runs) -> PyResult<Bound<'py, PyDict>> 
 #[pyfunction]
 pub(crate) fn format_of(path: PathBuf) -> PyResult<&'static str> {
     let format = TraceFile::new(path).known_format(&Folder::default());
-    format.map(Format::name).map_err(file_error)
+    format.map(Format::name).map_err(trace_error)
 }
 
 /// The formats of trace files: name, suffixes, one-line description, and whether it can be read,
@@ -296,7 +296,7 @@ pub(crate) fn replace_file(py: Python<'_>, path: PathBuf, content: PyBackedBytes
     };
     work(py, write, |error| match error {
         FileError::Write { error: WriteError::Io(error), .. } => os_error(&error),
-        error => file_error(error),
+        error => trace_error(error),
     })
 }
 
@@ -315,27 +315,7 @@ pub(crate) fn files<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce(&Budget<'_>) -> Result<T, FileError> + Send + 'static,
 ) -> PyResult<T> {
-    work(py, job, file_error)
-}
-
-pub(crate) fn file_error(error: FileError) -> PyErr {
-    match error {
-        FileError::Missing { place, why, field } => {
-            trace_error(format!("{place}: {why}; give {}", keyword(field)))
-        }
-        error => trace_error(error),
-    }
-}
-
-/// The keyword of `clift.read_trace` for a field of [`TraceFile`].
-fn keyword(field: &str) -> &str {
-    match field {
-        "slot" => "slot_ns",
-        "decoding" => "decode_ns",
-        "slot and decoding" => "slot_ns and decode_ns",
-        "interval" => "interval_ms",
-        same => same,
-    }
+    work(py, job, trace_error)
 }
 
 /// Parses the text of a keyword argument; `path` is for messages.

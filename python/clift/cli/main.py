@@ -255,11 +255,13 @@ _ALLOWED = re.compile(r'clift\.memory_limit\("([\d.]+) (\w+)"\)')
 
 # Flags whose names differ from their keywords by more than dashes.
 _FLAGS = {"interval_ms": "interval", "rate_kbps": "rate", "slot_ns": "slot", "decode_ns": "decode"}
+_FLAGS |= {"decoding": "decode"}
 # A keyword that a message asks for or calls wrong.
 _GIVEN = re.compile(
     r"(?<=give )`?(time(?= |`|$)|interval_ms|slot_ns|decode_ns|losses|clock_offset|symbol_rate"
     r"|frame_symbols|from|nat|missing|modcod_table|rate_is|max_hold|direction(?=`|$))(?:`|\b)"
     r"|(?<= with )`(missing)`|(?<=slot_ns and )(decode_ns)"
+    r"|(?<=; give )(slot|decoding|interval)(?= and decoding$|$)|(?<=; give slot and )(decoding)$"
     r"|(?<=: )(rate_is|max_hold)(?=: )"
     r"|(?<=: )(clock_offset|delay_is|modcod_table|acm_delay|frame_symbols|symbol_rate|margin"
     r"|interval|direction)(?=: )"
