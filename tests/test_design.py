@@ -343,6 +343,16 @@ def test_a_front_compares_by_the_runs_that_both_have() -> None:
     assert {text.get_text() for text in axes.texts} == {str(at + 1) for at in range(len(names))}
 
 
+def test_candidates_at_one_point_of_the_front_share_a_label() -> None:
+    """`same` is as good as `long` in every run, as ARQ is over a link without losses."""
+    runs = DROPPED_EARLY | {"same": DROPPED_EARLY["long"]}
+    found = drawn_up(runs, "long", "level")
+    labels = [text.get_text() for text in found.plot("front").axes[0].texts]
+    assert len(labels) == len(found.front()) - 1
+    numbers = sorted(int(number) for label in labels for number in label.split(", "))
+    assert numbers == list(range(1, len(found.front()) + 1))
+
+
 def test_what_to_take_of_equals_is_said_once_and_costs_are_measured() -> None:
     found = drawn_up(DROPPED_EARLY, "long", "level")
     text = " ".join(str(found).split())

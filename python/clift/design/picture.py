@@ -195,10 +195,14 @@ def front(design: Design, contest: int = 0) -> Figure:
         linewidths=1.4,
     )
     figure.colorbar(dots, ax=axes, label="link used (%)")
+    # Candidates at one point, as those that do the same in every run, share its label.
+    named: dict[tuple[str, str], list[int]] = {}
     for number, one in enumerate(on[:_NAMED], 1):
-        goodput, delay, _ = points[one]
+        named.setdefault((f"{points[one][0]:.3g}", f"{points[one][1]:.3g}"), []).append(number)
+    for numbers in named.values():
+        goodput, delay, _ = points[on[numbers[0] - 1]]
         axes.annotate(
-            *(str(number), (delay / 1000, goodput), (6, 6)),
+            *(", ".join(map(str, numbers)), (delay / 1000, goodput), (6, 6)),
             textcoords="offset points",
             fontsize=8,
             path_effects=[withStroke(linewidth=2.5, foreground="white")],

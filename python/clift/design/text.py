@@ -97,9 +97,12 @@ def _shown(unit: str, ranked: list[Ranked]) -> tuple[str, float]:
 def _against(one: Ranked) -> str:
     if one.share is None:
         return ""
-    if one.low is None or one.high is None or one.low == one.high or one.standing == DROPPED:
-        return f"{one.share * 100:+.1f} %"
-    return f"{one.low * 100:+.1f} to {one.high * 100:+.1f} %"
+    if one.low is None or one.high is None or one.low == one.high:
+        return f"{one.share * 100:+z.1f} %"
+    # Few runs say little of one that was dropped, or did what another did in all of them.
+    if one.standing in (DROPPED, TWIN):
+        return f"{one.share * 100:+z.1f} %"
+    return f"{one.low * 100:+z.1f} to {one.high * 100:+z.1f} %"
 
 
 def _overview(design: Design) -> str:
