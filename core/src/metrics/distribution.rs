@@ -248,7 +248,7 @@ fn of_ranks<const N: usize, const M: usize>(
         places[m].map(|(bin, place)| {
             let near = &mut near[starts[bin] as usize..ends[bin] as usize];
             // Over slots of one length many delays are the same, and several ranks are among them.
-            if bin != uniform.0 && near.iter().all(|sample| *sample == near[0]) {
+            if bin != uniform.0 && near[1..] == near[..near.len() - 1] {
                 uniform = (bin, near[0]);
             }
             if bin == uniform.0 { uniform.1 } else { *near.select_nth_unstable(place).1 }

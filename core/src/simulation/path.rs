@@ -171,7 +171,7 @@ impl ManagedNode {
     }
 
     /// The next fate until `now`, up to which the leg has caught up.
-    #[inline]
+    #[inline(never)] // other nodes would pay for its registers
     pub(super) fn pop(&mut self, now: Instant) -> Option<Told> {
         let mut next = None;
         self.tell_while(|at, told| {
