@@ -110,9 +110,12 @@ impl ReceiveBuffer {
     /// Returns true if the window grows.
     #[inline]
     pub(super) fn grows(&mut self, used: u64) -> bool {
-        let room = self.limit.saturating_sub(used + self.window);
-        self.window += room.min(2 * self.segment);
-        room > 0
+        let needed = used + self.window;
+        if needed >= self.limit {
+            return false;
+        }
+        self.window += (self.limit - needed).min(2 * self.segment);
+        true
     }
 
     /// Handles a segment beyond a gap; `ahead` bytes lie between the next byte expected and the end
