@@ -1,6 +1,5 @@
 //! The nodes of a path.
 
-use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
 use crate::link::due::Due;
@@ -9,14 +8,14 @@ use crate::link::{
     Admission, BuiltLink, InstrumentedLink, Link, LinkError, LinkEvent, Packet, QueueLimit,
     TraceLink, Transit, Usage,
 };
-use crate::metrics::{Distribution, LegCounters, LegMetrics};
+use crate::metrics::Distribution;
 use crate::scheme::LinkConfig;
 use crate::seed::Seed;
 use crate::simulation::leg::Leg;
-use crate::simulation::managed_leg::{Fates, ManagedLeg, Taken};
+pub(super) use crate::simulation::managed_leg::{ManagedNode, Told};
 use crate::simulation::setup::{Hop, LegConfig};
 use crate::transport::train::{Arrival, Key, Rank};
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Duration, Instant};
 
 /// A leg or a link with the packets on it.
 #[repr(u8)] // else every look at which it is decodes a field of the leg
@@ -42,161 +41,6 @@ impl Timed for Arrival {
     #[inline]
     fn key(&self) -> Key {
         self.key
-    }
-}
-
-/// A leg with a queue that manages itself, and what is on its way over it.
-pub(super) struct ManagedNode {
-    pub(super) leg: ManagedLeg,
-    under_way: UnderWay,
-}
-
-/// Fates of packets, and those that the engine does not know so far.
-#[derive(Default)]
-struct UnderWay {
-    on_the_way: Schedule<Onward>,
-    /// Marks and drops.
-    early: VecDeque<Told>,
-    /// Whether another packet than before is the next to arrive.
-    is_new: bool,
-    taken: u64,
-    lost: u64,
-    arrived: u64,
-}
-
-/// A packet that the transmitter took.
-#[derive(Clone, Copy, Debug)]
-struct Onward {
-    at: Instant,
-    order: u64,
-    entered: Instant,
-    departed: Instant,
-    packet: u32,
-    lost: bool,
-}
-
-impl Timed for Onward {
-    type Time = Instant;
-
-    #[inline]
-    fn key(&self) -> (Instant, u64) {
-        (self.at, self.order)
-    }
-}
-
-impl Onward {
-    /// When it arrives, or is lost on the way, and the rank of that event.
-    #[inline]
-    fn event(&self) -> Key {
-        (self.at, Rank::Link.at(self.departed))
-    }
-
-    #[inline]
-    fn told(&self) -> Told {
-        let Self { packet, entered, departed, .. } = *self;
-        match self.lost {
-            true => Told::Lost { packet, entered, departed },
-            false => Told::Arrived { packet, entered, departed },
-        }
-    }
-}
-
-/// What a leg with a queue that manages itself tells of a packet. What its queue did comes with the next
-/// packet that comes or arrives: it matters to nobody until then.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Told {
-    Marked { packet: u32 },
-    Dropped { packet: u32, at: Instant },
-    Arrived { packet: u32, entered: Instant, departed: Instant },
-    Lost { packet: u32, entered: Instant, departed: Instant },
-}
-
-impl Fates for UnderWay {
-    #[inline]
-    fn taken(&mut self, taken: Taken) {
-        let Taken { packet, entered, departed, at, lost, .. } = taken;
-        let (packet, order) = (packet as u32, self.taken);
-        self.taken += 1;
-        self.is_new |= self.on_the_way.push(Onward { at, order, entered, departed, packet, lost });
-    }
-
-    fn dropped(&mut self, at: Instant, packet: u64, _: Bytes, _: Instant) {
-        self.early.push_back(Told::Dropped { packet: packet as u32, at });
-    }
-
-    fn marked(&mut self, _: Instant, packet: u64) {
-        self.early.push_back(Told::Marked { packet: packet as u32 });
-    }
-
-    #[inline]
-    fn departed(&mut self, _: Instant, _: u64) {}
-}
-
-impl ManagedNode {
-    /// A packet comes; whether it finds room.
-    #[inline]
-    pub(super) fn offer(&mut self, now: Instant, packet: &Packet) -> bool {
-        self.leg.offer(now, packet, &mut self.under_way)
-    }
-
-    /// Whether another packet is the next one than when this was asked before.
-    #[inline]
-    pub(super) fn news(&mut self) -> bool {
-        std::mem::take(&mut self.under_way.is_new)
-    }
-
-    /// When the next packet arrives, or is lost on the way, which is set when the leg begins to send it.
-    #[inline]
-    pub(super) fn next(&self) -> Option<Key> {
-        self.under_way.on_the_way.first().map(Onward::event)
-    }
-
-    /// Fates up to which the leg has caught up, in order, as long as `tell` says so of the next: when a packet
-    /// arrives or is lost on the way, and its fate.
-    #[inline(always)] // called for every packet: a call costs as much as what it does
-    pub(super) fn tell_while(&mut self, mut tell: impl FnMut(Option<Key>, Told) -> bool) {
-        let UnderWay { on_the_way, early, lost, arrived, .. } = &mut self.under_way;
-        loop {
-            let next = early.front().map(|&told| (None, told));
-            let onward = || on_the_way.first().map(|it| (Some(it.event()), it.told()));
-            let Some((at, told)) = next.or_else(onward) else { return };
-            if !tell(at, told) {
-                return;
-            }
-            if early.pop_front().is_none() {
-                on_the_way.pop_first();
-                *(if matches!(told, Told::Lost { .. }) { &mut *lost } else { &mut *arrived }) += 1;
-            }
-        }
-    }
-
-    /// The next fate until `now`, up to which the leg has caught up.
-    #[inline(never)] // other nodes would pay for its registers
-    pub(super) fn pop(&mut self, now: Instant) -> Option<Told> {
-        let mut next = None;
-        self.tell_while(|at, told| {
-            let is_next = next.is_none() && at.is_none_or(|(at, _)| at <= now);
-            if is_next {
-                next = Some(told);
-            }
-            is_next
-        });
-        next
-    }
-
-    /// Works off what the queue did up to `until`.
-    #[inline]
-    pub(super) fn catch_up(&mut self, until: Instant) {
-        self.leg.run(until, &mut self.under_way);
-    }
-
-    /// What the leg counted until `ended`.
-    pub(super) fn metrics(&self, ended: Instant) -> LegMetrics {
-        let UnderWay { lost, arrived, .. } = self.under_way;
-        let counters = LegCounters { lost, ..self.leg.counters };
-        let pending = counters.offered - counters.dropped - lost - arrived;
-        let share_used = self.leg.usage(ended).map(|usage| usage.share());
-        LegMetrics { counters, pending, marked: self.leg.marked(), share_used }
     }
 }
 
@@ -308,8 +152,7 @@ impl Node {
 
     pub(super) fn leg(config: &LegConfig, seed: Seed, number: u32) -> Self {
         if let Some(queue) = config.aqm.build(config.queue, seed, number) {
-            let leg = ManagedLeg::new(config, queue, seed, number);
-            return Self::Managed(Box::new(ManagedNode { leg, under_way: UnderWay::default() }));
+            return Self::Managed(Box::new(ManagedNode::new(config, queue, seed, number)));
         }
         Self::Leg(LegNode { leg: Leg::new(config, seed, number), on_the_way: Schedule::default() })
     }
