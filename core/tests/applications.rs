@@ -419,7 +419,7 @@ fn what_cannot_be_is_refused() {
     assert!(error(&small, &conference).starts_with("type: packets of a conference have"));
     let setup = setup(papers, one(of_file(Http::Two)), path(0.0));
     assert!(matches!(simulation::run(&setup, &mut ()), Err(simulation::RunError::Setup(
-        SetupError::Transport(fault))) if fault.to_string().ends_with(asks)));
+        SetupError::Part(fault))) if fault.to_string().ends_with(asks)));
 }
 
 /// A page of up to 12 objects; each may have one before it for a parent.

@@ -5,9 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use clift::link::{
-    Admission, Fragmentation, Instrument, InstrumentedLink, Link, LinkError, LinkEvent, Packet,
-    PacketId, QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission,
-    TransmissionKind,
+    Admission, Fragmentation, Instrument, InstrumentedLink, Link, LinkEvent, Packet, PacketId,
+    QueueLimit, Resequencing, TraceLink, TraceLinkConfig, Transit, Transmission, TransmissionKind,
 };
 use clift::scheme::{Arq, Harq2, Scheme, Timing};
 use clift::scheme::{LinkConfig, LiveConfig, LiveOptions};
@@ -400,20 +399,21 @@ fn what_does_not_go_together_is_refused() {
     let timing = Timing { rtt: Duration::ZERO, feedback: None };
     let live = LiveConfig::new(phy.clone(), Scheme::None, timing);
     let config = LinkConfig::new(Arc::new(live.clone()));
-    let refused = |config: LinkConfig| config.build(Seed(1), 0, None).err();
-    assert_eq!(
-        refused(LinkConfig { overlap_papers: true, ..config.clone() }),
-        Some(LinkError::OnlyTraces("overlap = \"papers\""))
-    );
+    let refused = |config: LinkConfig, why: &str| {
+        let fault = config.build(Seed(1), 0, None).err().unwrap().to_string();
+        assert!(fault.starts_with(why), "{fault}");
+    };
+    let papers = LinkConfig { overlap_papers: true, ..config.clone() };
+    refused(papers, "overlap = \"papers\" needs a link trace;");
     let single = PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(LLDU)).unwrap();
     let lossy = LiveConfig { reports: Some(single.clone()), ..live };
-    assert_eq!(refused(LinkConfig::new(Arc::new(lossy))), Some(LinkError::NoPeriod));
+    refused(LinkConfig::new(Arc::new(lossy)), "a trace of one slot cannot be wrapped;");
     let short = LiveConfig::new(single, Scheme::None, timing);
     let wrapped = LinkConfig { wrap: true, ..LinkConfig::new(Arc::new(short)) };
-    assert_eq!(refused(wrapped), Some(LinkError::NoPeriod));
+    refused(wrapped, "a trace of one slot cannot be wrapped;");
     let headers = Fragmentation { lldu_header: Bytes(LLDU), ..Fragmentation::default() };
     let full = LinkConfig { fragmentation: headers, ..config };
-    assert_eq!(refused(full), Some(LinkError::Header { lldu: LLDU, header: LLDU }));
+    refused(full, &format!("an LLDU of {LLDU} bytes has no room for data"));
 }
 
 /// A live link and any traffic.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use clift::link::{InstrumentedLink, Line, LinkError, LiveScheme, NOW, PacketFate, Slot, deliver};
+use clift::config::Fault;
+use clift::link::{InstrumentedLink, Line, LiveScheme, NOW, PacketFate, Slot, deliver};
 use clift::scheme::law::{Chain, Setting};
 use clift::scheme::{LinkConfig, LiveBuilder, LiveConfig, Scheme, SchemeForms, Timing};
 use clift::seed::Seed;
@@ -82,10 +83,7 @@ impl SchemeForms for Twice {
         "ARQ(max 0)".parse::<Scheme>().unwrap().apply(phy, timing)
     }
 
-    fn live(
-        &self,
-        builder: &LiveBuilder<'_>,
-    ) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<Box<dyn InstrumentedLink + Send>, Fault> {
         builder.link(LiveTwice::default())
     }
 }
@@ -96,7 +94,7 @@ impl std::fmt::Display for Twice {
     }
 }
 
-fn build(scheme: Scheme, phy: PhyTrace) -> Result<Box<dyn InstrumentedLink + Send>, LinkError> {
+fn build(scheme: Scheme, phy: PhyTrace) -> Result<Box<dyn InstrumentedLink + Send>, Fault> {
     let live = LiveConfig::new(phy, scheme, TIMING);
     LinkConfig::new(Arc::new(live)).build(Seed(1), 0, None)
 }

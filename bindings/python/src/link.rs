@@ -2,7 +2,7 @@
 //! logged.
 
 use clift::budget::Budget;
-use clift::config::Value;
+use clift::config::{Fault, Value};
 use clift::link::{self as core, Admission, Link, LinkEvent, Packet, PacketId, StreamRange};
 use clift::scenario::Change;
 use clift::seed::Seed;
@@ -48,7 +48,7 @@ pub(crate) fn deliver<'py>(
     let deliver = move |_: &Budget<'_>| {
         let packets = core::deliver(&mut *link, &arrivals, Bytes(packet_bytes))?;
         let fate: Vec<u8> = packets.fate.iter().map(|&fate| fate as u8).collect();
-        Ok::<_, core::DeliverError>((packets.delivered, fate))
+        Ok::<_, Fault>((packets.delivered, fate))
     };
     let (delivered, fate) = work(py, deliver, scenario_error)?;
     Ok((PyArray1::from_vec(py, delivered), PyArray1::from_vec(py, fate)))

@@ -1,7 +1,8 @@
 //! The analytical model, over arrays of channels.
 
 use clift::budget::Budget;
-use clift::scheme::law::{Blocks, Chain, ModelError, Prediction, Setting};
+use clift::config::Fault;
+use clift::scheme::law::{Blocks, Chain, Prediction, Setting};
 use clift::scheme::{HybridFecArq, Printed, Timing};
 use clift::units::{Duration, Probability};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -98,7 +99,7 @@ pub(crate) fn model_erasures(
 ) -> PyResult<Bound<'_, PyArray1<f64>>> {
     let [alpha, beta, p_good, p_bad] = channel;
     let chain = Chain::new(alpha, beta, p_good, p_bad).map_err(scenario_error)?;
-    let find = move |_: &Budget<'_>| Ok::<_, ModelError>(chain.erasures(n));
+    let find = move |_: &Budget<'_>| Ok::<_, Fault>(chain.erasures(n));
     Ok(PyArray1::from_vec(py, work(py, find, scenario_error)?))
 }
 
@@ -158,7 +159,7 @@ pub(crate) fn model_hybrid<'py>(
 fn each<T: Send + 'static>(
     py: Python<'_>,
     chains: Vec<Chain>,
-    row: impl Fn(&Chain) -> Result<T, ModelError> + Send + 'static,
+    row: impl Fn(&Chain) -> Result<T, Fault> + Send + 'static,
 ) -> PyResult<Vec<T>> {
     let rows = move |budget: &Budget<'_>| {
         let one = |chain: &Chain| {

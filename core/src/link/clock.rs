@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::link::{HORIZON, LinkError};
+use crate::config::Fault;
+use crate::link::HORIZON;
 use crate::units::Duration;
 
 /// The slots of a trace in run time, one pass through the trace (a cycle) after another.
@@ -39,9 +40,10 @@ impl SlotClock {
         first: i64,
         offset: Duration,
         period: Option<Duration>,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         if period == Some(Duration::ZERO) {
-            return Err(LinkError::NoPeriod);
+            let cure = "a trace of one slot cannot be wrapped; give one of at least two slots";
+            return Err(Fault::at(cure));
         }
         let period = period.map(|period| period.as_nanos() as i64);
         let offset = offset.as_nanos().min(2 * HORIZON as u64 - 1) as i64;

@@ -1,13 +1,12 @@
 //! Configuration of delays: `delay`, `delays` and `keep_order`.
 
 use std::fmt;
-use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-use super::{DelaySeries, DelaySeriesError, DelayTable, Propagation};
+use super::DelayTable;
 use crate::config::Fault;
 use crate::units::Duration;
 
@@ -90,29 +89,4 @@ pub(crate) fn check_delays(
         return Err(Fault::new("keep_order", cure));
     }
     Ok(())
-}
-
-impl Delays {
-    /// The propagation with these delays; `read` reads the series of a file. A single row is a
-    /// fixed delay.
-    ///
-    /// # Errors
-    /// If `read` fails, or the rows do not form a series.
-    pub fn propagation<E: From<DelaySeriesError>>(
-        &self,
-        keep_order: bool,
-        read: impl FnOnce(&str) -> Result<Arc<DelaySeries>, E>,
-    ) -> Result<Propagation, E> {
-        let series = match self {
-            Self::File(file) => read(file)?,
-            Self::Rows(rows) => {
-                let (time_s, delay_ms) = rows.iter().copied().unzip();
-                Arc::new(DelayTable { time_s, delay_ms, ..DelayTable::default() }.series()?)
-            }
-        };
-        Ok(match series.only() {
-            Some(delay) => Propagation::Fixed(delay),
-            None => Propagation::Varying { series, keep_order },
-        })
-    }
 }

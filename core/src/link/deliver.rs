@@ -1,7 +1,6 @@
 //! Runs a link alone: arrivals in, deliveries out.
 
-use thiserror::Error;
-
+use crate::config::Fault;
 use crate::link::{Admission, HORIZON, Link, LinkEvent, Packet, PacketId};
 use crate::units::{Bytes, Instant};
 
@@ -28,49 +27,12 @@ pub enum PacketFate {
     Pending = 3,
 }
 
-/// Invalid arrivals. `index` counts from 0.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum DeliverError {
-    /// An arrival earlier than the one before it.
-    #[error("arrival {index}: {at} ns comes before the arrival before it; sort the arrivals")]
-    Unsorted {
-        /// The offending arrival.
-        index: usize,
-        /// Its time.
-        at: i64,
-    },
-    /// A negative arrival time.
-    #[error("arrival {index}: {at} ns is negative; times start at 0")]
-    Negative {
-        /// The offending arrival.
-        index: usize,
-        /// Its time.
-        at: i64,
-    },
-    /// An arrival time out of range.
-    #[error("arrival {index}: {at} ns is over 2^61 ns (73 years); check the unit")]
-    TooLate {
-        /// The offending arrival.
-        index: usize,
-        /// Its time.
-        at: i64,
-    },
-    /// A packet size of 0.
-    #[error("packets of 0 bytes; give a packet size of at least 1")]
-    EmptyPacket,
-}
-
 /// Sends packets of `size` into `link` at `arrivals` (ns, not decreasing) and waits for all of
 /// them.
 ///
 /// # Errors
-/// A [`DeliverError`] with the first faulty arrival; the link is then unchanged.
-pub fn deliver(
-    link: &mut dyn Link,
-    arrivals: &[i64],
-    size: Bytes,
-) -> Result<Deliveries, DeliverError> {
+/// A [`Fault`] with the first faulty arrival; the link is then unchanged.
+pub fn deliver(link: &mut dyn Link, arrivals: &[i64], size: Bytes) -> Result<Deliveries, Fault> {
     check(arrivals, size)?;
     let mut results = Deliveries {
         delivered: vec![-1; arrivals.len()],
@@ -90,20 +52,22 @@ pub fn deliver(
     Ok(results)
 }
 
-fn check(arrivals: &[i64], size: Bytes) -> Result<(), DeliverError> {
+fn check(arrivals: &[i64], size: Bytes) -> Result<(), Fault> {
     if size.0 == 0 {
-        return Err(DeliverError::EmptyPacket);
+        return Err(Fault::at("packets of 0 bytes; give a packet size of at least 1"));
     }
     let mut before = 0;
+    let wrong =
+        |index: usize, at: i64, why| Err(Fault::at(format!("arrival {index}: {at} ns {why}")));
     for (index, &at) in arrivals.iter().enumerate() {
         if at < 0 {
-            return Err(DeliverError::Negative { index, at });
+            return wrong(index, at, "is negative; times start at 0");
         }
         if at > HORIZON {
-            return Err(DeliverError::TooLate { index, at });
+            return wrong(index, at, "is over 2^61 ns (73 years); check the unit");
         }
         if at < before {
-            return Err(DeliverError::Unsorted { index, at });
+            return wrong(index, at, "comes before the arrival before it; sort the arrivals");
         }
         before = at;
     }

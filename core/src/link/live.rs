@@ -2,14 +2,14 @@
 
 use std::num::NonZeroU32;
 
-use crate::config::delegate;
+use crate::config::{Fault, delegate};
 use crate::link::line::{Counts, Line};
 use crate::link::packets::{Amounts, Packets};
 use crate::link::slots::{PhySlots, Slot};
 use crate::link::{
-    Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkError,
-    LinkEvent, Packet, PacketId, QueueLimit, TraceLinkConfig, Transmission, UnitLog, Usage,
-    earliest, instant, nanos, span,
+    Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkEvent,
+    Packet, PacketId, QueueLimit, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, instant,
+    nanos, only_traces, span,
 };
 use crate::trace::{Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
@@ -93,7 +93,7 @@ impl<S: LiveScheme> LiveLink<S> {
         phy: PhyTrace,
         rtt: Duration,
         usage: TraceLinkConfig,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let one_way = span(rtt.half());
         let end = usage.duration.map_or(HORIZON, nanos);
         let loading = phy.header().loading;
@@ -102,7 +102,7 @@ impl<S: LiveScheme> LiveLink<S> {
         let amounts = match (fragmentation.packing, phy.sizes().column()) {
             (Some(Packing::Bytes), _) => Amounts::Shared,
             (_, Some(_)) if fragmentation.extra_lldu => {
-                return Err(LinkError::OnlyTraces("extra_lldu over LLDUs of different sizes"));
+                return Err(only_traces("extra_lldu over LLDUs of different sizes"));
             }
             (_, Some(_)) => Amounts::Bytes,
             _ => Amounts::Units,

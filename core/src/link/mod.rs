@@ -34,7 +34,7 @@
 //! let due = link.poll_timeout().unwrap();
 //! assert_eq!(due, Instant::from_nanos(2_000 + 5_000 + 10_000));
 //! assert!(matches!(link.poll(due), Some(LinkEvent::Delivered(transit)) if transit.lldus == 2));
-//! # Ok::<(), clift::link::LinkError>(())
+//! # Ok::<(), clift::config::Fault>(())
 //! ```
 
 mod allocator;
@@ -47,7 +47,6 @@ mod delay_file;
 mod delays;
 mod deliver;
 pub(crate) mod due;
-mod error;
 mod instrument;
 pub(crate) mod line;
 pub(crate) mod live;
@@ -70,20 +69,19 @@ pub use counters::{LinkCounters, Usage};
 pub use delay_file::DelayTable;
 pub use delays::Delays;
 pub(crate) use delays::check_delays;
-pub use deliver::{DeliverError, Deliveries, PacketFate, deliver};
-pub use error::LinkError;
+pub use deliver::{Deliveries, PacketFate, deliver};
 pub(crate) use instrument::STALLED;
 pub use instrument::{BuiltLink, Instrument, InstrumentedLink};
 pub use line::{Line, Unit};
 pub use live::{LiveScheme, NOW};
 pub use packet::{Packet, StreamRange};
-pub use propagation::{DelaySeries, DelaySeriesError, Propagation, TraceClock};
+pub use propagation::{DelaySeries, Propagation, TraceClock};
 pub use queue::QueueLimit;
 pub use slots::Slot;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
 pub use unit_log::{Transmission, TransmissionKind, UnitLog};
 
-use crate::config::delegate;
+use crate::config::{Fault, delegate};
 use crate::units::{Bytes, Duration, Instant};
 
 /// A link: the host passes packets and the time; the link returns its events and the time of the
@@ -211,6 +209,19 @@ pub struct Transit {
 
 /// Latest simulated run time (73 years), so that sums of a few times do not overflow.
 pub(crate) const HORIZON: i64 = 1 << 61;
+
+/// That only links over a link trace support `option`.
+pub(crate) fn only_traces(option: &str) -> Fault {
+    Fault::at(format!("{option} needs a link trace; remove it for a live link"))
+}
+
+/// That a header leaves no room in an LLDU.
+pub(crate) fn no_room(lldu: u32, header: u32) -> Fault {
+    Fault::at(format!(
+        "an LLDU of {lldu} bytes has no room for data after its header of {header}; \
+         give a smaller header"
+    ))
+}
 
 /// Nanoseconds of `instant`, limited to the horizon.
 #[inline]

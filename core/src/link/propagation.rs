@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use thiserror::Error;
-
+use crate::config::Fault;
 use crate::units::{Duration, Instant};
 
 /// The one-way delay of a leg or link.
@@ -18,7 +17,7 @@ use crate::units::{Duration, Instant};
 /// let moving = Propagation::Varying { series, keep_order: false };
 /// assert_eq!(moving.at(Instant::ZERO + ms(999)), ms(80));
 /// assert_eq!(moving.at(Instant::ZERO + ms(1000)), ms(70));
-/// # Ok::<(), clift::link::DelaySeriesError>(())
+/// # Ok::<(), clift::config::Fault>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Propagation {
@@ -46,27 +45,6 @@ pub struct DelaySeries {
     start: Duration,
     /// Repetition: from the first of these instants on, with the second as the period.
     cycle: Option<(Instant, Duration)>,
-}
-
-/// The reason why steps do not form a series. `index` counts from 0.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum DelaySeriesError {
-    /// No steps.
-    #[error("the delay series is empty; give at least one time and delay")]
-    Empty,
-    /// A time not later than the one before it.
-    #[error("row {index} of the delay series does not come after the row before it; sort by time")]
-    Unsorted {
-        /// The offending step.
-        index: usize,
-    },
-    /// A delay out of range.
-    #[error("row {index} of the delay series has a delay over 2^61 ns (73 years); check the unit")]
-    TooLong {
-        /// The offending step.
-        index: usize,
-    },
 }
 
 impl Propagation {
@@ -119,16 +97,17 @@ impl DelaySeries {
     ///
     /// # Errors
     /// If `steps` is empty, the times do not increase, or a delay is beyond 2^61 ns.
-    pub fn new(steps: Vec<(Instant, Duration)>) -> Result<Self, DelaySeriesError> {
+    pub fn new(steps: Vec<(Instant, Duration)>) -> Result<Self, Fault> {
         if steps.is_empty() {
-            return Err(DelaySeriesError::Empty);
+            return Err(Fault::at("the delay series is empty; give at least one time and delay"));
         }
+        let row = |index, why| Err(Fault::at(format!("row {index} of the delay series {why}")));
         for (index, step) in steps.iter().enumerate() {
             if index > 0 && step.0 <= steps[index - 1].0 {
-                return Err(DelaySeriesError::Unsorted { index });
+                return row(index, "does not come after the row before it; sort by time");
             }
             if step.1.as_nanos() > crate::link::HORIZON as u64 {
-                return Err(DelaySeriesError::TooLong { index });
+                return row(index, "has a delay over 2^61 ns (73 years); check the unit");
             }
         }
         Ok(Self { steps: steps.into(), start: Duration::ZERO, cycle: None })
@@ -144,7 +123,7 @@ impl DelaySeries {
     /// let series = DelaySeries::new(vec![(at(0), ns(5)), (at(10), ns(7))])?;
     /// let moved = series.on_clock((ns(8), Some((at(0), ns(20)))));
     /// assert_eq!([0, 2, 12].map(|time| moved.at(at(time)).as_nanos()), [5, 7, 5]);
-    /// # Ok::<(), clift::link::DelaySeriesError>(())
+    /// # Ok::<(), clift::config::Fault>(())
     /// ```
     pub fn on_clock(&self, (start, cycle): TraceClock) -> Self {
         let cycle = cycle.filter(|(_, period)| *period > Duration::ZERO);
@@ -183,7 +162,7 @@ impl DelaySeries {
 mod tests {
     use super::*;
 
-    fn series(steps: &[(u64, u64)]) -> Result<DelaySeries, DelaySeriesError> {
+    fn series(steps: &[(u64, u64)]) -> Result<DelaySeries, Fault> {
         let step = |&(at, delay)| (Instant::from_nanos(at), Duration::from_nanos(delay));
         DelaySeries::new(steps.iter().map(step).collect())
     }
@@ -198,8 +177,9 @@ mod tests {
 
     #[test]
     fn steps_must_increase_and_be_in_range() {
-        assert_eq!(series(&[]), Err(DelaySeriesError::Empty));
-        assert_eq!(series(&[(1, 5), (1, 5)]), Err(DelaySeriesError::Unsorted { index: 1 }));
-        assert_eq!(series(&[(1, u64::MAX)]), Err(DelaySeriesError::TooLong { index: 0 }));
+        let fault = |steps| series(steps).unwrap_err().to_string();
+        assert!(fault(&[]).starts_with("the delay series is empty"));
+        assert!(fault(&[(1, 5), (1, 5)]).starts_with("row 1 of the delay series does not come"));
+        assert!(fault(&[(1, u64::MAX)]).starts_with("row 0 of the delay series has a delay over"));
     }
 }

@@ -1,6 +1,6 @@
 //! The slots of a PHY trace in run time.
 
-use crate::link::LinkError;
+use crate::config::Fault;
 use crate::link::clock::{SlotClock, SlotPosition};
 use crate::trace::{PhyTrace, Sizes};
 use crate::units::Duration;
@@ -55,7 +55,7 @@ impl PhySlots {
         offset: Duration,
         wrap: bool,
         end: i64,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let t = &phy.t()[..];
         let clock = SlotClock::new(t[0], offset, wrap.then(|| phy.period()))?.over(t);
         let last = t[t.len() - 1] - clock.offset();

@@ -4,14 +4,15 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::config::Fault;
 use crate::link::allocator::{Fate, LlduAllocator, Taken};
 use crate::link::clock::SlotClock;
 use crate::link::counters::Tally;
 use crate::link::due::{Due, DueQueue, Notices};
 use crate::link::queue::{DepartureQueue, QueueLimit, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, Transit, Usage, earliest, instant, nanos, span,
+    Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
+    Transit, Usage, earliest, instant, nanos, no_room, span,
 };
 use crate::trace::{LinkSizes, LinkTrace, Loading, Packing};
 use crate::units::{Bytes, Duration, Instant};
@@ -86,10 +87,11 @@ impl Fragmentation {
     ///
     /// # Errors
     /// If packets that share LLDUs should take one additional LLDU each.
-    pub(crate) fn over(self, trace: Loading) -> Result<Self, LinkError> {
+    pub(crate) fn over(self, trace: Loading) -> Result<Self, Fault> {
         let packing = self.packing.or(trace.packing).unwrap_or_default();
         if self.extra_lldu && packing == Packing::Bytes {
-            return Err(LinkError::SharedExtra);
+            let cure = "needs whole LLDUs per packet; remove it, or give packing = \"packet\"";
+            return Err(Fault::at(format!("extra_lldu {cure}")));
         }
         let header = self.packet_header.0.saturating_add(trace.packet_header.0);
         Ok(Self { packet_header: Bytes(header), packing: Some(packing), ..self })
@@ -102,10 +104,10 @@ impl Fragmentation {
     }
 
     /// Bytes of an LLDU that carry packets.
-    pub(crate) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, LinkError> {
+    pub(crate) fn payload(self, lldu: Bytes) -> Result<NonZeroU32, Fault> {
         let (lldu, header) = (lldu.0, self.lldu_header.0);
         let payload = lldu.checked_sub(header).and_then(NonZeroU32::new);
-        payload.ok_or(LinkError::Header { lldu, header })
+        payload.ok_or_else(|| no_room(lldu, header))
     }
 
     /// Number of LLDUs needed for a packet of `size` bytes.
@@ -120,7 +122,7 @@ impl Fragmentation {
     ///
     /// # Errors
     /// If LLDU headers leave no room.
-    pub(crate) fn padding(self, lldu: Bytes, size: Bytes) -> Result<(u64, f64), LinkError> {
+    pub(crate) fn padding(self, lldu: Bytes, size: Bytes) -> Result<(u64, f64), Fault> {
         let payload = self.payload(lldu)?;
         let lldus = Self { extra_lldu: false, ..self }.lldus(payload, size);
         let used = self.bytes(size) as f64 / (lldus * u64::from(payload.get())) as f64;
@@ -135,7 +137,7 @@ impl TraceLink {
     ///
     /// # Errors
     /// If LLDU headers leave no room, or a trace of a single slot is wrapped.
-    pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, LinkError> {
+    pub fn new(trace: Arc<LinkTrace>, config: TraceLinkConfig) -> Result<Self, Fault> {
         let parts = trace.parts();
         let fragmentation = config.fragmentation.over(parts.loading)?;
         let payload = fragmentation.payload(parts.lldu)?;

@@ -2,8 +2,8 @@
 
 use super::link::Link;
 use crate::config::Fault;
+use crate::link::Propagation;
 use crate::link::clock::{SlotClock, SlotPosition};
-use crate::link::{LinkError, Propagation};
 use crate::scheme::ntn::{Handovers, NtnConfig};
 use crate::scheme::{LinkConfig, LiveConfig};
 use crate::trace::{Column, LinkTrace, Sizes};
@@ -113,7 +113,7 @@ struct Slots {
 
 impl Slots {
     /// Those of a link whose slots are known beforehand.
-    fn of(link: &LinkConfig) -> Result<Option<Self>, LinkError> {
+    fn of(link: &LinkConfig) -> Result<Option<Self>, Fault> {
         let (t, d, sizes, rtt) = if let Some(trace) = link.medium.get::<LinkTrace>() {
             let parts = trace.parts();
             let sizes = parts.sizes.as_ref().map(|sizes| sizes.lldus.clone());

@@ -9,7 +9,7 @@ use super::spec::PhySpec;
 use crate::application::{PageContent, PageFault};
 use crate::channel::lms::LandMobile;
 use crate::config::Fault;
-use crate::link::{DelaySeries, DelaySeriesError, Delays, Propagation};
+use crate::link::{DelaySeries, DelayTable, Delays, Propagation};
 use crate::scheme::{Scheme, Timing};
 use crate::trace::{FileError, LinkTrace, MiTrace, PhyTrace};
 use crate::units::Duration;
@@ -87,13 +87,26 @@ pub trait Traces: Sync {
     }
 }
 
-/// The varying delay, if one is given.
+/// The varying delay, if one is given. A single row is a fixed delay.
 pub(super) fn varying(
     delays: Option<&Delays>,
     keep_order: bool,
     traces: &dyn Traces,
 ) -> Result<Option<Propagation>, MakeError> {
-    delays.map(|own| own.propagation(keep_order, |file| traces.delays(file))).transpose()
+    let series = match delays {
+        None => return Ok(None),
+        Some(Delays::File(file)) => traces.delays(file)?,
+        Some(Delays::Rows(rows)) => {
+            let (time_s, delay_ms) = rows.iter().copied().unzip();
+            let series = DelayTable { time_s, delay_ms, ..DelayTable::default() }.series();
+            let place = || "delays".to_owned();
+            Arc::new(series.map_err(|error| MakeError::Delays { place: place(), error })?)
+        }
+    };
+    Ok(Some(match series.only() {
+        Some(delay) => Propagation::Fixed(delay),
+        None => Propagation::Varying { series, keep_order },
+    }))
 }
 
 /// Description of the mutual information that a run needs.
@@ -139,7 +152,7 @@ pub enum MakeError {
         /// The file.
         place: String,
         /// What is wrong with its rows.
-        error: DelaySeriesError,
+        error: Fault,
     },
     /// The objects of a file are not a valid page.
     #[error("{place}: {fault}")]
@@ -163,13 +176,6 @@ pub enum MakeError {
     /// A description has neither a file nor slots.
     #[error("a PHY trace needs a file or a channel; give one of them")]
     Nothing,
-}
-
-impl From<DelaySeriesError> for MakeError {
-    /// Delays of a scenario that are not a valid series.
-    fn from(error: DelaySeriesError) -> Self {
-        Self::Delays { place: "delays".to_owned(), error }
-    }
 }
 
 impl MakeError {

@@ -2,49 +2,13 @@
 
 use std::fmt;
 
-use thiserror::Error;
+use crate::config::Fault;
 
 /// An (n, k) block code over LLDUs: `data` of them carry data, the rest repair.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct BlockCode {
     data: u32,
     total: u32,
-}
-
-/// Invalid parameters of a scheme.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[non_exhaustive]
-pub enum SchemeError {
-    /// No data in a block.
-    #[error("a block of {total} LLDUs without data; write data/total, e.g. 10/12")]
-    NoData {
-        /// Block length asked for.
-        total: u32,
-    },
-    /// `data > total`.
-    #[error("{data}/{total} sends fewer LLDUs than it carries; write data/total, e.g. 10/12")]
-    Block {
-        /// Data LLDUs asked for.
-        data: u32,
-        /// Block length asked for.
-        total: u32,
-    },
-    /// A block too long.
-    #[error("a block of {total} LLDUs is too long; the most is 65535")]
-    Long {
-        /// Block length asked for.
-        total: u32,
-    },
-    /// A text that does not name a scheme.
-    #[error("{text}: {reason}; write {known}")]
-    Text {
-        /// The text.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-        /// The texts of the schemes there are: "a, b or c".
-        known: String,
-    },
 }
 
 impl BlockCode {
@@ -58,17 +22,16 @@ impl BlockCode {
     ///
     /// # Errors
     /// Unless `1 <= data <= total <= 65535`.
-    pub const fn new(data: u32, total: u32) -> Result<Self, SchemeError> {
-        if data == 0 {
-            return Err(SchemeError::NoData { total });
-        }
-        if data > total {
-            return Err(SchemeError::Block { data, total });
-        }
-        if total > u16::MAX as u32 {
-            return Err(SchemeError::Long { total });
-        }
-        Ok(Self { data, total })
+    pub fn new(data: u32, total: u32) -> Result<Self, Fault> {
+        let cure = "write data/total, e.g. 10/12";
+        Err(Fault::at(match (data, total) {
+            (0, _) => format!("a block of {total} LLDUs without data; {cure}"),
+            _ if data > total => {
+                format!("{data}/{total} sends fewer LLDUs than it carries; {cure}")
+            }
+            (_, 65_536..) => format!("a block of {total} LLDUs is too long; the most is 65535"),
+            _ => return Ok(Self { data, total }),
+        }))
     }
 
     /// LLDUs of a block that carry data (k, the papers' N_D).

@@ -3,8 +3,9 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::config::Fault;
+use crate::link::HORIZON;
 use crate::link::clock::SlotClock;
-use crate::link::{HORIZON, LinkError};
 use crate::scheme::Timing;
 use crate::trace::PhyTrace;
 use crate::units::{Duration, Probability};
@@ -110,7 +111,7 @@ impl TraceBack {
         phy: &PhyTrace,
         offset: Duration,
         wrap: bool,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let first = phy.t()[0];
         let link = SlotClock::new(first, offset, wrap.then(|| phy.period()))?;
         let cycle = link.period().map(|period| (first, first + period));

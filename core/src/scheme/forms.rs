@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::link::{BuiltLink, LinkError};
-use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::config::Fault;
+use crate::link::BuiltLink;
+use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::{LiveBuilder, Printed, Timing};
 use crate::trace::{LinkTrace, PhyTrace};
 
@@ -29,8 +30,8 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// If the link is not valid; by default, that the scheme has no live form.
-    fn live(&self, _builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
-        Err(LinkError::Scheme(format!(
+    fn live(&self, _builder: &LiveBuilder<'_>) -> Result<BuiltLink, Fault> {
+        Err(Fault::at(format!(
             "{self} has no live form, only link traces made beforehand; leave `live` out"
         )))
     }
@@ -39,27 +40,23 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// If the law is too long to compute; by default, that the scheme has no closed form.
-    fn predict(&self, _chain: &Chain, _setting: &Setting) -> Result<Prediction, ModelError> {
-        Err(ModelError::NoClosedForm { scheme: self.to_string() })
+    fn predict(&self, _chain: &Chain, _setting: &Setting) -> Result<Prediction, Fault> {
+        Err(no_closed_form(self))
     }
 
     /// The law of the recovery delay over `chain`.
     ///
     /// # Errors
     /// As for [`SchemeForms::predict`].
-    fn recovery_delays(
-        &self,
-        _chain: &Chain,
-        _setting: &Setting,
-    ) -> Result<RecoveryDelays, ModelError> {
-        Err(ModelError::NoClosedForm { scheme: self.to_string() })
+    fn recovery_delays(&self, _chain: &Chain, _setting: &Setting) -> Result<RecoveryDelays, Fault> {
+        Err(no_closed_form(self))
     }
 
     /// The paper's expressions (Kuhn 2014) over `chain`; `None` for a scheme that the paper lacks.
     ///
     /// # Errors
     /// If its expressions can't be followed.
-    fn printed(&self, _chain: &Chain, _setting: &Setting) -> Result<Option<Printed>, ModelError> {
+    fn printed(&self, _chain: &Chain, _setting: &Setting) -> Result<Option<Printed>, Fault> {
         Ok(None)
     }
 
@@ -67,4 +64,8 @@ pub trait SchemeForms: fmt::Debug + fmt::Display + Send + Sync {
     fn printed_delay_ms(&self, _link: &LinkTrace) -> Option<f64> {
         None
     }
+}
+
+fn no_closed_form(scheme: &(impl fmt::Display + ?Sized)) -> Fault {
+    Fault::at(format!("{scheme} has no closed form; apply it to a trace of the channel"))
 }

@@ -9,11 +9,10 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Fault;
 use crate::link::live::{LiveLink, LiveScheme};
 use crate::link::reordering::behind;
-use crate::link::{
-    BuiltLink, HORIZON, LinkError, Propagation, Resequencing, TraceLinkConfig, nanos, span,
-};
+use crate::link::{BuiltLink, HORIZON, Propagation, Resequencing, TraceLinkConfig, nanos, span};
 use crate::scheme::feedback::{Feedback, Losses, TraceBack};
 use crate::scheme::medium::span_of;
 use crate::scheme::successor::Successor;
@@ -129,12 +128,7 @@ impl LiveConfig {
         self
     }
 
-    fn feedback(
-        &self,
-        usage: TraceLinkConfig,
-        seed: Seed,
-        number: u32,
-    ) -> Result<Feedback, LinkError> {
+    fn feedback(&self, usage: TraceLinkConfig, seed: Seed, number: u32) -> Result<Feedback, Fault> {
         let nominal = self.phy.nominal_decoding();
         let delay = self.timing.feedback_over(&self.phy);
         let losses = match (&self.reports, self.options.feedback_loss) {
@@ -159,14 +153,16 @@ impl LiveConfig {
 }
 
 impl Medium for LiveConfig {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { link, usage, seed, number } = with;
         link.check_overlap()?;
         let sizes = self.phy.sizes();
         let mut schemes = self.successors.iter().map(|(_, scheme)| scheme).chain([&self.scheme]);
         if sizes.column().is_some() && schemes.any(|scheme| matches!(scheme, Scheme::Own(_))) {
             let (least, most) = (sizes.least().0, sizes.most().0);
-            return Err(LinkError::LiveSizes { least, most });
+            return Err(Fault::at(format!(
+                "slots from {least} to {most} bytes: a live link with a registered scheme needs slots of one size; remove `live` to use a precomputed link trace, which supports different sizes; or write a trace with one size for all (`clift trace convert FILE OUTPUT --lldu BYTES`), which changes its rate"
+            )));
         }
         let feedback = self.feedback(usage, seed, number)?;
         let rule = link.reorder;
@@ -218,7 +214,7 @@ impl LiveBuilder<'_> {
     ///
     /// # Errors
     /// If the link is not valid.
-    pub fn link<S: LiveScheme + Send + 'static>(&self, scheme: S) -> Result<BuiltLink, LinkError> {
+    pub fn link<S: LiveScheme + Send + 'static>(&self, scheme: S) -> Result<BuiltLink, Fault> {
         if self.config.successors.is_empty() {
             return self.over(scheme);
         }
@@ -226,7 +222,7 @@ impl LiveBuilder<'_> {
     }
 
     /// The link of several schemes one after the other: those before, `next`, and its successors.
-    fn link_of_several(&self, next: Box<dyn LiveScheme + Send>) -> Result<BuiltLink, LinkError> {
+    fn link_of_several(&self, next: Box<dyn LiveScheme + Send>) -> Result<BuiltLink, Fault> {
         let scheme = match self.before.take() {
             None => next,
             Some((before, at)) => Box::new(Successor { before, next, at, has_begun: false }),
@@ -240,7 +236,7 @@ impl LiveBuilder<'_> {
         next.forms().live(&LiveBuilder { successors, before, feedback, ..*self })
     }
 
-    fn over<S: LiveScheme + Send + 'static>(&self, scheme: S) -> Result<BuiltLink, LinkError> {
+    fn over<S: LiveScheme + Send + 'static>(&self, scheme: S) -> Result<BuiltLink, Fault> {
         let LiveConfig { phy, timing, .. } = self.config;
         Ok(behind(LiveLink::new(scheme, phy.clone(), timing.rtt, self.usage)?, self.rule))
     }

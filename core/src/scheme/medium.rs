@@ -4,10 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::config::Fault;
 use crate::link::reordering::behind;
 use crate::link::{
-    Behind, BuiltLink, Coded, Coding, Fragmentation, LinkError, Propagation, QueueLimit,
-    Resequencing, TraceClock, TraceLink, TraceLinkConfig,
+    Behind, BuiltLink, Coded, Coding, Fragmentation, Propagation, QueueLimit, Resequencing,
+    TraceClock, TraceLink, TraceLinkConfig, only_traces,
 };
 use crate::queue::{Aqm, Managed};
 use crate::seed::Seed;
@@ -60,7 +61,7 @@ pub trait Medium: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// If the link is not valid.
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError>;
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault>;
 
     /// How long what is sent back over it is under way, if nothing else is known of the way back.
     fn way_back(&self) -> Propagation;
@@ -108,7 +109,7 @@ impl dyn Medium {
 }
 
 impl Medium for LinkTrace {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { link, usage, .. } = with;
         let inner = TraceLink::new(self, usage)?;
         Ok(match link.overlap_papers {
@@ -157,14 +158,10 @@ impl LinkConfig {
     ///
     /// # Errors
     /// If the link is not valid.
-    pub fn build(
-        &self,
-        seed: Seed,
-        number: u32,
-        end: Option<Instant>,
-    ) -> Result<BuiltLink, LinkError> {
+    pub fn build(&self, seed: Seed, number: u32, end: Option<Instant>) -> Result<BuiltLink, Fault> {
         if self.reorder.is_some() && self.medium.buffer().is_some() {
-            return Err(LinkError::TwoBuffers);
+            let cure = "the link already has a re-sequencing buffer; remove one of them";
+            return Err(Fault::at(cure));
         }
         let with = Building { link: self, usage: self.usage(end), seed, number };
         let link = Arc::clone(&self.medium).build(with)?;
@@ -172,7 +169,7 @@ impl LinkConfig {
         Ok(match &self.coding {
             None => link,
             Some(coding) => {
-                coding.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+                coding.check()?;
                 Box::new(Coded::around(link, coding, self.medium.way_back(), seed, number))
             }
         })
@@ -180,7 +177,7 @@ impl LinkConfig {
 
     /// The link as what it is, if it is a plain link over a link trace: with nothing before, behind or
     /// around it.
-    pub(crate) fn build_plain(&self, end: Instant) -> Option<Result<TraceLink, LinkError>> {
+    pub(crate) fn build_plain(&self, end: Instant) -> Option<Result<TraceLink, Fault>> {
         let is_plain = self.aqm == Aqm::None && self.coding.is_none();
         if !is_plain || self.overlap_papers || self.reorder.is_some() {
             return None;
@@ -208,22 +205,22 @@ impl LinkConfig {
     }
 
     /// That packets leave as they come, not one at a time as ns-2 read link traces.
-    pub(super) fn check_overlap(&self) -> Result<(), LinkError> {
+    pub(super) fn check_overlap(&self) -> Result<(), Fault> {
         match self.overlap_papers {
-            true => Err(LinkError::OnlyTraces("overlap = \"papers\"")),
+            true => Err(only_traces("overlap = \"papers\"")),
             false => Ok(()),
         }
     }
 
     /// That nothing is asked for that only a link over slots has; a header of each LLDU if
     /// `header`.
-    pub(super) fn check_own(&self, header: bool) -> Result<(), LinkError> {
+    pub(super) fn check_own(&self, header: bool) -> Result<(), Fault> {
         self.check_overlap()?;
         if self.fragmentation.extra_lldu {
-            return Err(LinkError::OnlyTraces("extra_lldu"));
+            return Err(only_traces("extra_lldu"));
         }
         if !header && self.fragmentation.lldu_header != Bytes(0) {
-            return Err(LinkError::OnlyTraces("a header of each LLDU"));
+            return Err(only_traces("a header of each LLDU"));
         }
         Ok(())
     }
@@ -240,11 +237,12 @@ impl LinkConfig {
     ///
     /// # Errors
     /// If every one of them would be dropped for its size.
-    pub fn check_packet(&self, size: Bytes) -> Result<(), LinkError> {
+    pub fn check_packet(&self, size: Bytes) -> Result<(), Fault> {
         match self.largest_packet() {
-            Some(Bytes(most)) if size.0 > most => {
-                Err(LinkError::PacketTooLarge { packet: size.0, most })
-            }
+            Some(Bytes(most)) if size.0 > most => Err(Fault::at(format!(
+                "packets of {} bytes are larger than the link's maximum of {most}; give smaller ones",
+                size.0
+            ))),
             _ => Ok(()),
         }
     }

@@ -33,7 +33,7 @@ mod word;
 
 pub use adaptive_harq::{AdaptiveHarqConfig, AdaptiveHarqOptions, Repairs, Sizing};
 pub use arq::Arq;
-pub use code::{BlockCode, SchemeError};
+pub use code::BlockCode;
 pub use fec::Fec;
 pub use feedback::Feedback;
 pub use forms::SchemeForms;
@@ -52,7 +52,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::budget::{Budget, Refusal};
-use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::config::Fault;
+use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::trace::PhyTrace;
 
 /// The schemes of the core.
@@ -148,7 +149,7 @@ impl Scheme {
     /// # Errors
     /// If the rounds are too many to follow, or rounds cut blocks apart and the slots have no
     /// length; if the scheme has no closed form.
-    pub fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+    pub fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, Fault> {
         self.forms().predict(chain, setting)
     }
 
@@ -174,7 +175,7 @@ impl Scheme {
         &self,
         chain: &Chain,
         setting: &Setting,
-    ) -> Result<RecoveryDelays, ModelError> {
+    ) -> Result<RecoveryDelays, Fault> {
         self.forms().recovery_delays(chain, setting)
     }
 

@@ -11,7 +11,8 @@
 //! printed counts a block with more than N_D receptions as none, which no trace can mean. Equations
 //! (3) and (4) to the letter exchange the states of the chain; [`Chain::every`] is as meant.
 
-use crate::scheme::law::{Chain, ModelError, Setting};
+use crate::config::Fault;
+use crate::scheme::law::{Chain, Setting};
 use crate::scheme::{BlockCode, Scheme};
 use crate::trace::LinkTrace;
 
@@ -61,7 +62,7 @@ impl Scheme {
     ///
     /// # Errors
     /// If the rounds of HARQ-II are too many to follow.
-    pub fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+    pub fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, Fault> {
         self.forms().printed(chain, setting)
     }
 

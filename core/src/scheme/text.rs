@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::registry::{SchemeKind, pattern, texts};
-use super::{BlockCode, Scheme, SchemeError};
-use crate::config::{Arguments, called, number};
+use super::{BlockCode, Scheme};
+use crate::config::{Arguments, Fault, called, number};
 use crate::units::quantity;
 
 impl fmt::Display for Scheme {
@@ -24,16 +24,12 @@ impl fmt::Display for Scheme {
 /// assert!(error.to_string().contains("sends fewer LLDUs than it carries"));
 /// ```
 impl FromStr for Scheme {
-    type Err = SchemeError;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, SchemeError> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let scheme = called::<SchemeKind>(text);
         let scheme = scheme.and_then(|(kind, arguments)| (kind.parse)(arguments));
-        scheme.map_err(|reason| SchemeError::Text {
-            text: text.to_owned(),
-            reason,
-            known: texts(""),
-        })
+        scheme.map_err(|reason| Fault::at(format!("{text}: {reason}; write {}", texts(""))))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::config::Fault;
 use crate::link::due::Due;
 use crate::link::schedule::{Schedule, Timed};
 use crate::link::{
-    Admission, BuiltLink, InstrumentedLink, Link, LinkError, LinkEvent, Packet, QueueLimit,
-    TraceLink, Transit, Usage,
+    Admission, BuiltLink, InstrumentedLink, Link, LinkEvent, Packet, QueueLimit, TraceLink,
+    Transit, Usage,
 };
 use crate::metrics::Distribution;
 use crate::scheme::LinkConfig;
@@ -141,7 +142,7 @@ impl Node {
         seed: Seed,
         number: u32,
         duration: Duration,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         match hop {
             Hop::Leg(config) => Ok(Self::leg(config, seed, number)),
             Hop::Link(config) => {
@@ -194,7 +195,7 @@ impl LegNode {
 }
 
 impl LinkNode {
-    fn new(config: &LinkConfig, seed: Seed, number: u32, end: Instant) -> Result<Self, LinkError> {
+    fn new(config: &LinkConfig, seed: Seed, number: u32, end: Instant) -> Result<Self, Fault> {
         let link = match config.build_plain(end) {
             Some(link) => AnyLink::Trace(Box::new(link?)),
             None => AnyLink::Other(config.build(seed, number, Some(end))?),

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::application::Application;
 use crate::config::Fault;
-use crate::link::{LinkError, Propagation, QueueLimit};
+use crate::link::{Propagation, QueueLimit};
 use crate::queue::Aqm;
 use crate::scheme::{LinkConfig, LiveConfig};
 use crate::seed::Seed;
@@ -273,12 +273,9 @@ impl Flow {
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// A link that cannot be.
+    /// A link or transport that cannot be.
     #[error(transparent)]
-    Link(#[from] LinkError),
-    /// A transport that cannot be.
-    #[error(transparent)]
-    Transport(#[from] Fault),
+    Part(#[from] Fault),
     /// A session over a transport without dialogues.
     #[error(
         "the application needs data in both directions, which its transport does not carry; give TCP of profile `linux`, or QUIC"

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::link::{BuiltLink, Coding, LinkError, Propagation};
+use crate::config::Fault;
+use crate::link::{BuiltLink, Coding, Propagation};
 use crate::scheme::{Building, LinkConfig, Medium};
 use crate::simulation::setup::Hop;
 use crate::simulation::way::Way;
@@ -59,7 +60,7 @@ impl Hop {
 }
 
 impl Medium for Stretch {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { usage, seed, number, .. } = with;
         Ok(Box::new(Way::until(&self.hops, seed, number, usage.duration)?))
     }

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use slab::Slab;
 
+use crate::config::Fault;
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, BuiltLink, Instrument, InstrumentedLink, Link, LinkCounters, LinkError, LinkEvent,
-    Packet, PacketId, QueueLimit, Transit, Usage, earliest,
+    Admission, BuiltLink, Instrument, InstrumentedLink, Link, LinkCounters, LinkEvent, Packet,
+    PacketId, QueueLimit, Transit, Usage, earliest,
 };
 use crate::queue::Aqm;
 use crate::seed::Seed;
@@ -86,7 +87,7 @@ impl Way {
     ///
     /// # Errors
     /// If the link cannot be built.
-    pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, LinkError> {
+    pub fn new(hops: &[Hop], seed: Seed, first: u32) -> Result<Self, Fault> {
         Self::until(hops, seed, first, None)
     }
 
@@ -96,7 +97,7 @@ impl Way {
         seed: Seed,
         first: u32,
         end: Option<Instant>,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let links = Hop::numbered(hops, first).map(|(hop, number)| match hop {
             Hop::Leg(leg) => Ok(leg_link(leg, seed, number)),
             Hop::Link(link) => link.build(seed, number, end),

@@ -23,7 +23,7 @@ pub use wire::{Direction, Report};
 use std::io;
 use std::path::Path;
 
-use clift::link::LinkError;
+use clift::config::Fault;
 use clift::simulation::{Setup, SetupError, Way};
 use thiserror::Error;
 
@@ -32,7 +32,7 @@ use thiserror::Error;
 pub enum LiveError {
     /// The link cannot be built.
     #[error(transparent)]
-    Link(#[from] LinkError),
+    Link(#[from] Fault),
     /// The setup has no single path.
     #[error(transparent)]
     Setup(#[from] SetupError),

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use clift::config::Arguments;
-use clift::link::{BuiltLink, LinkError};
+use clift::config::{Arguments, Fault};
+use clift::link::BuiltLink;
 use clift::scheme::{Feedback, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use clift::seed::Seed;
 use clift::trace::{Fate, LinkTrace, LinkTraceBuilder, PhyTrace};
@@ -191,9 +191,9 @@ impl SchemeForms for OwnScheme {
         made.ok_or_else(|| format!("{self} raised an exception"))
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, Fault> {
         if !self.row.live {
-            return Err(LinkError::Scheme(format!(
+            return Err(Fault::at(format!(
                 "{self} is a function over arrays, which makes link traces only; leave `live` out, \
                  or register a class with the methods wants and carry"
             )));
@@ -206,7 +206,7 @@ impl SchemeForms for OwnScheme {
         });
         match methods {
             Some(methods) => builder.link(OwnLive::new(self.row.kind, methods, builder.feedback())),
-            None => Err(LinkError::Scheme(match raised::is_raised() {
+            None => Err(Fault::at(match raised::is_raised() {
                 true => format!("{self} raised an exception"),
                 false => format!("{self}: Python is shutting down"),
             })),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::config::Fault;
 use crate::link::clock::SlotClock;
-use crate::link::{HORIZON, LinkError, TraceLinkConfig, Usage, span};
+use crate::link::{HORIZON, TraceLinkConfig, Usage, span};
 use crate::scheme::Building;
 use crate::scheme::adaptive_harq::config::{AdaptiveHarqConfig, OfPacket, Sizing, Thresholds};
 use crate::seed::Stream;
@@ -37,7 +38,7 @@ pub(super) enum Outcome {
 }
 
 impl Attempts {
-    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, LinkError> {
+    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, Fault> {
         let options = &config.options;
         let rng = with.seed.rng(Stream::Link(with.number));
         Ok(Self {
@@ -148,7 +149,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    fn new(information: &Arc<MiTrace>, usage: &TraceLinkConfig) -> Result<Self, LinkError> {
+    fn new(information: &Arc<MiTrace>, usage: &TraceLinkConfig) -> Result<Self, Fault> {
         let period = usage.wrap.then(|| length(information));
         let clock = SlotClock::new(0, usage.start_offset, period)?;
         Ok(Self { information: Arc::clone(information), clock })

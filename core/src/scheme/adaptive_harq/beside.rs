@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use crate::config::Fault;
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
-    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    StreamRange, Transit, Transmission, TransmissionKind, Usage, instant, nanos,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, StreamRange, Transit,
+    Transmission, TransmissionKind, Usage, instant, nanos,
 };
 use crate::scheme::Building;
 use crate::scheme::adaptive_harq::attempt::{Attempts, Outcome};
@@ -30,7 +31,7 @@ pub(super) struct BesideLink {
 }
 
 impl BesideLink {
-    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, LinkError> {
+    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, Fault> {
         Ok(Self {
             attempts: Attempts::new(config, with)?,
             queue: DepartureQueue::new(with.usage.queue),

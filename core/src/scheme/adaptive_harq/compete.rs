@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use crate::config::Fault;
 use crate::link::queue::DropTail;
 use crate::link::{
-    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    StreamRange, Transit, Transmission, UnitLog, Usage, instant, nanos,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, StreamRange, Transit,
+    Transmission, UnitLog, Usage, instant, nanos,
 };
 use crate::scheme::Building;
 use crate::scheme::adaptive_harq::attempt::{Attempts, CodeWord, Outcome};
@@ -52,7 +53,7 @@ struct Repair {
 }
 
 impl CompetingLink {
-    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, LinkError> {
+    pub(super) fn new(config: &AdaptiveHarqConfig, with: &Building<'_>) -> Result<Self, Fault> {
         Ok(Self {
             attempts: Attempts::new(config, with)?,
             queue: DropTail::new(with.usage.queue),

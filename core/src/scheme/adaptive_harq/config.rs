@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, Delays, LinkError, Propagation, TraceClock, check_delays};
+use crate::link::{BuiltLink, Delays, Propagation, TraceClock, check_delays};
 use crate::scheme::adaptive_harq::beside::BesideLink;
 use crate::scheme::adaptive_harq::compete::CompetingLink;
 use crate::scheme::{Building, Medium};
@@ -215,10 +215,10 @@ impl AdaptiveHarqConfig {
 }
 
 impl Medium for AdaptiveHarqConfig {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let link = with.link;
         link.check_own(false)?;
-        self.check(1.0).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        self.check(1.0)?;
         let rule = link.reorder;
         Ok(match self.options.repairs {
             Repairs::Beside => behind(BesideLink::new(&self, &with)?, rule),

@@ -6,9 +6,10 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{BuiltLink, LinkError};
+use crate::config::Fault;
+use crate::link::BuiltLink;
 use crate::scheme::feedback::Feedback;
-use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
 use crate::scheme::{LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
@@ -48,23 +49,19 @@ impl SchemeForms for Arq {
         }
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, Fault> {
         builder.link(live::LiveArq::new(self.max_retx, builder.feedback(), builder.window()))
     }
 
-    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, Fault> {
         Ok(law::predict(self.max_retx, chain, setting))
     }
 
-    fn recovery_delays(
-        &self,
-        chain: &Chain,
-        setting: &Setting,
-    ) -> Result<RecoveryDelays, ModelError> {
+    fn recovery_delays(&self, chain: &Chain, setting: &Setting) -> Result<RecoveryDelays, Fault> {
         Ok(law::delays(self.max_retx, chain, setting))
     }
 
-    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, Fault> {
         let (rtt_ms, efficiency) = (setting.rtt_ms(), chain.arrival_probability());
         // The mean of i over p^(i-1) (1 - p).
         Ok(Some(Printed { efficiency, delay_ms: rtt_ms / 2.0 + rtt_ms / efficiency }))

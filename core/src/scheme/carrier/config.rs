@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::link::CarrierLink;
 use super::scheduler::SchedulerConfig;
 use crate::config::Fault;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation};
+use crate::link::{BuiltLink, HORIZON, Propagation};
 use crate::queue::Aqm;
 use crate::scheme::{Building, Medium};
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -151,14 +151,14 @@ pub struct CarrierConfig {
 }
 
 impl Medium for CarrierConfig {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { link, usage, seed, number } = with;
         link.check_own(false)?;
         let queues = "a carrier has a queue for each terminal; leave `aqm` and `reorder` out";
         if link.aqm != Aqm::None || link.reorder.is_some() {
-            return Err(LinkError::Scheme(queues.to_owned()));
+            return Err(Fault::at(queues));
         }
-        self.options.check().map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        self.options.check()?;
         Ok(Box::new(CarrierLink::new(&self, usage, seed, number)))
     }
 

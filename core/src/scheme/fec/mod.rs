@@ -7,8 +7,9 @@ pub(super) mod open;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use crate::link::{BuiltLink, LinkError};
-use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::config::Fault;
+use crate::link::BuiltLink;
+use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, fec_delay_ms, fec_efficiency, ratio, rtt_ms};
 use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
@@ -54,23 +55,19 @@ impl SchemeForms for Fec {
         }
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, Fault> {
         builder.link(live::LiveFec::new(*self, builder.flush_ns()))
     }
 
-    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, Fault> {
         Ok(law::predict(*self, chain, setting))
     }
 
-    fn recovery_delays(
-        &self,
-        chain: &Chain,
-        setting: &Setting,
-    ) -> Result<RecoveryDelays, ModelError> {
+    fn recovery_delays(&self, chain: &Chain, setting: &Setting) -> Result<RecoveryDelays, Fault> {
         Ok(law::delays(*self, chain, setting))
     }
 
-    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, Fault> {
         let chain = chain.every(self.interleave.get().into());
         let delay_ms = fec_delay_ms(&chain, self.code, setting);
         Ok(Some(Printed { efficiency: fec_efficiency(&chain, self.code), delay_ms }))

@@ -1,8 +1,9 @@
 //! HARQ-II: a block, then rounds of repair LLDUs until it can be decoded.
 
+use crate::config::Fault;
 use crate::scheme::law::Block;
 use crate::scheme::law::times;
-use crate::scheme::law::{Blocks, Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::scheme::law::{Blocks, Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::{Harq2, Printed};
 use crate::units::{Duration, Limit};
 
@@ -31,24 +32,25 @@ struct Outcome {
 }
 
 /// That its rounds can be followed.
-pub(crate) fn check(harq: &Harq2) -> Result<(), ModelError> {
+pub(crate) fn check(harq: &Harq2) -> Result<(), Fault> {
     let data = harq.code.data();
     match harq.max_rounds {
         Limit::AtMost(rounds) if u64::from(rounds) * data as u64 > MOST_ROUNDS => {
-            Err(ModelError::Rounds { rounds, data })
+            Err(Fault::at(format!(
+                "{rounds} rounds of blocks of {data} data LLDUs are too many to follow; the most is \
+                 2^20 / k, or give no limit"
+            )))
         }
-        _ if u64::from(harq.extra) * data as u64 > MOST_EXTRA => {
-            Err(ModelError::Extra { extra: harq.extra, data })
-        }
+        _ if u64::from(harq.extra) * data as u64 > MOST_EXTRA => Err(Fault::at(format!(
+            "{} extra repair LLDUs for blocks of {data} data LLDUs are too many to follow; \
+                 the most is 2^22 / k",
+            harq.extra
+        ))),
         _ => Ok(()),
     }
 }
 
-pub(crate) fn predict(
-    harq: &Harq2,
-    chain: &Chain,
-    setting: &Setting,
-) -> Result<Prediction, ModelError> {
+pub(crate) fn predict(harq: &Harq2, chain: &Chain, setting: &Setting) -> Result<Prediction, Fault> {
     check(harq)?;
     let outcome = match setting.blocks {
         Blocks::Consecutive => harq.outcome(chain, chain, setting, 1.0),
@@ -73,22 +75,22 @@ pub(crate) fn delays(
     harq: &Harq2,
     chain: &Chain,
     setting: &Setting,
-) -> Result<RecoveryDelays, ModelError> {
+) -> Result<RecoveryDelays, Fault> {
     check(harq)?;
     match setting.blocks {
         Blocks::Consecutive => delays::law(harq, chain, setting),
-        Blocks::CutApart => Err(ModelError::CutApart),
+        Blocks::CutApart => {
+            let cure =
+                "blocks that rounds cut apart have no law of delays; take consecutive blocks";
+            Err(Fault::at(cure))
+        }
     }
 }
 
 /// What Kuhn 2014 prints, eta_HARQ and d_HARQ, for any number of rounds. The sum of R_z goes to R,
 /// a round after l erasures sends l LLDUs (equation 6; P_R has l + N_S), and delta and Delta are
 /// those of the text.
-pub(crate) fn printed(
-    harq: &Harq2,
-    chain: &Chain,
-    setting: &Setting,
-) -> Result<Printed, ModelError> {
+pub(crate) fn printed(harq: &Harq2, chain: &Chain, setting: &Setting) -> Result<Printed, Fault> {
     check(harq)?;
     let (data, total) = (harq.code.data(), harq.code.total());
     let spare = total - data;
@@ -150,9 +152,11 @@ impl Harq2 {
     /// many per slot of new data as a block has rounds per slot. Taken as a Poisson
     /// process, rounds of L slots turn the correlation rho from slot to slot of a block into
     /// rho exp(-rate E[1 - rho^L]). How many rounds there are depends on that again.
-    fn cut_apart(&self, chain: &Chain, setting: &Setting) -> Result<Outcome, ModelError> {
+    fn cut_apart(&self, chain: &Chain, setting: &Setting) -> Result<Outcome, Fault> {
         if setting.feedback_slots().is_none() {
-            return Err(ModelError::NoSlot);
+            let cure = "slots of 0 ns must not be cut apart; \
+                        give slot_ns of at least 1, or consecutive blocks";
+            return Err(Fault::at(cure));
         }
         let total = self.code.total() as f64;
         let mut outcome = self.outcome(chain, chain, setting, 1.0);

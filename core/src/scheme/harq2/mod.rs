@@ -6,9 +6,10 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{BuiltLink, LinkError};
+use crate::config::Fault;
+use crate::link::BuiltLink;
 use crate::scheme::feedback::Feedback;
-use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::printed::{Printed, ratio, rtt_ms};
 use crate::scheme::{BlockCode, LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing, open_loop};
 use crate::trace::{LinkTrace, PhyTrace};
@@ -55,24 +56,20 @@ impl SchemeForms for Harq2 {
         }
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, Fault> {
         let (flush, feedback) = (builder.flush_ns(), builder.feedback());
         builder.link(live::LiveHarq2::new(*self, flush, feedback, builder.window()))
     }
 
-    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, Fault> {
         law::predict(self, chain, setting)
     }
 
-    fn recovery_delays(
-        &self,
-        chain: &Chain,
-        setting: &Setting,
-    ) -> Result<RecoveryDelays, ModelError> {
+    fn recovery_delays(&self, chain: &Chain, setting: &Setting) -> Result<RecoveryDelays, Fault> {
         law::delays(self, chain, setting)
     }
 
-    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, ModelError> {
+    fn printed(&self, chain: &Chain, setting: &Setting) -> Result<Option<Printed>, Fault> {
         law::printed(self, chain, setting).map(Some)
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Fault;
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, Resequencing};
+use crate::link::{BuiltLink, HORIZON, Propagation, Resequencing};
 use crate::scheme::hybrid::HybridLink;
 use crate::scheme::medium::span_of;
 use crate::scheme::{Building, Medium};
@@ -157,7 +157,7 @@ const MOST: u32 = 65_535;
 const MOST_BYTES: u64 = 1 << 30;
 
 impl Medium for HybridConfig {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { link, usage, seed, number } = with;
         link.check_own(false)?;
         Ok(behind(HybridLink::new(&self, usage, seed, number)?, self.buffer().or(link.reorder)))

@@ -1,7 +1,8 @@
 //! Hybrid FEC/ARQ-SR over independent losses (Al Fawal 2003, section 2): what reaches IP, and at
 //! what cost.
 
-use crate::scheme::law::{Chain, ModelError};
+use crate::config::Fault;
+use crate::scheme::law::Chain;
 use crate::units::Probability;
 
 /// Packets of `frames` frames; a frame of `total` units is decoded from any `data` of them, and
@@ -58,12 +59,12 @@ impl HybridFecArq {
         frames: u32,
         persistency: u32,
         p: Probability,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, Fault> {
         if data == 0 || data > total || total > u32::from(u16::MAX) {
-            return Err(ModelError::Hybrid("a frame carries K of N units; 1 <= K <= N <= 65535"));
+            return Err(Fault::at("a frame carries K of N units; 1 <= K <= N <= 65535"));
         }
         if frames == 0 {
-            return Err(ModelError::Hybrid("frames: a packet has at least one"));
+            return Err(Fault::at("frames: a packet has at least one"));
         }
         let chain = Chain::bernoulli(p.get())?;
         let law = Law::new(data, total, &chain);
@@ -76,10 +77,10 @@ impl HybridFecArq {
     ///
     /// # Errors
     /// Unless `units` is from K to N.
-    pub fn with_first(self, units: u32) -> Result<Self, ModelError> {
+    pub fn with_first(self, units: u32) -> Result<Self, Fault> {
         if !(self.data..=self.total).contains(&units) {
             let fault = "the first transmission of a frame has from K to N units";
-            return Err(ModelError::Hybrid(fault));
+            return Err(Fault::at(fault));
         }
         let first = Law::new(self.data, units, &self.chain);
         Ok(Self { first, first_units: units, ..self })

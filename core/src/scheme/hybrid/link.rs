@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use rand::Rng;
 
+use crate::config::Fault;
 use crate::link::counters::Tally;
 use crate::link::due::{Due, Notices};
 use crate::link::queue::{DepartureQueue, Waiting};
 use crate::link::{
-    Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet,
-    PacketId, StreamRange, TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog,
-    Usage, instant, nanos, span,
+    Admission, DropReason, HORIZON, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId,
+    StreamRange, TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant,
+    nanos, span,
 };
 use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
 use crate::scheme::hybrid::losses::FrameLosses;
@@ -49,7 +50,7 @@ use crate::units::{Bytes, Instant};
 /// let due = link.poll_timeout().unwrap();
 /// assert_eq!(due, Instant::from_nanos(207_200_000));
 /// assert!(matches!(link.poll(due), Some(LinkEvent::Delivered(_))));
-/// # Ok::<(), clift::link::LinkError>(())
+/// # Ok::<(), clift::config::Fault>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct HybridLink {
@@ -89,11 +90,9 @@ impl HybridLink {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let options = &config.options;
-        options
-            .check()
-            .map_err(|fault| LinkError::Scheme(format!("hybrid link: {}", fault.message())))?;
+        options.check().map_err(|fault| Fault::at(format!("hybrid link: {}", fault.message())))?;
         // Of the run's own stream for this link, so that either seed changes the draws.
         let own = seed.rng(Stream::Link(number)).next_u64().wrapping_add(options.seed);
         let rng = Seed(own).rng(Stream::Link(number));

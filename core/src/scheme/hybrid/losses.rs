@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
+use crate::config::Fault;
 use crate::link::clock::{SlotClock, SlotPosition};
-use crate::link::{HORIZON, LinkError, span};
+use crate::link::{HORIZON, span};
 use crate::scheme::hybrid::config::{HybridConfig, HybridOptions};
 use crate::seed::KeyedRandom;
 use crate::trace::PhyTrace;
@@ -24,7 +25,7 @@ impl FrameLosses {
         rng: ChaCha8Rng,
         start_offset: Duration,
         wrap: bool,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let options = &config.options;
         match &config.losses {
             None => {
@@ -114,7 +115,7 @@ impl Traced {
         trace: &Arc<PhyTrace>,
         start_offset: Duration,
         wrap: bool,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let (first, last) = (trace.t()[0], trace.t()[trace.len() - 1]);
         let clock = SlotClock::new(first, start_offset, wrap.then(|| trace.period()))?;
         let unit = |number: u32| options.rate.time_to_send(Bytes(options.unit.0 * number));

@@ -1,6 +1,6 @@
 //! The Gilbert-Elliott channel as a Markov chain.
 
-use crate::scheme::law::ModelError;
+use crate::config::Fault;
 
 /// A chain that is in a good or a bad state for each slot, moves between slots, and erases a slot
 /// with a probability of its state; in its stationary law (Kuhn 2014, section 3.3).
@@ -27,15 +27,15 @@ impl Chain {
     /// # Errors
     /// If one of them is not from 0 to 1, or `alpha` and `beta` are both 1: such a chain never
     /// moves, so it has no stationary law.
-    pub fn new(alpha: f64, beta: f64, p_good: f64, p_bad: f64) -> Result<Self, ModelError> {
+    pub fn new(alpha: f64, beta: f64, p_good: f64, p_bad: f64) -> Result<Self, Fault> {
         let named = [("alpha", alpha), ("beta", beta), ("p_good", p_good), ("p_bad", p_bad)];
         for (name, value) in named {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(ModelError::Probability { name, value });
-            }
+            check_probability(name, value)?;
         }
         if alpha == 1.0 && beta == 1.0 {
-            return Err(ModelError::Frozen);
+            return Err(Fault::at(
+                "alpha = beta = 1 never changes state; give one of them below 1",
+            ));
         }
         Ok(Self { leaving: [1.0 - alpha, 1.0 - beta], erasing: [p_good, p_bad] })
     }
@@ -44,10 +44,8 @@ impl Chain {
     ///
     /// # Errors
     /// If `p` is not from 0 to 1.
-    pub fn bernoulli(p: f64) -> Result<Self, ModelError> {
-        if !(0.0..=1.0).contains(&p) {
-            return Err(ModelError::Probability { name: "p", value: p });
-        }
+    pub fn bernoulli(p: f64) -> Result<Self, Fault> {
+        check_probability("p", p)?;
         Ok(Self { leaving: [p, 1.0 - p], erasing: [0.0, 1.0] })
     }
 
@@ -63,16 +61,18 @@ impl Chain {
     ///
     /// # Errors
     /// If `p` is not from 0 to 1, `mean_burst` below 1, or the gaps would be below one slot.
-    pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, ModelError> {
-        if !(0.0..=1.0).contains(&p) {
-            return Err(ModelError::Probability { name: "p", value: p });
-        }
+    pub fn from_erasures(p: f64, mean_burst: f64) -> Result<Self, Fault> {
+        check_probability("p", p)?;
         if !(mean_burst >= 1.0 && mean_burst.is_finite()) {
-            return Err(ModelError::Burst(mean_burst));
+            let cure = "is out of range; give a number of at least 1";
+            return Err(Fault::at(format!("a mean burst of {mean_burst} slots {cure}")));
         }
         let becoming_bad = p / ((1.0 - p) * mean_burst); // infinite for p = 1
         if becoming_bad > 1.0 {
-            return Err(ModelError::Crowded { p, burst: mean_burst });
+            return Err(Fault::at(format!(
+                "erasing {p} of the slots in bursts of {mean_burst} leaves gaps below one slot; \
+                 give longer bursts (at least p / (1 - p)) and p below 1"
+            )));
         }
         Ok(Self { leaving: [becoming_bad, 1.0 / mean_burst], erasing: [0.0, 1.0] })
     }
@@ -152,6 +152,14 @@ impl Chain {
     }
 }
 
+fn check_probability(name: &str, value: f64) -> Result<(), Fault> {
+    let cure = "is not a probability; give a number from 0 to 1";
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(Fault::at(format!("{name} = {value} {cure}"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_no_chain_is_refused() {
-        let fault = |result: Result<Chain, ModelError>| result.unwrap_err().to_string();
+        let fault = |result: Result<Chain, Fault>| result.unwrap_err().to_string();
         assert!(fault(Chain::new(1.1, 0.0, 0.0, 1.0)).starts_with("alpha = 1.1"));
         assert!(fault(Chain::new(0.1, f64::NAN, 0.0, 1.0)).starts_with("beta = NaN"));
         assert!(fault(Chain::new(0.1, 0.1, -1.0, 1.0)).starts_with("p_good = -1"));

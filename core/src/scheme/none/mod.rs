@@ -6,8 +6,9 @@ pub(super) mod open;
 
 use std::fmt;
 
-use crate::link::{BuiltLink, LinkError};
-use crate::scheme::law::{Chain, ModelError, Prediction, RecoveryDelays, Setting};
+use crate::config::Fault;
+use crate::link::BuiltLink;
+use crate::scheme::law::{Chain, Prediction, RecoveryDelays, Setting};
 use crate::scheme::{LiveBuilder, Scheme, SchemeForms, SchemeKind, Timing};
 use crate::trace::{LinkTrace, PhyTrace};
 
@@ -28,15 +29,15 @@ impl SchemeForms for NoScheme {
         open::apply(phy, timing)
     }
 
-    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, LinkError> {
+    fn live(&self, builder: &LiveBuilder<'_>) -> Result<BuiltLink, Fault> {
         builder.link(live::LiveNone)
     }
 
-    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, ModelError> {
+    fn predict(&self, chain: &Chain, setting: &Setting) -> Result<Prediction, Fault> {
         Ok(law::predict(chain, setting))
     }
 
-    fn recovery_delays(&self, _: &Chain, _: &Setting) -> Result<RecoveryDelays, ModelError> {
+    fn recovery_delays(&self, _: &Chain, _: &Setting) -> Result<RecoveryDelays, Fault> {
         Ok(RecoveryDelays::default())
     }
 }

@@ -12,8 +12,8 @@ use super::config::{NtnConfig, NtnPhy};
 use super::link::NtnLink;
 use crate::config::Fault;
 use crate::link::{
-    Admission, BuiltLink, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet, PacketId,
-    Propagation, STALLED, TraceClock, TraceLinkConfig, Transit, Usage, instant, nanos,
+    Admission, BuiltLink, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, Propagation,
+    STALLED, TraceClock, TraceLinkConfig, Transit, Usage, instant, nanos,
 };
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierOptions, Scheduler, SchedulerConfig, Terminals};
@@ -98,12 +98,12 @@ pub struct CellConfig {
 }
 
 impl Medium for CellConfig {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { link, usage, seed, number } = with;
         link.check_own(true)?;
         if link.aqm != Aqm::None || link.reorder.is_some() {
             let cure = "a cell has a queue for each terminal; leave `aqm` and `reorder` out";
-            return Err(LinkError::Scheme(cure.to_owned()));
+            return Err(Fault::at(cure));
         }
         Ok(Box::new(Cell::new(&self, usage, seed, number)?))
     }
@@ -165,10 +165,9 @@ impl Cell {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         let CellConfig { link, options, flows } = config;
-        let (carrier, slot) =
-            options.carrier(link).map_err(|fault| LinkError::Scheme(fault.to_string()))?;
+        let (carrier, slot) = options.carrier(link)?;
         let rng = seed.rng(Stream::OwnScheduler(number));
         let scheduler = options.scheduler.parameters().build(&carrier, rng);
         let terminals = (0..carrier.terminals).map(|terminal| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Fault, first_changed_key};
 use crate::link::reordering::behind;
-use crate::link::{BuiltLink, HORIZON, LinkError, Propagation, TraceClock};
+use crate::link::{BuiltLink, HORIZON, Propagation, TraceClock};
 use crate::scheme::medium::span_of;
 use crate::scheme::ntn::NtnLink;
 use crate::scheme::ntn::combining::SoftCombining;
@@ -523,7 +523,7 @@ impl NtnConfig {
 }
 
 impl Medium for NtnConfig {
-    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, LinkError> {
+    fn build(self: Arc<Self>, with: Building<'_>) -> Result<BuiltLink, Fault> {
         let Building { link, usage, seed, number } = with;
         link.check_own(true)?;
         Ok(behind(NtnLink::new(&self, usage, seed, number)?, link.reorder))

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use crate::config::Fault;
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
 use crate::link::{
-    Admission, DropReason, Instrument, Link, LinkCounters, LinkError, LinkEvent, Packet, STALLED,
-    TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos, span,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, STALLED,
+    TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos,
+    no_room, span,
 };
 use crate::scheme::ntn::backlog::Backlog;
 use crate::scheme::ntn::config::{Handovers, NtnConfig};
@@ -90,13 +92,13 @@ impl NtnLink {
         usage: TraceLinkConfig,
         seed: Seed,
         number: u32,
-    ) -> Result<Self, LinkError> {
-        config.check().map_err(|fault| LinkError::Scheme(fault.message().to_owned()))?;
+    ) -> Result<Self, Fault> {
+        config.check().map_err(|fault| Fault::at(fault.message()))?;
         let header = usage.fragmentation.lldu_header.0;
         let pdu_header = config.headers.pdu.0;
         let tb = config.tb();
         let room = tb.0.checked_sub(header).filter(|&room| room > pdu_header);
-        let room = room.ok_or(LinkError::Header { lldu: tb.0, header })?;
+        let room = room.ok_or_else(|| no_room(tb.0, header))?;
         let rng = seed.rng(Stream::Link(number));
         let packet_header = usage.fragmentation.packet_header.0;
         let combining = config.combining.as_ref();

@@ -57,7 +57,7 @@
 //! let results = deliver(&mut link, &[0; 20], Bytes(1500)).unwrap();
 //! // Everything arrives, after half a round trip at least.
 //! assert!(results.delivered.iter().all(|&at| at > 270_730_000));
-//! # Ok::<(), clift::link::LinkError>(())
+//! # Ok::<(), clift::config::Fault>(())
 //! ```
 
 mod backlog;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 
+use crate::config::Fault;
 use crate::link::clock::{SlotClock, SlotPosition};
-use crate::link::{HORIZON, LinkError, span};
+use crate::link::{HORIZON, span};
 use crate::scheme::ntn::combining::SoftCombining;
 use crate::scheme::ntn::config::NtnPhy;
 use crate::seed::uniform;
@@ -67,7 +68,7 @@ impl BlockSlots {
         offset: Duration,
         wrap: bool,
         rng: ChaCha8Rng,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, Fault> {
         match phy {
             NtnPhy::Random { slot, decode, bler, .. } => Ok(Self::Regular {
                 every: span(*slot),
@@ -150,7 +151,7 @@ impl BlockSlots {
 }
 
 impl TraceSlots {
-    fn new(trace: &Arc<PhyTrace>, offset: Duration, wrap: bool) -> Result<Self, LinkError> {
+    fn new(trace: &Arc<PhyTrace>, offset: Duration, wrap: bool) -> Result<Self, Fault> {
         let t = trace.t();
         let clock = SlotClock::new(t[0], offset, wrap.then(|| trace.period()))?.over(t);
         let nominal = span(trace.nominal_decoding());

@@ -1,10 +1,11 @@
 //! The law of the recovery delay of HARQ-II, by the slots and the waits for feedback in it.
 
+use crate::config::Fault;
 use crate::scheme::Harq2;
 use crate::scheme::fec::law::{block_waits, one_more};
 use crate::scheme::harq2::law::rounds::{Round, Rounds, Sender};
 use crate::scheme::law::ErasureCount;
-use crate::scheme::law::{Chain, ModelError, RecoveryDelays, Setting};
+use crate::scheme::law::{Chain, RecoveryDelays, Setting};
 
 /// Share of the LLDUs at which the law of an unlimited scheme is cut.
 const REST: f64 = 1e-15;
@@ -15,11 +16,7 @@ const MOST_TERMS: usize = 1 << 22;
 /// and the state of the last slot: waiting[missing - 1][state][slots].
 type Waiting = Vec<[Vec<f64>; 2]>;
 
-pub(crate) fn law(
-    harq: &Harq2,
-    chain: &Chain,
-    setting: &Setting,
-) -> Result<RecoveryDelays, ModelError> {
+pub(crate) fn law(harq: &Harq2, chain: &Chain, setting: &Setting) -> Result<RecoveryDelays, Fault> {
     let mut terms: Vec<(f64, f64)> = Vec::new();
     let mut add = |rounds: u32, shares: &[f64]| {
         let feedback_ns = f64::from(rounds) * setting.feedback_ns();
@@ -42,7 +39,8 @@ pub(crate) fn law(
         }
         let (decoded, short) = after_a_round(&rounds, &waiting);
         if !add(number, &decoded) {
-            return Err(ModelError::LongLaw);
+            let cure = "limit the rounds, or take a shorter block";
+            return Err(Fault::at(format!("more than 2^22 different delays; {cure}")));
         }
         waiting = short;
     }
