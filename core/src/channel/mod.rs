@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::budget::Budget;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
-use crate::trace::{Header, PhyTrace, TraceError};
+use crate::trace::{self, Header, PhyTrace};
 use crate::units::{Bytes, Duration, Probability};
 
 /// A model that determines which slots are erased.
@@ -83,22 +83,22 @@ impl RegularSlots {
     /// `t` and `d` without erasures; validated before memory is allocated.
     fn columns(&self, budget: &Budget<'_>) -> Result<(Vec<i64>, Vec<i64>), Fault> {
         if self.count == 0 {
-            return Err(TraceError::Empty.into());
+            return Err(trace::Fault::empty().into());
         }
-        let count = u32::try_from(self.count)
-            .map_err(|_| TraceError::TooLong { slots: self.count as usize })?;
+        let count =
+            u32::try_from(self.count).map_err(|_| trace::Fault::too_long(self.count as usize))?;
         let last = count - 1;
         let every = self.every.as_nanos();
         if every == 0 {
             return Err(Fault::at("the slot duration is 0 ns; give slot_ns of at least 1"));
         }
-        let decode = i64::try_from(self.decode.as_nanos()).map_err(|_| TraceError::Decode)?;
+        let decode = i64::try_from(self.decode.as_nanos()).map_err(|_| trace::Fault::decode())?;
         if decode == 0 {
-            return Err(TraceError::Decode.into());
+            return Err(trace::Fault::decode().into());
         }
         let end = i128::from(last) * i128::from(every) + i128::from(decode);
         if end >= i128::from(crate::trace::LATEST) {
-            return Err(TraceError::Overflow { slot: last as usize }.into());
+            return Err(trace::Fault::overflow(last as usize).into());
         }
         const PART: u32 = 1 << 22;
         let (mut t, mut d) = budget.columns(self.count)?;

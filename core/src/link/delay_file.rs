@@ -5,7 +5,7 @@ use std::path::Path;
 use super::DelaySeries;
 use crate::budget::Budget;
 use crate::config;
-use crate::trace::{Fault, FileError, Files, ReadError, Snippet, read_lines};
+use crate::trace::{Fault, FileError, Files, Snippet, read_lines};
 use crate::units::{Duration, Instant, counted};
 
 /// A table of one-way delays.
@@ -66,8 +66,7 @@ impl DelayTable {
         })?;
         if reader.table.time_s.is_empty() {
             let what = "has no rows; give columns time_s and delay_ms and at least one row";
-            let error = ReadError::File(Fault::Table(what.to_owned()));
-            return Err(FileError::Read { place: files.place(name), error });
+            return Err(FileError::new(files.place(name), Fault::new(what)));
         }
         Ok(reader.table)
     }
@@ -146,7 +145,7 @@ impl Reader {
         let Some(names) = &self.names else { return self.head(&cells) };
         if cells.len() != names.len() {
             let (found, expected) = (cells.len(), names.len());
-            return Err(Fault::Table(format!(
+            return Err(Fault::Text(format!(
                 "{} in a table of {}",
                 counted(found, "value", "values"),
                 counted(expected, "column", "columns")
@@ -157,15 +156,15 @@ impl Reader {
             match name.as_str() {
                 "time_s" => {
                     let time = number(name, cell)?;
-                    self.table.push_time(time, cell).map_err(Fault::Table)?;
+                    self.table.push_time(time, cell).map_err(Fault::Text)?;
                 }
                 "delay_ms" => {
                     let delay = number(name, cell)?;
                     if delay <= 0.0 {
                         let what = format!("delay_ms = {cell}; give a number above 0");
-                        return Err(Fault::Table(what));
+                        return Err(Fault::Text(what));
                     }
-                    self.table.push_delay(delay, cell).map_err(Fault::Table)?;
+                    self.table.push_delay(delay, cell).map_err(Fault::Text)?;
                 }
                 _ => {
                     let column = self.table.others.get_mut(other);
@@ -183,10 +182,10 @@ impl Reader {
             if times == 0 {
                 let shown = Snippet::new(cells.join(", ").as_bytes());
                 let what = format!("no column {name}; the header line has {shown}");
-                return Err(Fault::Table(what));
+                return Err(Fault::Text(what));
             }
             if times > 1 {
-                return Err(Fault::Table(format!("the column {name} occurs twice; keep one")));
+                return Err(Fault::Text(format!("the column {name} occurs twice; keep one")));
             }
         }
         let others = cells.iter().filter(|cell| !NAMES.contains(cell));
@@ -204,7 +203,7 @@ fn bare(cell: &str) -> &str {
 
 fn number(name: &str, cell: &str) -> Result<f64, Fault> {
     let fault =
-        |_| Fault::Table(format!("{name} = {} is not a number", Snippet::new(cell.as_bytes())));
+        |_| Fault::Text(format!("{name} = {} is not a number", Snippet::new(cell.as_bytes())));
     cell.parse().map_err(fault)
 }
 

@@ -17,7 +17,7 @@ use crate::link::{DelaySeries, DelayTable};
 use crate::scheme::{LinkTrace, Scheme, Timing};
 use crate::seed::Seed;
 use crate::sync::lock;
-use crate::trace::{self, FileError, Files, PhyTrace, ReadError, TraceFile, read_lines};
+use crate::trace::{self, FileError, Files, PhyTrace, TraceFile, read_lines};
 use crate::units::Duration;
 
 /// Capacity for traces that are needed throughout a study, in slots. A slot is two columns of 8
@@ -206,12 +206,10 @@ impl Traces for Store<'_> {
         let mut reader = TimesReader::default();
         read_lines(name, files, self.budget, |line| {
             self.budget.take(size_of::<Duration>() as u64, format_args!("a file of times"))?;
-            reader.line(line).map_err(trace::Fault::Table)
+            reader.line(line).map_err(trace::Fault::Text)
         })?;
-        reader.finish().map_err(|what| {
-            let error = ReadError::File(trace::Fault::Table(what));
-            FileError::Read { place: files.place(name), error }.into()
-        })
+        let finished = reader.finish().map_err(trace::Fault::Text);
+        finished.map_err(|fault| FileError::new(files.place(name), fault).into())
     }
 
     fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError> {
@@ -220,7 +218,7 @@ impl Traces for Store<'_> {
             let mut reader = PageReader::default();
             read_lines(name, files, self.budget, |line| {
                 self.budget.take(BYTES_OF_OBJECT, format_args!("the objects of a page"))?;
-                reader.line(line).map_err(|fault| trace::Fault::Table(fault.what))
+                reader.line(line).map_err(|fault| trace::Fault::Text(fault.what))
             })?;
             let page = reader
                 .finish()

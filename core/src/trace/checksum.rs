@@ -64,13 +64,19 @@ impl Checksums {
     pub(crate) fn check(&self, value: &str, names: &[(usize, &'static str)]) -> Result<(), Fault> {
         let given: Vec<_> = value.split(' ').map(|word| u32::from_str_radix(word, 16)).collect();
         let fits = |at: usize, sum: &Hasher| given.get(at) == Some(&Ok(sum.clone().finalize()));
+        let unfit = |part: &str| {
+            Fault::Text(format!(
+                "damaged: {part} does not fit its `checksum`; copy the file again, or remove that \
+                 key if the file was changed on purpose"
+            ))
+        };
         if !fits(0, &self.keys) {
-            return Err(Fault::Checksum("a key"));
+            return Err(unfit("a key"));
         }
         let other = names.iter().find(|&&(index, _)| {
             self.columns.get(index).is_none_or(|column| !fits(index + 1, column))
         });
-        other.map_or(Ok(()), |&(_, name)| Err(Fault::Checksum(name)))
+        other.map_or(Ok(()), |&(_, name)| Err(unfit(name)))
     }
 }
 

@@ -86,7 +86,7 @@ pub fn write(phy: &PhyTrace, unit: TimeUnit, mut out: impl Write) -> io::Result<
 fn read_slot(line: &[u8], unit: TimeUnit, slots: &mut SlotBuilder<'_>) -> Result<(), Fault> {
     let mut fields = fields(line);
     let (Some(t), Some(d), None) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(Fault::Columns { found: self::fields(line).count(), expected: 2 });
+        return Err(Fault::columns(self::fields(line).count(), 2));
     };
     let (nanos, _) = parse(t, unit)?;
     let (decoding, arrived) = parse(d, unit)?;

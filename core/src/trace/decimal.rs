@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::column::LATEST;
-use crate::trace::error::{Fault, Snippet};
+use crate::trace::error::{Fault, NEGATIVE, TOO_LATE};
 
 /// Unit of bare numbers in a trace file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, JsonSchema, Serialize)]
@@ -65,18 +65,19 @@ pub struct UnknownUnit(pub String);
 /// Converts a decimal number (`12`, `0.036`, `1e-3`) in `unit` to nanoseconds, rounded half up.
 /// Also returns whether the number is above zero, because it may round to 0.
 pub(crate) fn parse(text: &[u8], unit: TimeUnit) -> Result<(i64, bool), Fault> {
-    let number = Number::parse(text)
-        .ok_or_else(|| Fault::NotTime(Snippet::new(text), TimeUnit::ALL[unit as usize].2))?;
+    let unit_name = TimeUnit::ALL[unit as usize].2;
+    let not = || format!("is not a time; write a decimal number in {unit_name}");
+    let number = Number::parse(text).ok_or_else(|| Fault::of(text, &not()))?;
     if number.mantissa == 0 {
         return Ok((0, false));
     }
     if number.negative {
-        return Err(Fault::Negative(Snippet::new(text)));
+        return Err(Fault::of(text, NEGATIVE));
     }
     let nanos = number.scaled(unit.digits()).filter(|&nanos| nanos < LATEST as u128);
     match nanos {
         Some(nanos) => Ok((nanos as i64, true)),
-        None => Err(Fault::TooLate(Snippet::new(text))),
+        None => Err(Fault::of(text, TOO_LATE)),
     }
 }
 
@@ -111,25 +112,21 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<u64> {
 
 /// Parses an integer of nanoseconds within the range of times.
 pub(crate) fn parse_nanoseconds(text: &[u8]) -> Result<i64, Fault> {
-    parse_below(text, LATEST, Fault::NotNanoseconds)
+    parse_below(text, LATEST, "is not a time; write integer nanoseconds")
 }
 
-/// Parses an integer below `end`; `fault` is that of other text.
-pub(crate) fn parse_below(
-    text: &[u8],
-    end: i64,
-    fault: fn(Snippet) -> Fault,
-) -> Result<i64, Fault> {
+/// Parses an integer below `end`; `why` is the fault of other text.
+pub(crate) fn parse_below(text: &[u8], end: i64, why: &str) -> Result<i64, Fault> {
     if let Some(time) = parse_integer(text).filter(|&time| time < end as u64) {
         return Ok(time as i64);
     }
     let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let fault = match digits.len() < text.len() {
-        _ if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) => fault,
-        true => Fault::Negative,
-        false => Fault::TooLate,
+    let why = match digits.len() < text.len() {
+        _ if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) => why,
+        true => NEGATIVE,
+        false => TOO_LATE,
     };
-    Err(fault(Snippet::new(text)))
+    Err(Fault::of(text, why))
 }
 
 /// `mantissa * 10^exponent`. Digits after the 30th are dropped. They cannot change the rounding at
@@ -248,6 +245,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn fault<T: std::fmt::Debug>(found: Result<T, Fault>) -> String {
+        found.unwrap_err().to_string()
+    }
+
     fn seconds(text: &str) -> Result<(i64, bool), Fault> {
         parse(text.as_bytes(), TimeUnit::Seconds)
     }
@@ -271,15 +272,16 @@ mod tests {
     #[test]
     fn invalid_times_are_refused() {
         for text in ["NaN", "inf", "", ".", "1.2.3", "1e", "e5", "0x10", "1_000", "--1", "1 2"] {
-            assert!(matches!(seconds(text), Err(Fault::NotTime(..))), "{text}");
+            assert!(fault(seconds(text)).contains("is not a time"), "{text}");
         }
-        assert!(matches!(seconds("-1"), Err(Fault::Negative(_))));
+        assert!(fault(seconds("-1")).contains(NEGATIVE));
         for text in ["1e300", "2305843010", "1e1000000000000", &"9".repeat(80)] {
-            assert!(matches!(seconds(text), Err(Fault::TooLate(_))), "{text}");
+            assert!(fault(seconds(text)).contains(TOO_LATE), "{text}");
         }
-        assert!(matches!(parse_nanoseconds(b"-5"), Err(Fault::Negative(_))));
-        assert!(matches!(parse_nanoseconds(b"NaN"), Err(Fault::NotNanoseconds(_))));
-        assert!(matches!(parse_nanoseconds(b"99999999999999999999"), Err(Fault::TooLate(_))));
+        let nanos = |text: &str| fault(parse_nanoseconds(text.as_bytes()));
+        assert!(nanos("-5").contains(NEGATIVE));
+        assert!(nanos("NaN").contains("write integer nanoseconds"));
+        assert!(nanos("99999999999999999999").contains(TOO_LATE));
     }
 
     proptest! {

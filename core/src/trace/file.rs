@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Budget;
 use crate::trace::atomic::{Watched, reader};
 use crate::trace::decibels::{DecibelHertz, Decibels, SymbolRate};
-use crate::trace::error::{FileError, ReadError, WriteError};
+use crate::trace::error::{Fault, FileError, ReadError, WriteError};
 use crate::trace::files::{Files, Source};
 use crate::trace::given::{DelayIs, Given, RateIs, Shift, TimeColumn};
 use crate::trace::loss_string::LostSymbol;
@@ -166,7 +166,7 @@ impl TraceFile {
         cure: &'static str,
         input: &Input<'_>,
     ) -> FileError {
-        FileError::Field { place: input.files.place(&self.file), field, cure }
+        input.fault(&self.file, Fault::Text(format!("{field}: {cure}")))
     }
 
     /// Returns the value of a field that the format requires.
@@ -190,7 +190,7 @@ impl TraceFile {
 /// let phy = PhyTrace::new(vec![0, 10].into(), vec![5, 0].into(), Bytes(33))?;
 /// let fault = WriteAs::default().write(&phy, Path::new("x.dat")).unwrap_err();
 /// assert!(fault.to_string().starts_with("x.dat: the suffix `.dat` does not determine the format"));
-/// # Ok::<(), clift::trace::TraceError>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteAs {
@@ -238,7 +238,7 @@ impl FromStr for Model {
 /// let mahimahi: Format = "mahimahi".parse()?;
 /// assert_eq!(Format::of(Path::new("a/b.up"))?, mahimahi);
 /// assert!(Format::of(Path::new("b.dat")).unwrap_err().to_string().contains("give a format"));
-/// # Ok::<(), clift::trace::UnknownFormat>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct Format(pub(super) &'static FormatRow);
@@ -291,6 +291,11 @@ pub(super) struct Input<'a> {
 }
 
 impl Input<'_> {
+    /// An error of the file `name`.
+    pub(super) fn fault(&self, name: &Path, error: impl Into<ReadError>) -> FileError {
+        FileError::new(self.files.place(name), error)
+    }
+
     /// Parses the text file `name` with `parse`.
     pub(super) fn parsed(
         &self,
@@ -298,8 +303,7 @@ impl Input<'_> {
         parse: impl FnOnce(Reader<'_>) -> Result<PhyTrace, ReadError>,
     ) -> Result<PhyTrace, FileError> {
         let file = self.open(name)?;
-        parse(reader(self.budget, file))
-            .map_err(|error| FileError::Read { place: self.files.place(name), error })
+        parse(reader(self.budget, file)).map_err(|error| self.fault(name, error))
     }
 
     /// A reader of the text file `name`.
@@ -314,8 +318,7 @@ impl Input<'_> {
         name: &Path,
         parse: impl FnOnce(Box<dyn Source>) -> Result<PhyTrace, ReadError>,
     ) -> Result<PhyTrace, FileError> {
-        parse(self.open(name)?)
-            .map_err(|error| FileError::Read { place: self.files.place(name), error })
+        parse(self.open(name)?).map_err(|error| self.fault(name, error))
     }
 
     fn open(&self, name: &Path) -> Result<Box<dyn Source>, FileError> {

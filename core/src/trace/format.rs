@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::trace::error::UnknownFormat;
+use crate::trace::error::Fault;
 use crate::trace::file::Format;
 use crate::trace::lines::unmarked;
 use crate::trace::{FORMATS, TimeUnit, capture, columns, series, text};
@@ -29,14 +29,10 @@ impl Format {
     ///
     /// # Errors
     /// If the suffix is unknown; the message lists the formats.
-    pub fn of(path: &Path) -> Result<Self, UnknownFormat> {
-        let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    pub fn of(path: &Path) -> Result<Self, Fault> {
+        let suffix = suffix(path);
         let known = Self::all().find(|format| format.suffixes().contains(&suffix.as_str()));
-        known.ok_or_else(|| {
-            let dot = if suffix.is_empty() { "" } else { "." };
-            let known = list(Self::is_read) + elsewhere(&suffix);
-            UnknownFormat::Suffix(format!("{dot}{suffix}"), known)
-        })
+        known.ok_or_else(|| unknown_suffix(path, &(list(Self::is_read) + elsewhere(&suffix))))
     }
 
     /// The format of a measuring tool's file, from its first bytes ([`Format::START`]).
@@ -119,11 +115,13 @@ impl fmt::Display for Format {
 }
 
 impl FromStr for Format {
-    type Err = UnknownFormat;
+    type Err = Fault;
 
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+    fn from_str(name: &str) -> Result<Self, Fault> {
         let known = Self::all().find(|format| format.name() == name);
-        known.ok_or_else(|| UnknownFormat::Name(name.to_owned(), list(|_| true)))
+        known.ok_or_else(|| {
+            Fault::Text(format!("`{name}` is not a format; known are {}", list(|_| true)))
+        })
     }
 }
 
@@ -132,7 +130,7 @@ pub(super) fn format_of(
     given: Option<Format>,
     path: &Path,
     unit: Option<TimeUnit>,
-) -> Result<Format, UnknownFormat> {
+) -> Result<Format, Fault> {
     match given {
         Some(format) => Ok(format),
         None => Format::of(path).map(|format| match unit {
@@ -142,12 +140,21 @@ pub(super) fn format_of(
     }
 }
 
-/// The same error for a file to write, whose message lists the formats that can be written.
-pub(super) fn written(error: UnknownFormat) -> UnknownFormat {
-    match error {
-        UnknownFormat::Suffix(suffix, _) => UnknownFormat::Suffix(suffix, list(Format::is_written)),
-        other => other,
-    }
+fn suffix(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+/// The fault of a file without a known suffix, where the formats `known` are possible.
+fn unknown_suffix(path: &Path, known: &str) -> Fault {
+    let suffix = suffix(path);
+    let dot = if suffix.is_empty() { "" } else { "." };
+    let fault = "does not determine the format; give a format:";
+    Fault::Text(format!("the suffix `{dot}{suffix}` {fault} {known}"))
+}
+
+/// The same for a file to write.
+pub(super) fn not_written(path: &Path) -> Fault {
+    unknown_suffix(path, &list(Format::is_written))
 }
 
 /// The command that reads files of this suffix, if a different one does.
@@ -238,10 +245,10 @@ mod tests {
 
     #[test]
     fn messages_list_only_the_formats_that_apply() {
-        let unknown = Format::of(Path::new("x.md")).unwrap_err();
-        let read = unknown.to_string();
+        let path = Path::new("x.md");
+        let read = Format::of(path).unwrap_err().to_string();
         assert!(read.contains(", runs") && !read.contains(", netem"), "{read}");
-        let written = super::written(unknown).to_string();
+        let written = super::not_written(path).to_string();
         assert!(written.contains(", netem") && !written.contains(", capture"), "{written}");
     }
 }

@@ -15,7 +15,7 @@ use crate::trace::error::{FileError, ReadError};
 use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::notes::readable;
 use crate::trace::series::{self, RateIs};
-use crate::trace::{Notes, PhyTrace, TraceError, json};
+use crate::trace::{Fault, Notes, PhyTrace, json};
 use crate::units::counted;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -136,7 +136,7 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
     {
         (log, client) = (*server, false);
     }
-    let Some(sum) = first(&log) else { return Err(TraceError::Empty.into()) };
+    let Some(sum) = first(&log) else { return Err(Fault::empty().into()) };
     let test = log.start.test_start.as_ref();
     let (udp, reverse, both) = test.map_or_else(
         || (sum.packets.is_some(), false, false),

@@ -14,7 +14,7 @@ use crate::trace::file::{Direction, FormatRow};
 use crate::trace::json;
 use crate::trace::probes::{LOST, Sampling, trace_of};
 use crate::trace::slots::SlotBuilder;
-use crate::trace::{LATEST, Notes, PhyTrace, TraceError};
+use crate::trace::{Fault, LATEST, Notes, PhyTrace};
 use crate::units::counted;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -149,7 +149,7 @@ pub fn read(
         probes.push(t, d, t.to_string().as_bytes()).map_err(|error| fault(&error.to_string()))?;
     }
     if round_trips.is_empty() {
-        return Err(TraceError::Empty.into());
+        return Err(Fault::empty().into());
     }
     let mut notes = Notes::default();
     let all = counted(round_trips.len(), "round trip", "round trips");

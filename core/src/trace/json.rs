@@ -44,7 +44,7 @@ pub(super) fn read<T: DeserializeOwned>(
             Category::Data => format!("{message}: not a value that {tool} writes here"),
             Category::Syntax | Category::Io => format!("not valid JSON: {message}"),
         };
-        Fault::Table(fault).at(line)
+        Fault::Text(fault).at(line)
     });
     budget.give_back(PER_BYTE * text.len() as u64);
     read

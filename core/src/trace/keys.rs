@@ -28,7 +28,7 @@ impl Keys {
         let snippet = || Snippet::new(value.as_bytes());
         let number = |least: u64, most: u64| {
             let number = parse_integer(value.as_bytes()).filter(|n| (least..=most).contains(n));
-            number.ok_or_else(|| Fault::Value(key.to_owned(), snippet(), least))
+            number.ok_or_else(|| Fault::value(key, value.as_bytes(), least))
         };
         let time = |least| number(least, u64::MAX).map(Duration::from_nanos);
         let bytes = |least| number(least, u32::MAX.into()).map(|bytes| Bytes(bytes as u32));
@@ -36,13 +36,17 @@ impl Keys {
         let Header { notes, loading, .. } = &mut self.header;
         match key {
             "clift-trace" if value == "1" => {}
-            "clift-trace" => return Err(Fault::Version(snippet())),
+            "clift-trace" => {
+                let cure = "is not known; this version of clift reads version 1";
+                return Err(Fault::Text(format!("format version {} {cure}", snippet())));
+            }
             "lldu_bytes" => self.lldu = Some(bytes(1)?),
             "decode_ns" => self.header.decode = Some(time(1)?),
             "period_ns" => self.header.period = Some(time(1)?),
             "rtt_ns" => self.header.rtt = Some(time(0)?),
             "packing" => {
-                let packing = Packing::of(value).ok_or_else(|| Fault::Packing(snippet()))?;
+                let unknown = || format!("unknown packing {}; write packet or bytes", snippet());
+                let packing = Packing::of(value).ok_or_else(|| Fault::Text(unknown()))?;
                 loading.packing = Some(packing);
             }
             "packet_header_bytes" => loading.packet_header = bytes(0)?,
@@ -57,7 +61,8 @@ impl Keys {
             _ => return Ok(false),
         }
         if !self.seen.insert(key.to_owned()) {
-            return Err(Fault::RepeatedKey(Snippet::new(key.as_bytes())));
+            let key = Snippet::new(key.as_bytes());
+            return Err(Fault::Text(format!("the key {key} occurs twice; keep one")));
         }
         if key != Checksums::KEY {
             self.sums.key(key, value);

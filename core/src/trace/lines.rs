@@ -42,11 +42,11 @@ impl<R: BufRead> Lines<R> {
         }
         self.line += 1;
         if read > LONGEST {
-            return Err(Fault::LongLine(LONGEST).at(self.line));
+            return Err(Fault::long_line(LONGEST).at(self.line));
         }
         // UTF-16 has a zero byte in each character of ASCII.
         if self.line == 1 && self.buffer.contains(&0) {
-            return Err(Fault::NotText.at(1));
+            return Err(Fault::not_text().at(1));
         }
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);

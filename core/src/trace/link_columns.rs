@@ -1,6 +1,6 @@
 //! A link trace from given columns.
 
-use crate::trace::{Column, Header, LinkTrace, Loading, Parts, PhyTrace, Sizes, TraceError};
+use crate::trace::{Column, Fault, Header, LinkTrace, Loading, Parts, PhyTrace, Sizes};
 use crate::units::Duration;
 
 /// The columns of a link trace, one value per data LLDU, and its common properties.
@@ -21,7 +21,7 @@ use crate::units::Duration;
 /// };
 /// let stats = columns.trace()?.stats();
 /// assert_eq!((stats.delivered, stats.lost, stats.recovered, stats.slots_used), (2, 1, 1, 6));
-/// # Ok::<(), clift::trace::TraceError>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct LinkColumns {
@@ -49,19 +49,16 @@ impl LinkColumns {
     /// Builds the link trace. LLDUs sent more than once and delivered count as recovered.
     ///
     /// # Errors
-    /// A [`TraceError`] with the first faulty LLDU.
-    pub fn trace(self) -> Result<LinkTrace, TraceError> {
+    /// A [`Fault`] with the first faulty LLDU.
+    pub fn trace(self) -> Result<LinkTrace, Fault> {
         let Self { t, d, lost, transmissions, sizes, rtt, period, slots, loading } = self;
         let header = Header { period, rtt: Some(rtt), loading, ..Header::default() };
         // The validity rules of slots also apply to data LLDUs.
         let phy = PhyTrace::with_header(t, d, sizes, header)?;
         for (column, values) in [("lost", &lost), ("transmissions", &transmissions)] {
             if values.len() != phy.len() {
-                return Err(TraceError::ColumnLength {
-                    column,
-                    t: phy.len(),
-                    values: values.len(),
-                });
+                let cure = "give one for each t";
+                return Err(Fault::length(phy.len(), column, values.len(), cure));
             }
         }
         let units = || lost.iter().zip(&transmissions).zip(phy.d().iter()).enumerate();
@@ -74,7 +71,7 @@ impl LinkColumns {
                 _ if u32::try_from(sent).is_ok_and(|sent| sent > 0) => continue,
                 _ => "transmissions must be from 1 to 4294967295",
             };
-            return Err(TraceError::Unit { slot, reason });
+            return Err(Fault::Text(format!("LLDU {slot}: {reason}")));
         }
         let sent: u64 = transmissions.iter().map(|&sent| sent.unsigned_abs()).sum();
         let parts = Parts::of(&phy, rtt);
@@ -85,7 +82,9 @@ impl LinkColumns {
         let again = (0..).zip(&transmissions).filter(|(_, sent)| **sent > 1);
         let slots = match slots.unwrap_or(sent) {
             slots if slots < phy.len() as u64 => {
-                return Err(TraceError::FewSlots { slots, lldus: phy.len() });
+                let lldus = phy.len();
+                let cure = format!("each needs its own slot, so give {lldus} or more");
+                return Err(Fault::Text(format!("{slots} slots for {lldus} data LLDUs; {cure}")));
             }
             slots => slots,
         };

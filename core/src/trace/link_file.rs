@@ -23,7 +23,10 @@ impl LinkTrace {
         #[cfg(feature = "parquet")]
         return write_file(path, go_on, |out| Ok(self.write_parquet(out)?));
         #[cfg(not(feature = "parquet"))]
-        Err(FileError::NotWritten { place: path.display().to_string(), format: "parquet" })
+        {
+            let cure = crate::trace::Fault::new("clift cannot write the format parquet");
+            Err(FileError::new(path.display().to_string(), cure))
+        }
     }
 
     /// Writes the link trace as text, with a header line.

@@ -9,13 +9,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
+use crate::trace::PhyTrace;
 use crate::trace::column::MOST;
 use crate::trace::decimal::{append_integer, parse_integer};
-use crate::trace::error::{Fault, FileError, ReadError, Snippet};
+use crate::trace::error::{Fault, FileError, ReadError};
 use crate::trace::file::{FormatRow, Input, Reader, TraceFile};
 use crate::trace::lines::Lines;
 use crate::trace::text::DEFAULT_LLDU;
-use crate::trace::{PhyTrace, TraceError};
 use crate::units::{Bytes, Duration};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -143,9 +143,9 @@ fn read_marked(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let (mut d, mut line, mut remark) = (Vec::new(), 1, false);
-    let (zero, one, unknown): (_, _, fn(Snippet) -> Fault) = match lost {
-        LostSymbol::Zero => (0, pattern.received(), Fault::NotFate),
-        LostSymbol::One => (pattern.received(), 0, Fault::NotLossFlag),
+    let (zero, one, known) = match lost {
+        LostSymbol::Zero => (0, pattern.received(), "is neither 0 (lost) nor 1 (received)"),
+        LostSymbol::One => (pattern.received(), 0, "is neither 0 (received) nor 1 (lost)"),
     };
     // The rest of a byte-order mark that may still follow; empty after any other byte.
     let mut mark: &[u8] = b"\xef\xbb\xbf";
@@ -177,7 +177,7 @@ fn read_marked(
                     let end = chunk.len().min(at + 4);
                     let text = String::from_utf8_lossy(&chunk[at..end]);
                     let symbol: String = text.chars().take(1).collect();
-                    return Err(unknown(Snippet::new(symbol.as_bytes())).at(line));
+                    return Err(Fault::of(symbol.as_bytes(), known).at(line));
                 }
             }
         }
@@ -296,7 +296,7 @@ impl Pattern {
         let mut t = budget.room(d.len() as u64, format_args!("{} slots", d.len()))?;
         t.extend((0..d.len() as i64).map(|index| index.saturating_mul(slot)));
         if d.is_empty() {
-            return Err(TraceError::Empty.into());
+            return Err(Fault::empty().into());
         }
         Ok(PhyTrace::new(t.into(), d.into(), self.lldu)?)
     }
@@ -308,7 +308,9 @@ fn parse_run(line: &[u8]) -> Result<(u64, u64), Fault> {
         (Some(good), Some(lost), None) => parse_integer(good).zip(parse_integer(lost)),
         _ => None,
     };
-    run.ok_or_else(|| Fault::NotRun(Snippet::new(line)))
+    let cure =
+        "is not a run length; write two integers a line: packets received, then packets lost";
+    run.ok_or_else(|| Fault::of(line, cure))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(super) const FORMAT: FormatRow = FormatRow {
 /// A [`ReadError`] with the first faulty line.
 pub fn read(reader: impl BufRead, size: Bytes, budget: &Budget<'_>) -> Result<PhyTrace, ReadError> {
     let t = read_opportunities(reader, budget)?;
-    let Some(&last) = t.last() else { return Err(crate::trace::TraceError::Empty.into()) };
+    let Some(&last) = t.last() else { return Err(crate::trace::Fault::empty().into()) };
     // mahimahi repeats a file with its last timestamp (`link_queue.cc`); opportunities of one
     // millisecond are 1 ns apart here.
     let period = last - last % MILLISECOND;
@@ -164,7 +164,7 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
                      file again"
                 ),
             };
-            return Err(Fault::Table(fault).at(number));
+            return Err(Fault::Text(fault).at(number));
         }
         if stamp > current {
             at_zero = if current == 0 { t.len() } else { at_zero };
@@ -174,13 +174,15 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
         // repeats.
         let place = t.len() - group;
         if (place + at_zero) as i64 >= MILLISECOND {
-            return Err(Fault::Crowded.at(number));
+            let cure = "more than 1000000 opportunities in one millisecond; check the unit";
+            return Err(Fault::new(cure).at(number));
         }
         budget.grow(&mut t, "opportunities")?;
         t.push(stamp * MILLISECOND + place as i64);
     }
     if current == 0 && !t.is_empty() {
-        return Err(Fault::NoPeriod.at(last_line));
+        let cure = "the last timestamp is 0 ms, and the file repeats with it; it must be above 0";
+        return Err(Fault::new(cure).at(last_line));
     }
     let at_last = (t.len() - group) as i64;
     // Those at 0 ms follow those of the last millisecond of the cycle before.
@@ -192,10 +194,11 @@ fn read_opportunities(reader: impl BufRead, budget: &Budget<'_>) -> Result<Vec<i
 fn parse_stamp(line: &[u8]) -> Result<i64, Fault> {
     let text = line.trim_ascii();
     if text.is_empty() {
-        return Err(Fault::Blank);
+        return Err(Fault::blank());
     }
     // Half of the range, so that t + d stays within it.
-    parse_below(text, LATEST / 2 / MILLISECOND, Fault::NotMilliseconds)
+    let cure = "is not a time; write one integer of milliseconds a line";
+    parse_below(text, LATEST / 2 / MILLISECOND, cure)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Mutual information over time, the channel input of adaptive HARQ.
 
-use crate::trace::TraceError;
+use crate::trace::Fault;
 use crate::units::{Duration, Instant};
 
 /// Mutual information per coded bit of the channel, at regular instants from 0.
@@ -27,12 +27,13 @@ impl MiTrace {
     ///
     /// # Errors
     /// If `values` is empty, `every` is 0, or a value is out of range.
-    pub fn new(every: Duration, values: Vec<f32>) -> Result<Self, TraceError> {
+    pub fn new(every: Duration, values: Vec<f32>) -> Result<Self, Fault> {
         if values.is_empty() || every == Duration::ZERO {
-            return Err(TraceError::Empty);
+            return Err(Fault::empty());
         }
         if let Some(slot) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
-            return Err(TraceError::Information { slot });
+            let cure = "the mutual information per coded bit must be from 0 to 1";
+            return Err(Fault::Text(format!("slot {slot}: {cure}")));
         }
         Ok(Self { every, values })
     }
@@ -66,11 +67,11 @@ mod tests {
     #[test]
     fn values_outside_0_to_1_are_refused() {
         let every = Duration::from_millis(1);
-        assert_eq!(MiTrace::new(every, vec![]), Err(TraceError::Empty));
-        assert_eq!(MiTrace::new(Duration::ZERO, vec![0.1]), Err(TraceError::Empty));
+        assert_eq!(MiTrace::new(every, vec![]), Err(Fault::empty()));
+        assert_eq!(MiTrace::new(Duration::ZERO, vec![0.1]), Err(Fault::empty()));
         for value in [1.5, -0.1, f32::NAN] {
             let fault = MiTrace::new(every, vec![0.2, value]);
-            assert_eq!(fault, Err(TraceError::Information { slot: 1 }));
+            assert!(fault.unwrap_err().to_string().starts_with("slot 1: "));
         }
     }
 }

@@ -67,7 +67,7 @@ pub use column::Column;
 pub(crate) use column::LATEST;
 pub use decimal::{TimeUnit, UnknownUnit};
 pub use erasures::{Erasures, GilbertFit, Runs};
-pub use error::{Fault, FileError, ReadError, Snippet, TraceError, UnknownFormat, WriteError};
+pub use error::{Fault, FileError, ReadError, Snippet, WriteError};
 pub use file::{Direction, Format, TraceFile, WriteAs};
 pub use files::{Files, Folder, InMemory, Source};
 pub use link_builder::{Fate, LinkTraceBuilder};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::trace::TraceError;
+use crate::trace::Fault;
 use crate::trace::column::LATEST;
 use crate::units::{Bytes, Duration};
 
@@ -77,12 +77,15 @@ impl Loading {
     }
 
     /// Checks that the tick and its phase are valid.
-    pub(super) fn check(&self) -> Result<(), TraceError> {
+    pub(super) fn check(&self) -> Result<(), Fault> {
         let fits = self.tick.as_nanos() <= LATEST as u64;
         if fits && (self.phase == Duration::ZERO || self.phase < self.tick) {
             return Ok(());
         }
-        Err(TraceError::Tick)
+        Err(Fault::new(
+            "tick_ns must be at most 2^61, and tick_phase_ns below it; \
+             remove both if arrivals are not tied to a clock",
+        ))
     }
 
     /// The same loading for a trace whose time 0 is the trace time `start` of this one.

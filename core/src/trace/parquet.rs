@@ -30,7 +30,7 @@ use crate::budget::Budget;
 use crate::sync::lock;
 use crate::trace::checksum::Checksums;
 use crate::trace::column::MOST;
-use crate::trace::error::{Fault, FileError, ReadError, Snippet};
+use crate::trace::error::{Fault, ReadError, Snippet, TOO_LATE};
 use crate::trace::file::{FormatRow, Reads, Writes};
 use crate::trace::files::Source;
 use crate::trace::keys::{Keys, keys};
@@ -45,7 +45,12 @@ pub(super) const FORMAT: FormatRow = FormatRow {
     doc: "CLIFT's own, as Parquet.",
     read: Some(|how, input| match ENABLED.get() {
         Some((read, _)) => read(how, input),
-        None => Err(FileError::NoParquet { place: input.files.place(&how.file) }),
+        None => {
+            let place = input.files.place(&how.file);
+            let cure = format!("convert the trace: clift trace convert {place} trace.csv");
+            let fault = Fault::Text(format!("this program does not read Parquet; {cure}"));
+            Err(input.fault(&how.file, fault))
+        }
     }),
     write: Some(|phy, how, out| match ENABLED.get() {
         Some((_, write)) => write(phy, how, out),
@@ -122,7 +127,7 @@ const MOST_ROWS_PER_BYTE: u64 = 1 << 16;
 /// parquet::write(&phy, &mut file).unwrap();
 /// let back = parquet::read(Box::new(Cursor::new(file)), None, &Budget::unlimited()).unwrap();
 /// assert_eq!((back.t(), back.d(), back.lldu()), (phy.t(), phy.d(), Bytes(40)));
-/// # Ok::<(), clift::trace::TraceError>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 ///
 /// # Errors
@@ -180,7 +185,7 @@ fn read_whole(
         return Err(damage("its checksum is missing"));
     }
     let names: Vec<_> = columns.iter().map(|column| (column.index, column.name)).collect();
-    keys.check(&names).map_err(ReadError::File)?;
+    keys.check(&names)?;
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or_default();
     let (t, d, bytes) = (next(), next(), next());
@@ -226,9 +231,11 @@ fn read_keys(metadata: &ParquetMetaData) -> Result<Keys, ReadError> {
     let mut found = Keys::default();
     for pair in metadata.file_metadata().key_value_metadata().into_iter().flatten() {
         if pair.key == LINK_TRACE {
-            return Err(ReadError::File(Fault::LinkTrace));
+            let cure = "a link trace, to which a scheme was applied; give the PHY trace \
+                        that it was made of";
+            return Err(ReadError::of_file(cure));
         }
-        found.set(&pair.key, pair.value.as_deref().unwrap_or_default()).map_err(ReadError::File)?;
+        found.set(&pair.key, pair.value.as_deref().unwrap_or_default())?;
     }
     Ok(found)
 }
@@ -252,18 +259,21 @@ impl Column {
             let names = schema.columns().iter().map(|about| about.path().parts()[0].as_str());
             let found = names.take(10).collect::<Vec<_>>().join(", ");
             let found = if found.is_empty() { "none".to_owned() } else { found };
-            return Err(ReadError::File(Fault::NoTraceColumn(
-                name,
-                Snippet::new(found.as_bytes()),
-            )));
+            let found = Snippet::new(found.as_bytes());
+            let fault = format!("no column `{name}`; a trace has t_ns and d_ns, this has {found}");
+            return Err(ReadError::of_file(fault));
+        };
+        let not_whole = |kind: &str| {
+            let cure = "give whole nanoseconds as int64";
+            ReadError::of_file(format!("column `{name}` holds {kind}; {cure}"))
         };
         let about = schema.column(index);
         match integer(&about) {
             Ok(unsigned) if about.max_rep_level() == 0 && about.max_def_level() <= 1 => {
                 Ok(Self { name, index, about, unsigned })
             }
-            Ok(_) => Err(ReadError::File(Fault::NotWhole(name, "lists".to_owned()))),
-            Err(kind) => Err(ReadError::File(Fault::NotWhole(name, kind))),
+            Ok(_) => Err(not_whole("lists")),
+            Err(kind) => Err(not_whole(&kind)),
         }
     }
 
@@ -307,7 +317,9 @@ impl Column {
             };
             if present < read {
                 let null = levels.iter().position(|&level| level == 0).unwrap_or_default();
-                return Err(ReadError::File(Fault::Null(self.name, (first + null) as u64)));
+                let (name, row) = (self.name, first + null);
+                let cure = "is null; give 0 for erased, and no gaps";
+                return Err(ReadError::of_file(format!("row {row}: `{name}` {cure}")));
             }
             if read == 0 || values.len() != first + read {
                 return Err(damage("a column ends before its last row"));
@@ -315,8 +327,10 @@ impl Column {
             let negative = values[first..].iter().position(|&value| value < 0);
             if let (true, Some(row)) = (self.unsigned, negative) {
                 let row = first + row;
-                let value = values[row] as u64;
-                return Err(ReadError::File(Fault::Beyond(self.name, row as u64, value)));
+                let (name, value) = (self.name, values[row] as u64);
+                return Err(ReadError::of_file(format!(
+                    "row {row}: `{name}` = {value} {TOO_LATE}"
+                )));
             }
         }
         Ok(())
@@ -370,12 +384,16 @@ fn check_chunk(chunk: &ColumnChunkMetaData, len: u64) -> Result<(), ReadError> {
         | Compression::ZSTD(_)
         | Compression::LZ4
         | Compression::LZ4_RAW => Ok(()),
-        other => Err(ReadError::File(Fault::Codec(lower(&other.to_string())))),
+        other => {
+            let codec = lower(&other.to_string());
+            let cure = "write the file with snappy, zstd or lz4";
+            Err(ReadError::of_file(format!("compressed with {codec}; {cure}")))
+        }
     }
 }
 
 fn damage(what: &str) -> ReadError {
-    ReadError::File(Fault::Damaged(what.to_owned()))
+    ReadError::File(Fault::damaged(what))
 }
 
 /// The error of the parquet crate, in one line.
@@ -413,7 +431,10 @@ impl RandomAccessFile {
     /// does.
     fn footer(&self) -> Result<Vec<u8>, ReadError> {
         const MARK: &[u8] = b"PAR1";
-        let none = || ReadError::File(Fault::NotParquet);
+        let none = || {
+            let cure = "or its end is missing; copy it again or give another format";
+            ReadError::of_file(format!("not a Parquet file, {cure}"))
+        };
         let Some(at) = self.len.checked_sub(8).filter(|&at| at >= 4) else { return Err(none()) };
         let (start, end) = (self.bytes(0, 4)?, self.bytes(at, 8)?);
         let described = u32::from_le_bytes([end[0], end[1], end[2], end[3]]);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::trace::column::LATEST;
 use crate::trace::median::lower_median;
-use crate::trace::{Column, Loading, Notes, Sizes, TraceError};
+use crate::trace::{Column, Fault, Loading, Notes, Sizes};
 use crate::units::{Bytes, Duration};
 
 /// Transmission time `t` and decoding time `d` of every slot; `d = 0` means erased.
@@ -77,37 +77,37 @@ impl PhyTrace {
     /// one for all, or one per slot ([`Sizes`]).
     ///
     /// # Errors
-    /// A [`TraceError`] with the first faulty slot.
-    pub fn new(t: Column, d: Column, lldu: impl Into<Sizes>) -> Result<Self, TraceError> {
+    /// A [`Fault`] with the first faulty slot.
+    pub fn new(t: Column, d: Column, lldu: impl Into<Sizes>) -> Result<Self, Fault> {
         Self::with_header(t, d, lldu, Header::default())
     }
 
     /// As [`PhyTrace::new`], with the metadata of the file.
     ///
     /// # Errors
-    /// A [`TraceError`] with the first faulty slot.
+    /// A [`Fault`] with the first faulty slot.
     pub fn with_header(
         t: Column,
         d: Column,
         lldu: impl Into<Sizes>,
         header: Header,
-    ) -> Result<Self, TraceError> {
+    ) -> Result<Self, Fault> {
         let lldu = lldu.into();
         if lldu.most().0 == 0 {
-            return Err(TraceError::ZeroLldu);
+            return Err(Fault::zero_lldu());
         }
         if t.len() != d.len() {
-            return Err(TraceError::Lengths { t: t.len(), d: d.len() });
+            return Err(Fault::length(t.len(), "d", d.len(), "give one d for each t"));
         }
         if t.is_empty() {
-            return Err(TraceError::Empty);
+            return Err(Fault::empty());
         }
         lldu.check(t.len())?;
         if u32::try_from(t.len()).is_err() {
-            return Err(TraceError::TooLong { slots: t.len() });
+            return Err(Fault::too_long(t.len()));
         }
         if header.decode.is_some_and(|d| d.as_nanos() == 0 || d.as_nanos() > LATEST as u64) {
-            return Err(TraceError::Decode);
+            return Err(Fault::decode());
         }
         // Two branch-free passes that the compiler vectorises, without comparisons, which x86-64's
         // baseline vectors lack for 64 bits; the slow search runs only for an invalid trace. All times
@@ -125,17 +125,18 @@ impl PhyTrace {
         let span = t[t.len() - 1] - t[0];
         if header.period.is_some_and(|p| !(span as u64 + 1..=LATEST as u64).contains(&p.as_nanos()))
         {
-            return Err(TraceError::Period { span });
+            let cure = "the time from the first slot to the last, and at most 2^61";
+            return Err(Fault::Text(format!("period_ns must be above {span}, {cure}")));
         }
         if header.rtt.is_some_and(|rtt| rtt.as_nanos() > LATEST as u64) {
-            return Err(TraceError::Rtt);
+            return Err(Fault::new("rtt_ns must be at most 2^61 (73 years); check the unit"));
         }
         header.loading.check()?;
         Ok(Self { t, d, lldu, header, facts: Arc::default() })
     }
 
     /// The same slots with other decoding times; the nominal one stays.
-    pub(crate) fn with_decoding(&self, d: Vec<i64>) -> Result<Self, TraceError> {
+    pub(crate) fn with_decoding(&self, d: Vec<i64>) -> Result<Self, Fault> {
         let header = Header { decode: Some(self.nominal_decoding()), ..self.header.clone() };
         Self::with_header(self.t.clone(), d.into(), self.lldu.clone(), header)
     }
@@ -214,7 +215,7 @@ impl PhyTrace {
     /// let imported = PhyTrace::with_header(t.into(), d.into(), Bytes(1500), header)?;
     /// assert_eq!(imported.way_back(Duration::ZERO), ms(25));
     /// assert_eq!(imported.way_back(ms(60)), ms(30)); // an explicit RTT
-    /// # Ok::<(), clift::trace::TraceError>(())
+    /// # Ok::<(), clift::trace::Fault>(())
     /// ```
     pub fn way_back(&self, rtt: Duration) -> Duration {
         if rtt == Duration::ZERO && self.header.rtt == Some(Duration::ZERO) {
@@ -235,20 +236,22 @@ impl PhyTrace {
     }
 }
 
-fn first_fault(t: &[i64], d: &[i64]) -> TraceError {
+fn first_fault(t: &[i64], d: &[i64]) -> Fault {
     let mut before = -1;
     for (slot, (&t, &d)) in t.iter().zip(d).enumerate() {
-        if t < 0 {
-            return TraceError::Negative { slot, column: "t", value: t };
-        }
-        if d < 0 {
-            return TraceError::Negative { slot, column: "d", value: d };
+        let fault = |what: &str| Fault::Text(format!("slot {slot}: {what}"));
+        if let Some((column, value)) =
+            [("t", t), ("d", d)].into_iter().find(|(_, value)| *value < 0)
+        {
+            let cure = "is negative; times start at 0, and 0 in d means erased";
+            return fault(&format!("{column} = {value} ns {cure}"));
         }
         if t <= before {
-            return TraceError::Unsorted { slot, t };
+            let cure = "sort the trace and drop repeated times";
+            return fault(&format!("t = {t} ns does not come after the slot before it; {cure}"));
         }
         if t >= LATEST || d >= LATEST - t {
-            return TraceError::Overflow { slot };
+            return Fault::overflow(slot);
         }
         before = t;
     }
@@ -261,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    fn trace(t: Vec<i64>, d: Vec<i64>) -> Result<PhyTrace, TraceError> {
+    fn trace(t: Vec<i64>, d: Vec<i64>) -> Result<PhyTrace, Fault> {
         PhyTrace::new(t.into(), d.into(), Bytes(33))
     }
 
@@ -285,24 +288,17 @@ mod tests {
 
     #[test]
     fn faults_name_the_first_faulty_slot() {
-        assert_eq!(trace(vec![], vec![]).unwrap_err(), TraceError::Empty);
-        assert_eq!(trace(vec![0], vec![]).unwrap_err(), TraceError::Lengths { t: 1, d: 0 });
-        assert_eq!(
-            trace(vec![0, 5, 5], vec![1; 3]).unwrap_err(),
-            TraceError::Unsorted { slot: 2, t: 5 }
-        );
-        assert!(matches!(
-            trace(vec![0, 5], vec![1, -1]).unwrap_err(),
-            TraceError::Negative { slot: 1, column: "d", .. }
-        ));
-        assert_eq!(
-            trace(vec![0, i64::MAX], vec![1; 2]).unwrap_err(),
-            TraceError::Overflow { slot: 1 }
-        );
-        assert_eq!(
-            PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(0)).unwrap_err(),
-            TraceError::ZeroLldu
-        );
+        let fault = |t: &[i64], d: &[i64], expected: &str| {
+            let fault = trace(t.to_vec(), d.to_vec()).unwrap_err().to_string();
+            assert!(fault.starts_with(expected), "{fault}");
+        };
+        fault(&[], &[], "the trace is empty;");
+        fault(&[0], &[], "t has 1 value and d has 0;");
+        fault(&[0, 5, 5], &[1; 3], "slot 2: t = 5 ns does not come after");
+        fault(&[0, 5], &[1, -1], "slot 1: d = -1 ns is negative;");
+        fault(&[0, i64::MAX], &[1; 2], "slot 1: t + d is over 2^61 ns");
+        let empty = PhyTrace::new(vec![0].into(), vec![1].into(), Bytes(0));
+        assert_eq!(empty.unwrap_err(), Fault::zero_lldu());
     }
 
     #[test]
@@ -311,7 +307,7 @@ mod tests {
             let header = Header { period: Some(Duration::from_nanos(period)), ..Header::default() };
             PhyTrace::with_header(vec![5, 15].into(), vec![1, 1].into(), Bytes(33), header)
         };
-        assert_eq!(with(10).unwrap_err(), TraceError::Period { span: 10 });
+        assert!(with(10).unwrap_err().to_string().starts_with("period_ns must be above 10,"));
         assert!(with(11).is_ok());
     }
 

@@ -14,7 +14,7 @@ use jiff::fmt::strtime;
 use crate::budget::Budget;
 use crate::trace::column::MOST;
 use crate::trace::decimal::{parse, parse_integer};
-use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::error::{Fault, ReadError, Snippet, TOO_LATE};
 use crate::trace::file::FormatRow;
 use crate::trace::lines::{Lines, has};
 use crate::trace::notes::readable;
@@ -78,7 +78,7 @@ pub fn read(
         log.take(line, number, budget).map_err(|fault| fault.at(number))?;
     }
     let mut notes = Notes::default();
-    let probes = log.probes(interval, &mut notes, budget).map_err(ReadError::File)?;
+    let probes = log.probes(interval, &mut notes, budget)?;
     trace_of(probes, 0, sampling, notes, budget)
 }
 
@@ -122,7 +122,7 @@ impl Line {
             return Ok(sent.map_or(Self::Foreign, |sent| Self::Summary { sent, span }));
         }
         if has(text, WINDOWS) {
-            return Err(Fault::Table(
+            return Err(Fault::new(
                 "ping of Windows prints neither numbers nor times of its probes; run `ping -D` in \
                  WSL or on Linux, or irtt"
                     .to_owned(),
@@ -137,7 +137,7 @@ impl Line {
             rest[end..].starts_with(b" ms").then(|| &rest[..end])
         });
         let (Some(number), Some(time)) = (number, time) else {
-            return Err(Fault::Table(format!(
+            return Err(Fault::Text(format!(
                 "{} is an answer without its number or `time=... ms`; if the file was cut off here, \
                  remove the line (ping prints no times with less than 16 bytes of data)",
                 Snippet::new(text)
@@ -196,7 +196,7 @@ impl Log {
         match Line::of(text)? {
             Line::Start if self.started || self.numbers.is_some() => {
                 let fault = "a second run of ping begins; put each run in its own file";
-                return Err(Fault::Table(fault.to_owned()));
+                return Err(Fault::new(fault));
             }
             Line::Start => self.started = true,
             Line::Sent(number) => drop(self.number(number)),
@@ -220,7 +220,7 @@ impl Log {
     /// Refuses answers of a second address: two paths are no link.
     fn answered_by(&mut self, address: Option<&[u8]>) -> Result<(), Fault> {
         match (&self.address, address) {
-            (Some(first), Some(other)) if **first != *other => Err(Fault::Table(format!(
+            (Some(first), Some(other)) if **first != *other => Err(Fault::Text(format!(
                 "an answer of {} among those of {}: put each target in its own file",
                 Snippet::new(other),
                 Snippet::new(first)
@@ -265,7 +265,7 @@ impl Log {
         budget: &'b Budget<'b>,
     ) -> Result<SlotBuilder<'b>, Fault> {
         let Some((least, largest, _)) = self.numbers else {
-            return Err(Fault::Table(
+            return Err(Fault::new(
                 "not the output of ping: no line has `icmp_seq=`; for other logs give `time`, the \
                  column of times, e.g. \"1:s\""
                     .to_owned(),
@@ -292,7 +292,7 @@ impl Log {
             }
             let mut t = clock.at(number);
             if t.unsigned_abs() >= LATEST.unsigned_abs() {
-                return Err(Fault::TooLate(Snippet::new(format!("icmp_seq={number}").as_bytes())));
+                return Err(Fault::of(format!("icmp_seq={number}").as_bytes(), TOO_LATE));
             }
             if let Some(last) = last.filter(|&last| t <= last) {
                 (t, moved) = (last + 1, moved + 1);
@@ -322,7 +322,7 @@ impl Log {
             // Whole seconds say when a probe left on average only.
             let step = (last.1.saturating_sub(first.1)).checked_div(last.0 - first.0);
             let step = step.filter(|&step| step > 0).ok_or_else(|| {
-                Fault::Table("the times of the lines do not advance; give interval".to_owned())
+                Fault::new("the times of the lines do not advance; give interval".to_owned())
             })?;
             notes.assumed.push(format!(
                 "times are whole seconds: a probe every {}, from the first to the last",
@@ -333,7 +333,7 @@ impl Log {
         if !known.is_empty() && self.fine {
             if interval.is_some() {
                 let fault = "the log contains times (ping -D); remove interval";
-                return Err(Fault::Table(fault.to_owned()));
+                return Err(Fault::new(fault));
             }
             let said = "a probe left when its line was printed, less its round-trip time, and one without \
                         an answer in step with those beside it";

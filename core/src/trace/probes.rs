@@ -16,7 +16,7 @@ use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::lines::Lines;
 use crate::trace::notes::readable;
 use crate::trace::slots::SlotBuilder;
-use crate::trace::{Header, Notes, PhyTrace, TimeUnit, TraceError};
+use crate::trace::{Header, Notes, PhyTrace, TimeUnit};
 use crate::units::{BitRate, Bytes, Duration, counted};
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -95,7 +95,7 @@ pub fn read_csv(
     budget: &Budget<'_>,
 ) -> Result<PhyTrace, ReadError> {
     let mut lines = Lines::new(reader);
-    let Some((_, header)) = lines.next()? else { return Err(TraceError::Empty.into()) };
+    let Some((_, header)) = lines.next()? else { return Err(Fault::empty().into()) };
     let layout = ProbeLayout::of(header, direction).map_err(|fault| fault.at(1))?;
     let (mut probes, mut first) = (SlotBuilder::within(budget), i64::MAX);
     while let Some((number, line)) = lines.next()? {
@@ -141,7 +141,7 @@ pub fn read_pair(
             }
         };
         let at = i64::try_from(at).unwrap_or(i64::MAX);
-        probes.push(at, delay, at.to_string().as_bytes()).map_err(ReadError::File)?;
+        probes.push(at, delay, at.to_string().as_bytes())?;
     }
     trace_of(probes, 0, sampling, Notes::default(), budget)
 }
@@ -169,7 +169,7 @@ fn is_lost(flag: &[u8]) -> Result<bool, Fault> {
     match flag {
         b"0" => Ok(false),
         b"1" => Ok(true),
-        _ => Err(Fault::NotLossFlag(Snippet::new(flag))),
+        _ => Err(Fault::of(flag, "is neither 0 (received) nor 1 (lost)")),
     }
 }
 
@@ -188,7 +188,9 @@ impl ProbeLayout {
             header.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
         let find = |name: &str| {
             let found = names.iter().position(|&column| column == name.as_bytes());
-            found.ok_or_else(|| Fault::NoColumn(name.to_owned(), Snippet::new(header)))
+            found.ok_or_else(|| {
+                Fault::Text(format!("no column `{name}` in the header {}", Snippet::new(header)))
+            })
         };
         let (lens, flagged) = match direction {
             Direction::Up => ("uplink", ["up_delay_ms", "up_lost"]),
@@ -203,7 +205,11 @@ impl ProbeLayout {
             let (delay, lost) = (find(delay)?, Some(find(lost)?));
             Ok(Self { columns: names.len(), time, delay, lost })
         } else {
-            Err(Fault::NotProbes(Snippet::new(header)))
+            let known = "is not the header of a probe file; known are \
+                         `timestamp,rtt,uplink,downlink` and \
+                         `send_time_s,up_delay_ms,up_lost,down_delay_ms,down_lost` in any \
+                         order; other logs are read by `clift trace import`";
+            Err(Fault::of(header, known))
         }
     }
 
@@ -222,7 +228,7 @@ impl ProbeLayout {
             }
         }
         if found != self.columns {
-            return Err(Fault::Columns { found, expected: self.columns });
+            return Err(Fault::columns(found, self.columns));
         }
         let at = parse(time, self.time.1)?.0;
         let delay = match self.lost {
@@ -243,11 +249,10 @@ fn parse_lens(delay: &[u8]) -> Result<Option<i64>, Fault> {
     match parse(delay, TimeUnit::Milliseconds) {
         Ok((_, false)) => Ok(None),
         Ok((nanos, true)) => Ok(Some(nanos)),
-        Err(fault @ Fault::Negative(_)) => match parse(&delay[1..], TimeUnit::Milliseconds) {
-            Ok((1_000_000, _)) => Ok(Some(LOST)),
+        Err(fault) => match delay.strip_prefix(b"-").map(|of| parse(of, TimeUnit::Milliseconds)) {
+            Some(Ok((1_000_000, _))) => Ok(Some(LOST)),
             _ => Err(fault),
         },
-        Err(fault) => Err(fault),
     }
 }
 
@@ -265,7 +270,7 @@ pub(super) fn trace_of(
 ) -> Result<PhyTrace, ReadError> {
     let (mut t, mut d) = probes.into_columns();
     if t.is_empty() {
-        return Err(TraceError::Empty.into());
+        return Err(Fault::empty().into());
     }
     let probes = t.len();
     let unanswered = d.iter().filter(|&&delay| delay == LOST).count();
@@ -309,7 +314,7 @@ pub(super) fn resample(
     budget: &Budget<'_>,
 ) -> Result<(Vec<i64>, Vec<i64>), ReadError> {
     if lldu.0 == 0 {
-        return Err(TraceError::ZeroLldu.into());
+        return Err(Fault::zero_lldu().into());
     }
     // Slot i starts at i * bits / rate, rounded, so that a long trace does not drift.
     let bits = u128::from(lldu.0) * 8 * 1_000_000_000;

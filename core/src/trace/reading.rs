@@ -5,10 +5,10 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use crate::budget::Budget;
-use crate::trace::error::{Fault, FileError, ReadError, TraceError, UnknownFormat};
+use crate::trace::error::{Fault, FileError, ReadError};
 use crate::trace::file::{Format, Input, TraceFile};
 use crate::trace::files::{Files, Folder};
-use crate::trace::format::format_of;
+use crate::trace::format::{format_of, known_by_content};
 use crate::trace::lines::Lines;
 use crate::trace::{PhyTrace, irtt, ping, probes};
 
@@ -97,21 +97,25 @@ impl TraceFile {
         most: Option<u64>,
     ) -> Result<PhyTrace, FileError> {
         let input = Input { files, budget, excerpt: most };
-        let place = || input.files.place(&self.file);
-        let wrong = |(field, cure)| FileError::Field { place: place(), field, cure };
+        let fault = |error: ReadError| input.fault(&self.file, error);
+        let wrong = |(field, cure)| self.wrong(field, cure, &input);
         self.check().map_err(wrong)?;
         let format = self.known_format(files)?;
         self.check_columns(format).and_then(|()| self.check_keys(format)).map_err(wrong)?;
         let Some(read) = format.0.read else {
-            return Err(FileError::NotRead { place: place(), format: format.name() });
+            return Err(fault(ReadError::of_file(format!(
+                "clift writes the format {format} but does not read it; known by their content are {}",
+                known_by_content()
+            ))));
         };
         let whole = match read(self, &input) {
-            Err(_) if budget.is_stopped() => return Err(FileError::Stopped { place: place() }),
+            Err(_) if budget.is_stopped() => {
+                return Err(FileError::Stopped { place: files.place(&self.file) });
+            }
             read => read?,
         };
         let measured = [&probes::FORMAT, &probes::PAIR, &ping::FORMAT, &irtt::FORMAT];
         let measured = measured.iter().any(|row| row.name == format.name());
-        let fault = |error: ReadError| FileError::Read { place: place(), error };
         // A series restores the order while it creates its slots.
         let whole = if self.keep_order.unwrap_or(measured) && !format.is_table() {
             let column = 8 * whole.len() as u64;
@@ -121,15 +125,14 @@ impl TraceFile {
         } else {
             whole
         };
-        let fault = |error: TraceError| fault(error.into());
-        self.cut(whole).map_err(fault)
+        self.cut(whole).map_err(|error| fault(error.into()))
     }
 
     /// Applies `offset` and `share` to a trace.
     ///
     /// # Errors
     /// If no slot remains.
-    pub fn cut(&self, whole: PhyTrace) -> Result<PhyTrace, TraceError> {
+    pub fn cut(&self, whole: PhyTrace) -> Result<PhyTrace, Fault> {
         let late = whole.offset(self.offset)?;
         Ok(NonZeroU32::new(self.share).map_or_else(|| late.clone(), |share| late.share(share)))
     }
@@ -150,26 +153,26 @@ impl TraceFile {
             if file.stream_position().is_ok() {
                 let mut start = Vec::new();
                 let read = file.take(Format::START).read_to_end(&mut start);
-                read.map_err(|error| FileError::Read { place: place(), error: error.into() })?;
-                let fault = match &start[..] {
-                    [] => Some(TraceError::Empty.into()),
+                read.map_err(|error| FileError::new(place(), error))?;
+                let fault: Option<ReadError> = match &start[..] {
+                    [] => Some(Fault::empty().into()),
                     // The byte-order marks of UTF-16.
-                    [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Fault::NotText.at(1)),
+                    [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Fault::not_text().at(1)),
                     _ => None,
                 };
                 if let Some(error) = fault {
-                    return Err(FileError::Read { place: place(), error });
+                    return Err(FileError::new(place(), error));
                 }
                 if let Some(format) = Format::of_content(&start) {
                     return Ok(format);
                 }
             }
         }
-        named.map_err(|error| FileError::Format { place: place(), error })
+        named.map_err(|error| FileError::new(place(), error))
     }
 
     /// The format by the description alone. A text file with a unit is "columns".
-    fn named_format(&self) -> Result<Format, UnknownFormat> {
+    fn named_format(&self) -> Result<Format, Fault> {
         match self.format {
             None if self.time.is_some() => return Ok(Format::SERIES),
             None if self.receiver.is_some() => return Ok(Format::CAPTURE),
@@ -193,12 +196,13 @@ pub fn read_lines(
     let mut lines = Lines::new(input.reader(name)?);
     let mut all = || {
         while let Some((number, line)) = lines.next()? {
-            let taken = std::str::from_utf8(line).map_err(|_| Fault::NotText).and_then(&mut take);
+            let taken =
+                std::str::from_utf8(line).map_err(|_| Fault::not_text()).and_then(&mut take);
             taken.map_err(|fault| fault.at(number))?;
         }
         Ok(())
     };
-    all().map_err(|error| FileError::Read { place: files.place(name), error })
+    all().map_err(|error: ReadError| input.fault(name, error))
 }
 
 /// Reads the file at `path`; the suffix determines the format.

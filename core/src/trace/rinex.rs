@@ -63,7 +63,7 @@ type Codes = BTreeMap<u8, Vec<String>>;
 fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Codes, ReadError> {
     let (mut codes, mut system, mut first) = (Codes::new(), b' ', true);
     while let Some((number, line)) = lines.next()? {
-        let fault = |text: String| Err(Fault::Table(text).at(number));
+        let fault = |text: String| Err(Fault::Text(text).at(number));
         let label = columns(line, 60, 80);
         if first {
             if label.starts_with(b"CRINEX") {
@@ -133,7 +133,7 @@ fn table(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let fault = |text: String| Fault::Table(text).at(number);
+        let fault = |text: String| Fault::Text(text).at(number);
         let count = whole(columns(line, 32, 35));
         let (Some(b'>'), Some(count)) = (line.first(), count) else {
             return Err(fault(format!("{} is not the start of an epoch (>)", Snippet::new(line))));
@@ -152,7 +152,7 @@ fn table(
                 let fault = format!(
                     "the epoch has {seen} of its {count} lines; the file is cut off: copy it again"
                 );
-                return Err(Fault::Table(fault).at(number));
+                return Err(Fault::Text(fault).at(number));
             };
             let name = columns(line, 0, 3);
             let system = name.first().and_then(|system| codes.get(system));
@@ -161,7 +161,7 @@ fn table(
             }
             let Some(system) = system.filter(|_| name.len() == 3) else {
                 let fault = format!("{} is not a satellite of the header", Snippet::new(name));
-                return Err(Fault::Table(fault).at(number));
+                return Err(Fault::Text(fault).at(number));
             };
             for (index, own) in system.iter().enumerate().filter(|(_, own)| own.starts_with('S')) {
                 let value = columns(line, 3 + 16 * index, 17 + 16 * index);
@@ -172,7 +172,7 @@ fn table(
                 }
                 if size.is_none() {
                     let fault = format!("C/N0 {} is not a number", Snippet::new(value));
-                    return Err(Fault::Table(fault).at(number));
+                    return Err(Fault::Text(fault).at(number));
                 }
                 let name = text(name);
                 if name == satellite && own == code {

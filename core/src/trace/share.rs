@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::trace::{Column, Header, PhyTrace, TraceError};
+use crate::trace::{Column, Fault, Header, PhyTrace};
 use crate::units::Duration;
 
 impl PhyTrace {
@@ -55,11 +55,14 @@ impl PhyTrace {
     /// The trace from `start` on: slots before it are dropped, and `start` becomes time 0.
     ///
     /// # Errors
-    /// [`TraceError::Offset`] if no slot is left.
-    pub fn offset(&self, start: Duration) -> Result<Self, TraceError> {
+    /// If no slot is left.
+    pub fn offset(&self, start: Duration) -> Result<Self, Fault> {
         let last = self.t()[self.len() - 1];
         if start.as_nanos() > last as u64 {
-            return Err(TraceError::Offset { start, last: Duration::from_nanos(last as u64) });
+            let last = Duration::from_nanos(last as u64).as_secs_f64();
+            let start = start.as_secs_f64();
+            let cure = format!("the last is at {last:.9} s; start earlier");
+            return Err(Fault::Text(format!("an offset of {start:.9} s leaves no slot: {cure}")));
         }
         if start == Duration::ZERO {
             return Ok(self.clone());

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::trace::{Column, TraceError};
+use crate::trace::{Column, Fault};
 use crate::units::Bytes;
 
 /// Payloads of LLDUs: the same for all, or one per LLDU, as with adaptive coding.
@@ -45,13 +45,15 @@ impl Sizes {
     ///
     /// # Errors
     /// If the column is empty, or a size is not from 1 to 2^32 - 1.
-    pub fn each(column: Column) -> Result<Self, TraceError> {
+    pub fn each(column: Column) -> Result<Self, Fault> {
         let valid = |&size: &i64| (1..=i64::from(u32::MAX)).contains(&size);
         if let Some(slot) = column.iter().position(|size| !valid(size)) {
-            return Err(TraceError::Size { slot, bytes: column[slot] });
+            let bytes = column[slot];
+            let cure = "give 1 to 4294967295";
+            return Err(Fault::Text(format!("slot {slot}: an LLDU of {bytes} bytes; {cure}")));
         }
         let (Some(&least), Some(&most)) = (column.iter().min(), column.iter().max()) else {
-            return Err(TraceError::Empty);
+            return Err(Fault::empty());
         };
         let each = (least < most).then(|| VariableSizes { column, before: Arc::default() });
         Ok(Self { most: Bytes(most as u32), each })
@@ -111,10 +113,13 @@ impl Sizes {
     }
 
     /// Checks that each of `slots` has one size.
-    pub(super) fn check(&self, slots: usize) -> Result<(), TraceError> {
+    pub(super) fn check(&self, slots: usize) -> Result<(), Fault> {
         match self.column().map_or(slots, |column| column.len()) {
-            _ if self.most.0 == 0 => Err(TraceError::ZeroLldu),
-            bytes if bytes != slots => Err(TraceError::SizeCount { t: slots, bytes }),
+            _ if self.most.0 == 0 => Err(Fault::zero_lldu()),
+            bytes if bytes != slots => {
+                let cure = "give one size for each t, or one for all";
+                Err(Fault::length(slots, "bytes", bytes, cure))
+            }
             _ => Ok(()),
         }
     }
@@ -126,12 +131,13 @@ mod tests {
 
     #[test]
     fn sizes_are_validated_and_summed() {
-        let fault = |sizes: Vec<i64>| Sizes::each(sizes.into()).unwrap_err();
-        assert_eq!(fault(vec![]), TraceError::Empty);
-        assert_eq!(fault(vec![5, 0]), TraceError::Size { slot: 1, bytes: 0 });
-        assert_eq!(fault(vec![1 << 32]), TraceError::Size { slot: 0, bytes: 1 << 32 });
+        let fault = |sizes: Vec<i64>| Sizes::each(sizes.into()).unwrap_err().to_string();
+        assert_eq!(fault(vec![]), Fault::empty().to_string());
+        assert!(fault(vec![5, 0]).starts_with("slot 1: an LLDU of 0 bytes;"));
+        assert!(fault(vec![1 << 32]).starts_with("slot 0: an LLDU of 4294967296 bytes;"));
         let sizes = Sizes::each(vec![1, 2].into()).unwrap();
-        assert_eq!(sizes.check(3), Err(TraceError::SizeCount { t: 3, bytes: 2 }));
+        let fault = sizes.check(3).unwrap_err().to_string();
+        assert!(fault.starts_with("t has 3 values and bytes has 2;"));
         assert_eq!((sizes.least().0, sizes.most().0, sizes.sum(0..2)), (1, 2, 3));
         let same = Sizes::from(Bytes(7));
         assert_eq!((same.least().0, same.at(9), same.sum(2..5)), (7, 7, 21));

@@ -1,8 +1,8 @@
 //! Slots collected by a reader, checked one by one so that a fault has a line number.
 
 use crate::budget::Budget;
-use crate::trace::error::{Fault, ReadError, Snippet};
-use crate::trace::{Header, PhyTrace, Sizes, TraceError};
+use crate::trace::error::{Fault, ReadError};
+use crate::trace::{Header, PhyTrace, Sizes};
 use crate::units::Bytes;
 
 /// Growing columns of slots within a budget; `t` is strictly increasing.
@@ -23,7 +23,7 @@ impl<'a> SlotBuilder<'a> {
     /// Appends a slot; `text` is its time as written in the file, for messages.
     pub(crate) fn push(&mut self, t: i64, d: i64, text: &[u8]) -> Result<(), Fault> {
         if self.t.last().is_some_and(|&last| last >= t) {
-            return Err(Fault::Unsorted(Snippet::new(text)));
+            return Err(Fault::unsorted(text));
         }
         self.budget.grow(&mut self.t, "slots")?;
         self.budget.grow(&mut self.d, "slots")?;
@@ -46,7 +46,7 @@ impl<'a> SlotBuilder<'a> {
     }
 
     /// The collected sizes, if any.
-    pub(crate) fn sizes(&mut self) -> Result<Option<Sizes>, TraceError> {
+    pub(crate) fn sizes(&mut self) -> Result<Option<Sizes>, Fault> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.shrink_to_fit();
         (!bytes.is_empty()).then(|| Sizes::each(bytes.into())).transpose()
@@ -69,7 +69,7 @@ impl<'a> SlotBuilder<'a> {
         header: Header,
     ) -> Result<PhyTrace, ReadError> {
         if self.t.is_empty() {
-            return Err(TraceError::Empty.into());
+            return Err(Fault::empty().into());
         }
         self.t.shrink_to_fit();
         self.d.shrink_to_fit();

@@ -16,7 +16,7 @@ use crate::trace::error::{FileError, ReadError};
 use crate::trace::file::{FormatRow, Input, TraceFile};
 use crate::trace::json::{self, Number};
 use crate::trace::series::{self, DelayIs, Given};
-use crate::trace::{Notes, PhyTrace, TraceError};
+use crate::trace::{Fault, Notes, PhyTrace};
 use crate::units::counted;
 
 pub(super) const FORMAT: FormatRow = FormatRow {
@@ -84,7 +84,7 @@ fn table(reader: impl BufRead, budget: &Budget<'_>) -> Result<(String, Notes), R
         _ => {}
     }
     if samples.is_empty() {
-        return Err(TraceError::Empty.into());
+        return Err(Fault::empty().into());
     }
     budget.take(32 * samples.len() as u64, "a table of samples")?;
     let (mut table, mut gone) = ("time,rtt,loss\n".to_owned(), 0u64);

@@ -69,7 +69,7 @@ impl<R: BufRead> Table<R> {
                 continue;
             }
             if line.contains(&0) {
-                return Err(Fault::NotText.at(number));
+                return Err(Fault::not_text().at(number));
             }
             let Some(csv) = &mut self.csv else {
                 for word in line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
@@ -101,7 +101,7 @@ impl<R: BufRead> Table<R> {
                             }));
                         }
                         ReadRecordResult::InputEmpty => {}
-                        _ => return Err(Fault::LongLine(LONGEST).at(number)),
+                        _ => return Err(Fault::long_line(LONGEST).at(number)),
                     }
                 }
             }
@@ -191,6 +191,6 @@ mod tests {
             rows("a,b\n1,\"x\n"),
             Err("a quoted field does not end; close its quotes".into())
         );
-        assert_eq!(rows("a,b\n1,\0\n"), Err(Fault::NotText.at(2).to_string()));
+        assert_eq!(rows("a,b\n1,\0\n"), Err(Fault::not_text().at(2).to_string()));
     }
 }

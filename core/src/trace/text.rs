@@ -69,7 +69,7 @@ pub fn read(
     let mut keys = Keys::default();
     let sized = loop {
         let Some((number, line)) = lines.next()? else {
-            return Err(crate::trace::TraceError::Empty.into());
+            return Err(crate::trace::Fault::empty().into());
         };
         match line.strip_prefix(b"#") {
             Some(comment) => read_key(comment, &mut keys).map_err(|fault| fault.at(number))?,
@@ -90,7 +90,7 @@ pub fn read(
     if let Some(column) = sizes.as_ref().and_then(Sizes::column) {
         keys.sums.integers(2, column);
     }
-    keys.check(names).map_err(ReadError::File)?;
+    keys.check(names)?;
     let one = || lldu.or(keys.lldu).unwrap_or(DEFAULT_LLDU).into();
     let sizes = sizes.filter(|_| lldu.is_none()).unwrap_or_else(one);
     slots.finish(sizes, keys.header)
@@ -141,7 +141,7 @@ pub fn write(phy: &PhyTrace, mut out: impl Write) -> io::Result<()> {
 /// Parses a comment line without its `#`. A `key: value` with a lower-case key is metadata;
 /// anything else is a remark.
 fn read_key(comment: &[u8], keys: &mut Keys) -> Result<(), Fault> {
-    let comment = std::str::from_utf8(comment).map_err(|_| Fault::NotText)?;
+    let comment = std::str::from_utf8(comment).map_err(|_| Fault::not_text())?;
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
     let word = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '-');
@@ -151,7 +151,10 @@ fn read_key(comment: &[u8], keys: &mut Keys) -> Result<(), Fault> {
     if keys.set(key, &one_line(value).unwrap_or_default())? {
         return Ok(());
     }
-    Err(Fault::Key(Snippet::new(key.as_bytes())))
+    let known = "known are clift-trace, lldu_bytes, decode_ns, period_ns, rtt_ns, packing, \
+                 packet_header_bytes, tick_ns, tick_phase_ns, description, source, understood, \
+                 assumed, warnings and checksum";
+    Err(Fault::Text(format!("unknown key {}; {known}", Snippet::new(key.as_bytes()))))
 }
 
 /// True if the header has the third column.
@@ -160,8 +163,16 @@ fn is_sized(header: &[u8]) -> Result<bool, Fault> {
     match [names.next(), names.next(), names.next(), names.next()] {
         [Some(b"t_ns"), Some(b"d_ns"), None, None] => Ok(false),
         [Some(b"t_ns"), Some(b"d_ns"), Some(b"bytes"), None] => Ok(true),
-        _ if probes::is_header(header) => Err(Fault::Probes(Snippet::new(header))),
-        _ => Err(Fault::NoHeader(Snippet::new(header))),
+        _ if probes::is_header(header) => {
+            let cure = "is a header of probes; give the format probes and a direction, up or down";
+            Err(Fault::of(header, cure))
+        }
+        _ => {
+            let cure = "instead of the header `t_ns,d_ns`; for a bare two-column file give the \
+                        unit (s, ms, us, ns), for another kind of file its format (0 and 1: \
+                        loss); logs of rates, delays or a modem are read by `clift trace import`";
+            Err(Fault::of(header, cure))
+        }
     }
 }
 
@@ -170,17 +181,17 @@ fn read_slot(line: &[u8], sized: bool, slots: &mut SlotBuilder<'_>) -> Result<()
     let columns = match [fields.next(), fields.next(), fields.next(), fields.next()] {
         [Some(t), Some(d), None, None] if !sized => (t, d, None),
         [Some(t), Some(d), bytes @ Some(_), None] if sized => (t, d, bytes),
-        _ if line.is_empty() => return Err(Fault::Blank),
+        _ if line.is_empty() => return Err(Fault::blank()),
         _ => {
             let found = line.split(|&byte| byte == b',').count();
-            return Err(Fault::Columns { found, expected: 2 + usize::from(sized) });
+            return Err(Fault::columns(found, 2 + usize::from(sized)));
         }
     };
     let (t, d, bytes) = columns;
     if let Some(text) = bytes {
         let bytes = parse_integer(text).and_then(|bytes| u32::try_from(bytes).ok());
         let bytes = bytes.filter(|&bytes| bytes > 0);
-        let bytes = bytes.ok_or_else(|| Fault::Value("bytes".to_owned(), Snippet::new(text), 1))?;
+        let bytes = bytes.ok_or_else(|| Fault::value("bytes", text, 1))?;
         slots.push_size(Bytes(bytes))?;
     }
     slots.push(parse_nanoseconds(t)?, parse_nanoseconds(d)?, t)
@@ -325,10 +336,8 @@ mod tests {
         let binary = read(&b"# \xff: 1\n"[..], None).unwrap_err();
         assert!(binary.to_string().starts_with("line 1: not text; is the format right?"));
         let endless = vec![b'7'; 1 << 20];
-        assert!(matches!(
-            read(&endless[..], None),
-            Err(ReadError::Line { line: 1, fault: Fault::LongLine(_) })
-        ));
+        let long = read(&endless[..], None).unwrap_err().to_string();
+        assert!(long.starts_with("line 1: longer than "), "{long}");
     }
 
     fn loading() -> impl Strategy<Value = Loading> {

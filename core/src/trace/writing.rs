@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::budget::{Budget, MemoryLimit};
 use crate::trace::PhyTrace;
 use crate::trace::atomic::{replace, writer};
-use crate::trace::error::{FileError, WriteError};
+use crate::trace::error::{FileError, ReadError, WriteError};
 use crate::trace::file::WriteAs;
-use crate::trace::format::{format_of, written};
+use crate::trace::format::{format_of, not_written};
 
 impl WriteAs {
     /// Writes the trace to `path`, completely or not at all.
@@ -31,9 +31,10 @@ impl WriteAs {
     ) -> Result<(), FileError> {
         let place = || path.display().to_string();
         let format = format_of(self.format, path, self.unit)
-            .map_err(|error| FileError::Format { place: place(), error: written(error) })?;
+            .map_err(|_| FileError::new(place(), not_written(path)))?;
         let Some(write) = format.0.write else {
-            return Err(FileError::NotWritten { place: place(), format: format.name() });
+            let cure = format!("clift cannot write the format {format}");
+            return Err(FileError::new(place(), ReadError::of_file(cure)));
         };
         write_file(path, go_on, |out| write(phy, self, out))
     }

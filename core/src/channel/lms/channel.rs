@@ -17,7 +17,7 @@ use super::{out_of_range, within};
 use crate::budget::Budget;
 use crate::config::Fault;
 use crate::seed::{Seed, Stream};
-use crate::trace::{Header, MiTrace, PhyTrace, TraceError};
+use crate::trace::{self, Header, MiTrace, PhyTrace};
 use crate::units::{Bytes, Duration};
 
 /// A land mobile satellite channel: propagation, motion, receiver and slots.
@@ -107,7 +107,7 @@ impl LandMobile {
                 Err(Fault::new("duration", out_of_range(duration, wanted)))
             }
             slots if slots > u64::from(u32::MAX) => {
-                Err(TraceError::TooLong { slots: slots as usize }.into())
+                Err(trace::Fault::too_long(slots as usize).into())
             }
             slots => Ok(slots as usize),
         }

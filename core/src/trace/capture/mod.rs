@@ -37,7 +37,7 @@ fn read_files(how: &TraceFile, input: &Input<'_>) -> Result<PhyTrace, FileError>
     let cure = "is not an IP address; write one such as 10.0.0.1";
     let source = how.from.as_deref().map(str::parse).transpose();
     let source = source.map_err(|_| how.wrong("from", cure, input))?;
-    let at = |name, error| FileError::Read { place: input.files.place(name), error };
+    let at = |name, error: ReadError| input.fault(name, error);
     let from = |source, place| packets(source, how.nat, place, input.budget);
     let sent = from(input.reader(&how.file)?, SENDER);
     let sent = sent.map_err(|error| at(&how.file, error))?;

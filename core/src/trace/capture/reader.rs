@@ -149,7 +149,7 @@ struct CaptureParser {
 impl CaptureParser {
     fn damage(&self, what: &str) -> ReadError {
         let blocks = counted(self.blocks, "good block", "good blocks");
-        ReadError::File(Fault::Damaged(format!("{what} behind {blocks}")))
+        ReadError::File(Fault::damaged(&format!("{what} behind {blocks}")))
     }
 
     /// The length of the pcapng block at the start of `data`; `None` at the end of `data`, and for

@@ -139,7 +139,7 @@ impl Modcods {
         let file: File = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count());
             let reason = error.message().lines().next().unwrap_or_default().to_owned();
-            Fault::Table(reason).at(line as u64 + 1)
+            Fault::Text(reason).at(line as u64 + 1)
         })?;
         Self::of(file.modcod, about).map_err(ReadError::of_file)
     }
@@ -153,7 +153,7 @@ impl Modcods {
         let mut places: Option<[Option<usize>; 4]> = None;
         let mut entries = Vec::new();
         while let Some(row) = table.next()? {
-            let fault = |reason: String| Fault::Table(reason).at(row.line);
+            let fault = |reason: String| Fault::Text(reason).at(row.line);
             let Some(places) = places else {
                 let named = |name: &str| {
                     (0..row.len()).find(|&index| row.field(index) == Some(name.as_bytes()))

@@ -54,7 +54,7 @@ fn date(
 ) -> Result<i64, Fault> {
     let fault = || {
         let cure: String = cure.chars().flat_map(char::escape_debug).collect();
-        Fault::Table(format!("{} is not a date; {cure}", Snippet::new(field)))
+        Fault::Text(format!("{} is not a date; {cure}", Snippet::new(field)))
     };
     let text = std::str::from_utf8(field).map_err(|_| fault())?;
     let time = parse(text).map_err(|_| fault())?;

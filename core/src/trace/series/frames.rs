@@ -92,7 +92,7 @@ impl<'a> Frames<'a> {
             let modcod = modem.modcods.get(index);
             let symbols = modem.symbols.or(modcod.symbols).unwrap_or(1);
             let Some(bytes) = modcod.bytes(modem.symbols) else {
-                return Err(Fault::Table(format!(
+                return Err(Fault::Text(format!(
                     "a frame of {symbols} symbols with {} carries less than 1 byte",
                     modcod.name
                 )));
@@ -244,7 +244,7 @@ impl<'a> Frames<'a> {
     }
 
     /// The columns `t` and `d`, and the sizes.
-    pub(super) fn columns(self) -> Result<(Vec<i64>, Vec<i64>, Sizes), crate::trace::TraceError> {
+    pub(super) fn columns(self) -> Result<(Vec<i64>, Vec<i64>, Sizes), crate::trace::Fault> {
         Ok((self.t, self.d, Sizes::each(self.bytes.into())?))
     }
 }

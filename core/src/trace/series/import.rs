@@ -5,9 +5,9 @@ use std::io::BufRead;
 
 use crate::budget::Budget;
 use crate::trace::decimal::{parse_scaled, with_point};
-use crate::trace::error::{Fault, ReadError, Snippet};
+use crate::trace::error::{Fault, ReadError, Snippet, TOO_LATE};
 use crate::trace::step::StepDetector;
-use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace, TraceError};
+use crate::trace::{Header, LATEST, Loading, Notes, Packing, PhyTrace};
 use crate::units::{Duration, counted};
 
 use super::description::{PACKET, Series};
@@ -47,7 +47,7 @@ impl Decimals {
                 if !text.iter().all(digits) {
                     return Ok(number);
                 }
-                return Err(Fault::Table(format!(
+                return Err(Fault::Text(format!(
                     "{} has a comma and a point; write numbers without separators of thousands",
                     Snippet::new(text)
                 )));
@@ -57,7 +57,7 @@ impl Decimals {
         };
         self.lines[mark].get_or_insert(line);
         match self.lines {
-            [Some(comma), Some(point)] => Err(Fault::Table(format!(
+            [Some(comma), Some(point)] => Err(Fault::Text(format!(
                 "numbers have decimal commas (from line {comma}) and decimal points (from line \
                  {point}); write one of them throughout"
             ))),
@@ -202,18 +202,18 @@ impl<'a> SeriesImport<'a> {
                      text has commas, it must be quoted"
                 }
             };
-            return Err(Fault::Table(format!(
+            return Err(Fault::Text(format!(
                 "{}, more than the {} of the header; {cure}",
                 counted(row.filled(), "field", "fields"),
                 header.len()
             )));
         }
         if row.len() != self.columns {
-            return Err(Fault::Columns { found: row.len(), expected: self.columns });
+            return Err(Fault::columns(row.len(), self.columns));
         }
         let Some([time, rate, delay, loss, level, modcod]) = self.layout else { return Ok(()) };
         let field = |index| {
-            let fault = Fault::Columns { found: row.len(), expected: index + 1 };
+            let fault = Fault::columns(row.len(), index + 1);
             row.field(index).ok_or(fault)
         };
         let decimals = &mut self.decimals;
@@ -240,7 +240,7 @@ impl<'a> SeriesImport<'a> {
         self.count(&state);
         if self.series.how.rate_is == Some(RateIs::Received) {
             state = state.sent().ok_or_else(|| {
-                Fault::Table("the rate with what was lost is over 1 Tbit/s".to_owned())
+                Fault::new("the rate with what was lost is over 1 Tbit/s".to_owned())
             })?;
         }
         let signal = match &self.series.modem {
@@ -256,10 +256,10 @@ impl<'a> SeriesImport<'a> {
         self.rows += 1;
         self.levels.extend(signal.esn0);
         let t = time.checked_sub(self.origin).filter(|t| *t < LATEST);
-        let t = t.ok_or_else(|| Fault::TooLate(Snippet::new(&text)))?;
+        let t = t.ok_or_else(|| Fault::of(&text, TOO_LATE))?;
         if self.series.how.rate.is_none() && self.frames.is_none() {
             if self.held.as_ref().is_some_and(|held| held.t >= t) {
-                return Err(self.unsorted(Fault::Unsorted(Snippet::new(&text)), &text));
+                return Err(self.unsorted(Fault::unsorted(&text), &text));
             }
             self.slots.single(t, &state, &text)?;
         }
@@ -269,7 +269,7 @@ impl<'a> SeriesImport<'a> {
     /// The fault of a time that is too early: `fault`, or a date without a time zone among others.
     fn unsorted(&self, fault: Fault, text: &[u8]) -> Fault {
         let [Some(line), Some(_)] = self.zones else { return fault };
-        Fault::Table(format!(
+        Fault::Text(format!(
             "time {} does not come after that of the row before it: line {line} has no time zone, \
              which others have, and is taken as UTC; write the zone in every row",
             Snippet::new(text)
@@ -289,7 +289,7 @@ impl<'a> SeriesImport<'a> {
                     && !matches!(self.series.time.format, TimeFormat::Unit(_));
                 let back =
                     if is_local { ", or write the time zone if clocks went back" } else { "" };
-                let fault = Fault::Table(format!(
+                let fault = Fault::Text(format!(
                     "time {} comes before that of the row before it; sort the file by time{back}",
                     Snippet::new(text)
                 ));
@@ -303,7 +303,7 @@ impl<'a> SeriesImport<'a> {
         }
         self.end(&held, next.t).map_err(|fault| match fault {
             // The fault belongs to the row that ends, not to the line that ends it.
-            Fault::Table(text) => Fault::Table(format!("{text} (the row of line {})", held.line)),
+            Fault::Text(text) => Fault::Text(format!("{text} (the row of line {})", held.line)),
             fault => fault,
         })?;
         self.held = Some(next);
@@ -373,7 +373,7 @@ impl<'a> SeriesImport<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<PhyTrace, ReadError> {
-        let Some(held) = self.held.take() else { return Err(TraceError::Empty.into()) };
+        let Some(held) = self.held.take() else { return Err(Fault::empty().into()) };
         let intervals = self.leaves_out().then(|| self.intervals.clone());
         let mut usual = 0;
         if !self.intervals.is_empty() {
@@ -381,7 +381,7 @@ impl<'a> SeriesImport<'a> {
             usual = *self.intervals.select_nth_unstable(middle).1;
         } else if self.series.how.rate.is_some() || self.frames.is_some() {
             let fault = "the duration of a single row is unknown; give two or more rows";
-            return Err(Fault::Table(fault.to_owned()).at(held.line));
+            return Err(Fault::new(fault).at(held.line));
         }
         if 2 * self.repeated >= self.rows {
             return Err(ReadError::of_file(format!(
@@ -469,22 +469,20 @@ impl<'a> SeriesImport<'a> {
     ) -> Result<[Option<usize>; 6], Fault> {
         let find = |column: &ColumnName| match column {
             ColumnName::Number(number) if names.is_some() || *number <= row.len() => Ok(number - 1),
-            ColumnName::Number(number) => {
-                Err(Fault::Columns { found: row.len(), expected: *number })
-            }
+            ColumnName::Number(number) => Err(Fault::columns(row.len(), *number)),
             ColumnName::Header(name) => {
                 let names = names.unwrap_or_default();
                 let mut found = (0..names.len()).filter(|&index| names[index] == *name);
                 match (found.next(), found.next()) {
                     (Some(index), None) => Ok(index),
-                    (Some(_), Some(_)) => Err(Fault::Table(format!(
+                    (Some(_), Some(_)) => Err(Fault::Text(format!(
                         "column {} occurs twice; give its number, from 1",
                         Snippet::new(name.as_bytes())
                     ))),
                     (None, _) => {
                         let known = names.iter().take(30).map(|name| Snippet::new(name.as_bytes()));
                         let known = known.map(|name| name.to_string()).collect::<Vec<_>>();
-                        Err(Fault::Table(format!(
+                        Err(Fault::Text(format!(
                             "no column {}; the header has {}",
                             Snippet::new(name.as_bytes()),
                             known.join(", ")
@@ -510,7 +508,7 @@ impl<'a> SeriesImport<'a> {
     fn rate(&self, field: Option<&[u8]>) -> Result<u64, Fault> {
         const MOST: u64 = 1_000_000_000_000_000_000;
         let too_fast = |text: &[u8]| {
-            Fault::Table(format!("rate {} is over 1 Tbit/s; check the unit", Snippet::new(text)))
+            Fault::Text(format!("rate {} is over 1 Tbit/s; check the unit", Snippet::new(text)))
         };
         let unit = match (&self.series.how.rate, field) {
             (None, _) => return Ok(MOST),
@@ -526,7 +524,7 @@ impl<'a> SeriesImport<'a> {
         let field = field.unwrap_or_default();
         match parse_scaled(field, unit.digits) {
             None => Err(not_a_number("rate", field)),
-            Some((true, _)) => Err(Fault::Table(format!(
+            Some((true, _)) => Err(Fault::Text(format!(
                 "rate {} is negative; if it marks an outage, give it as `missing`",
                 Snippet::new(field)
             ))),
@@ -554,12 +552,12 @@ impl<'a> SeriesImport<'a> {
             return Err(not_a_number("delay", field));
         };
         let size = size.and_then(|size| i64::try_from(size).ok()).filter(|&size| size < LATEST);
-        let size = size.ok_or_else(|| Fault::TooLate(Snippet::new(field)))?;
+        let size = size.ok_or_else(|| Fault::of(field, TOO_LATE))?;
         let measured = self.one_way(if negative { -size } else { size });
         self.delays.take(measured);
         let shift = self.series.how.clock_offset.map_or(0, Shift::as_nanos);
         match measured.saturating_add(shift) {
-            ..0 => Err(Fault::Table(format!(
+            ..0 => Err(Fault::Text(format!(
                 "delay {} is negative{}: {} the marker of missing values as `missing`",
                 Snippet::new(field),
                 if shift == 0 { "" } else { " with the clock offset" },
@@ -596,7 +594,7 @@ impl<'a> SeriesImport<'a> {
             if is_idle {
                 return Ok(Loss::default());
             }
-            return Err(Fault::Table(format!(
+            return Err(Fault::Text(format!(
                 "the loss is missing ({}); write 0, or remove `loss`",
                 snippet()
             )));
@@ -608,7 +606,7 @@ impl<'a> SeriesImport<'a> {
                 }
                 _ => None,
             };
-            let fault = || Fault::Table(format!("loss {} is not a number of packets", snippet()));
+            let fault = || Fault::Text(format!("loss {} is not a number of packets", snippet()));
             return whole.map(Loss::Packets).ok_or_else(fault);
         }
         let text = std::str::from_utf8(field).ok().filter(|_| parse_scaled(field, 0).is_some());
@@ -622,7 +620,7 @@ impl<'a> SeriesImport<'a> {
         if (0.0..=1.0).contains(&share) {
             return Ok(Loss::Share(share));
         }
-        Err(Fault::Table(match unit.name {
+        Err(Fault::new(match unit.name {
             "%" => format!("loss {} must be from 0 to 100 %", snippet()),
             _ => format!(
                 "loss {} must be a share from 0 to 1; use `:%` for per cent, `:packets` for counts",
@@ -633,5 +631,5 @@ impl<'a> SeriesImport<'a> {
 }
 
 fn not_a_number(what: &str, field: &[u8]) -> Fault {
-    Fault::Table(format!("{what} {} is not a number; write e.g. 1.5", Snippet::new(field)))
+    Fault::Text(format!("{what} {} is not a number; write e.g. 1.5", Snippet::new(field)))
 }

@@ -66,7 +66,7 @@ pub(super) fn read_made<'i>(
     input: &'i Input<'_>,
     table: impl FnOnce(Reader<'i>, &Budget<'_>) -> Result<(String, Notes), ReadError>,
 ) -> Result<PhyTrace, FileError> {
-    let wrong = |error| FileError::Read { place: input.files.place(&how.file), error };
+    let wrong = |error: ReadError| input.fault(&how.file, error);
     let (table, notes) = table(input.reader(&how.file)?, input.budget).map_err(wrong)?;
     let phy = Series::of(how, input)?.read(table.as_bytes(), Some(notes), input.budget);
     // Lines of the table are not those of the file.

@@ -143,7 +143,7 @@ impl Modem {
             let number = std::str::from_utf8(field).ok().and_then(decibels::decibels);
             let fault = || {
                 let what = if self.carrier { "C/N0" } else { "Es/N0" };
-                Fault::Table(format!("{what} {} is not a number of decibels", Snippet::new(field)))
+                Fault::Text(format!("{what} {} is not a number of decibels", Snippet::new(field)))
             };
             number.map(Some).ok_or_else(fault)
         };
@@ -158,7 +158,7 @@ impl Modem {
             Some(field) => {
                 let name = String::from_utf8_lossy(field);
                 let found = self.modcods.find(&name).ok_or_else(|| {
-                    Fault::Table(format!(
+                    Fault::Text(format!(
                         "{} is not a MODCOD of {}; give your own table as modcod_table, or the \
                          marker of missing values as missing",
                         Snippet::new(field),
@@ -205,15 +205,14 @@ fn table(how: &TraceFile, input: &Input<'_>) -> Result<Modcods, FileError> {
         return Err(how.wrong("modcod_table", cure, input));
     }
     let mut text = Vec::new();
-    let place = || input.files.place(path);
     // Tables are short, so the file is read as a whole.
     let mut file = std::io::Read::take(input.reader(path)?, 1 << 20);
     let read = std::io::Read::read_to_end(&mut file, &mut text);
-    read.map_err(|error| FileError::Read { place: place(), error: error.into() })?;
+    read.map_err(|error| input.fault(path, error))?;
     let about = format!("the table {}", path.file_name().unwrap_or_default().to_string_lossy());
     let modcods = match path.extension().is_some_and(|suffix| suffix == "toml") {
         true => Modcods::of_toml(&String::from_utf8_lossy(&text), &about),
         false => Modcods::of_csv(&text, &about),
     };
-    modcods.map_err(|error| FileError::Read { place: place(), error })
+    modcods.map_err(|error| input.fault(path, error))
 }

@@ -4,8 +4,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::budget::{Budget, Refusal};
 use crate::seed::uniform;
-use crate::trace::error::{Fault, Snippet};
-use crate::trace::{Header, PhyTrace, ReadError, TraceError};
+use crate::trace::error::Fault;
+use crate::trace::{Header, PhyTrace, ReadError};
 use crate::units::{Bytes, counted};
 
 /// State of the link during an interval.
@@ -146,7 +146,7 @@ impl<'a> SlotGenerator<'a> {
         let (Some(delay), false) = (state.delay, state.rate == 0) else { return Ok(()) };
         let rate = u128::from(state.rate);
         if rate > self.work {
-            return Err(Fault::Table(format!(
+            return Err(Fault::Text(format!(
                 "at this rate an LLDU of {} takes less than 1 ns; check the unit of the rate",
                 counted(self.lldu.0, "byte", "bytes")
             )));
@@ -182,7 +182,7 @@ impl<'a> SlotGenerator<'a> {
     pub(super) fn single(&mut self, t: i64, state: &State, text: &[u8]) -> Result<(), Fault> {
         let Some(delay) = state.delay else { return Ok(()) };
         if self.t.last().is_some_and(|&last| last >= t) {
-            return Err(Fault::Unsorted(Snippet::new(text)));
+            return Err(Fault::unsorted(text));
         }
         let share = share(state.loss, 1, SMALLER)?;
         if self.len() as u64 >= self.most {
@@ -274,7 +274,7 @@ impl<'a> SlotGenerator<'a> {
     /// Builds the trace.
     pub(super) fn finish(mut self, header: Header) -> Result<PhyTrace, ReadError> {
         if self.t.is_empty() {
-            return Err(TraceError::Empty.into());
+            return Err(Fault::empty().into());
         }
         self.t.shrink_to_fit();
         self.d.shrink_to_fit();
@@ -305,7 +305,7 @@ pub(super) fn share(loss: Loss, slots: u128, cure: &str) -> Result<f64, Fault> {
     match loss {
         Loss::Share(share) => Ok(share),
         Loss::Packets(0) => Ok(0.0),
-        Loss::Packets(lost) if u128::from(lost) > slots => Err(Fault::Table(format!(
+        Loss::Packets(lost) if u128::from(lost) > slots => Err(Fault::Text(format!(
             "{} lost in an interval of {}; check the column, or give {cure}",
             counted(lost, "packet", "packets"),
             counted(slots, "slot", "slots"),
