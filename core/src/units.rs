@@ -18,7 +18,7 @@ pub use packets::Packets;
 pub(crate) use packets::packets;
 pub(crate) use radio::MEASURES;
 pub use radio::{Decibels, Degrees, Gigahertz, KilometresPerHour, Metres};
-pub(crate) use serde::{Text, number, number_with, quantity};
+pub(crate) use serde::{Text, number, number_with, quantity, schema};
 pub use text::{QuantityError, Size};
 pub(crate) use text::{WHOLE_UNITS, split_number};
 

@@ -65,9 +65,7 @@ impl Wrong {
             SetupFault::Trace(MakeError::Trace { .. }) => {
                 Self::Trace(cell.error(file, fault).to_string())
             }
-            SetupFault::Trace(error @ (MakeError::File(_) | MakeError::Delays { .. })) => {
-                Self::Trace(error.to_string())
-            }
+            SetupFault::Trace(error @ MakeError::File(_)) => Self::Trace(error.to_string()),
             _ => cell.error(file, fault).into(),
         }
     }

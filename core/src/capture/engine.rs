@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::frame::Flow;
 use super::timeline::{Fate, Seen, Ticket, Timeline};
+use crate::config::Fault;
 use crate::diagnosis::{Cut, diagnose};
 use crate::link::{Transit, Transmission};
 use crate::simulation::{Hop, Observer, Outcome, RunError, Setup, Step, UnitCounts, Wants, run};
@@ -26,33 +27,9 @@ pub enum CaptureError {
     /// The file cannot be written; the message names it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Proxies split the flows.
-    #[error("a capture shows one connection per flow, but proxies split it; remove `pep`")]
-    Proxies,
-    /// Routes change within the run.
-    #[error(
-        "a capture shows the packets at a link of their route, but the routes change; leave `network.reroute_every` out, or give routes"
-    )]
-    Rerouting,
-    /// The suffix of the file is not that of a capture.
-    #[error("{0}: captures are written as pcapng; give a name that ends in .pcapng")]
-    Name(String),
-    /// The flow of a requested log does not exist.
-    #[error("flow {flow}: there are {flows} flows, counted from 0")]
-    NoFlow {
-        /// The flow requested.
-        flow: usize,
-        /// Number of flows.
-        flows: usize,
-    },
-    /// The transport of a requested log keeps no log.
-    #[error("flow {flow}: {transport} does not write a log; quic does")]
-    NoLog {
-        /// The flow requested.
-        flow: usize,
-        /// Its transport.
-        transport: &'static str,
-    },
+    /// The setup or the name of the file does not allow a capture, or there is no such log.
+    #[error(transparent)]
+    Setup(#[from] Fault),
 }
 
 /// Result of a capture.
@@ -98,10 +75,13 @@ pub fn record(
 ) -> Result<Summary, CaptureError> {
     check_name(path)?;
     if !setup.proxies.is_empty() {
-        return Err(CaptureError::Proxies);
+        let cure = "a capture shows one connection per flow, but proxies split it; remove `pep`";
+        return Err(Fault::at(cure).into());
     }
     if setup.routing.rerouting.is_some() {
-        return Err(CaptureError::Rerouting);
+        let cure = "a capture shows the packets at a link of their route, but the routes change; \
+                    leave `network.reroute_every` out, or give routes";
+        return Err(Fault::at(cure).into());
     }
     // A run that fails, fails again below; one without a capacity has comments without causes.
     let cuts = diagnose(setup, &|| go_on()).map(|(_, found)| found.cuts).unwrap_or_default();
@@ -144,7 +124,10 @@ pub fn check_name(path: &Path) -> Result<(), CaptureError> {
     let device = || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
     match fits || device() {
         true => Ok(()),
-        false => Err(CaptureError::Name(path.display().to_string())),
+        false => {
+            let cure = "captures are written as pcapng; give a name that ends in .pcapng";
+            Err(Fault::at(format!("{}: {cure}", path.display())).into())
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::engine::{CaptureError, run_into};
+use crate::config::Fault;
 use crate::simulation::{Observer, Setup, run};
 use crate::transport::Log;
 use crate::units::Instant;
@@ -43,11 +44,14 @@ pub fn record_log(
     let mut setup = setup.clone();
     let flows = setup.flows.len();
     let Some(logged) = setup.flows.get_mut(flow) else {
-        return Err(CaptureError::NoFlow { flow, flows });
+        let fault = format!("flow {flow}: there are {flows} flows, counted from 0");
+        return Err(Fault::at(fault).into());
     };
     let log = Log::default();
     let Some(transport) = logged.transport.logging(log.clone()) else {
-        return Err(CaptureError::NoLog { flow, transport: logged.transport.name() });
+        let transport = logged.transport.name();
+        let fault = format!("flow {flow}: {transport} does not write a log; quic does");
+        return Err(Fault::at(fault).into());
     };
     logged.transport = transport;
 

@@ -1,9 +1,8 @@
 //! Configuration of erasures in bursts.
 
-use std::borrow::Cow;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::de::Deserializer;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -125,21 +124,13 @@ impl Serialize for Burst {
     }
 }
 
-impl JsonSchema for Burst {
-    fn schema_name() -> Cow<'static, str> {
-        "Burst".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "a number of slots (at least 1), or a time such as \"200 ms\"",
-            "anyOf": [
-                { "type": "number", "minimum": 1 },
-                { "type": "string", "pattern": number_with!("ns|us|µs|ms|s|min|h") }
-            ]
-        })
-    }
-}
+crate::units::schema!(Burst, "Burst", {
+    "description": "a number of slots (at least 1), or a time such as \"200 ms\"",
+    "anyOf": [
+        { "type": "number", "minimum": 1 },
+        { "type": "string", "pattern": number_with!("ns|us|µs|ms|s|min|h") }
+    ]
+});
 
 impl FromStr for Burst {
     type Err = QuantityError;

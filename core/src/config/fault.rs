@@ -37,6 +37,17 @@ impl Fault {
         Self { path: Vec::new(), message: message.into() }
     }
 
+    /// Refuses the first of these fields that is given.
+    pub(crate) fn refuse<'a>(
+        fields: impl IntoIterator<Item = (&'a str, bool)>,
+        message: impl Into<String>,
+    ) -> Result<(), Self> {
+        match fields.into_iter().find(|(_, given)| *given) {
+            Some((field, _)) => Err(Self::new(field, message)),
+            None => Ok(()),
+        }
+    }
+
     /// The same fault, with `field` added in front of its path.
     #[must_use]
     pub fn within(mut self, field: &str) -> Self {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::config::Fault;
 use crate::diagnosis::blame::{Cause, Target};
 use crate::diagnosis::budget::Budget;
 use crate::diagnosis::cut::Cut;
@@ -19,22 +20,9 @@ pub enum NoDiagnosis {
     /// It has no outcome.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// No flow begins in it.
-    #[error("no flow begins before the run ends; give a longer duration or an earlier start")]
-    NoFlow,
-    /// Nothing limits its rate.
-    #[error(
-        "no hop of the path has a rate, so there is no capacity to account for; give a link, or a leg with a rate"
-    )]
-    NoCapacity,
-    /// There are more hops than are watched.
-    #[error(
-        "the path has {0} hops, both directions together, and at most {MOST_HOPS} can be explained; explain a smaller network"
-    )]
-    TooManyHops(usize),
-    /// Routes change within the run, so that no hops limit all of it.
-    #[error("the routes change within the run; leave `network.reroute_every` out, or give routes")]
-    Rerouting,
+    /// It has no flow, no capacity, changing routes, or more hops than are watched.
+    #[error(transparent)]
+    Setup(#[from] Fault),
 }
 
 /// Hops of a run that is explained: packets note in a word which of them they crossed.
@@ -120,17 +108,25 @@ pub fn diagnose(
 ) -> Result<(Outcome, Diagnosis), NoDiagnosis> {
     let hops = setup.forward.len() + setup.backward.len();
     if hops > MOST_HOPS {
-        return Err(NoDiagnosis::TooManyHops(hops));
+        return Err(Fault::at(format!(
+            "the path has {hops} hops, both directions together, and at most {MOST_HOPS} can be \
+             explained; explain a smaller network"
+        ))
+        .into());
     }
     if setup.routing.rerouting.is_some() {
-        return Err(NoDiagnosis::Rerouting);
+        let cure = "leave `network.reroute_every` out, or give routes";
+        return Err(Fault::at(format!("the routes change within the run; {cure}")).into());
     }
     let mut watch = Watch::new(setup, goes_on);
     let outcome = run(setup, &mut watch)?;
     if outcome.flows.iter().all(|flow| flow.start >= outcome.ended) {
-        return Err(NoDiagnosis::NoFlow);
+        let cure = "give a longer duration or an earlier start";
+        return Err(Fault::at(format!("no flow begins before the run ends; {cure}")).into());
     }
-    let diagnosis = watch.finish(&outcome).ok_or(NoDiagnosis::NoCapacity)?;
+    let no_capacity = "no hop of the path has a rate, so there is no capacity to account for; \
+                       give a link, or a leg with a rate";
+    let diagnosis = watch.finish(&outcome).ok_or_else(|| Fault::at(no_capacity))?;
     Ok((outcome, diagnosis))
 }
 

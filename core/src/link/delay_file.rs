@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::DelaySeries;
 use crate::budget::Budget;
-use crate::config;
 use crate::trace::{Fault, FileError, Files, Snippet, read_lines};
 use crate::units::{Duration, Instant, counted};
 
@@ -110,7 +109,7 @@ impl DelayTable {
     ///
     /// # Errors
     /// If two rows are less than a nanosecond apart.
-    pub fn series(&self) -> Result<DelaySeries, config::Fault> {
+    pub fn series(&self) -> Result<DelaySeries, Fault> {
         let steps = self.time_s.iter().zip(&self.delay_ms).map(|(time, delay)| {
             let nanos = |value: f64| Duration::from_nanos(value.round_ties_even() as u64);
             (Instant::ZERO + nanos(time * 1e9), nanos(delay * 1e6))

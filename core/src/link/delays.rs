@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
@@ -52,25 +51,17 @@ impl<'de> Deserialize<'de> for Delays {
     }
 }
 
-impl JsonSchema for Delays {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Delays".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "the name of a CSV file with columns time_s and delay_ms, or rows of [time_s, delay_ms]",
-            "anyOf": [
-                { "type": "string", "minLength": 1 },
-                {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 }
-                }
-            ]
-        })
-    }
-}
+crate::units::schema!(Delays, "Delays", {
+    "description": "the name of a CSV file with columns time_s and delay_ms, or rows of [time_s, delay_ms]",
+    "anyOf": [
+        { "type": "string", "minLength": 1 },
+        {
+            "type": "array",
+            "minItems": 1,
+            "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 }
+        }
+    ]
+});
 
 /// Checks that `delay`, `delays` and `keep_order` of a section do not contradict each other.
 pub(crate) fn check_delays(

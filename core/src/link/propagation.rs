@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::Fault;
+use crate::trace::Fault;
 use crate::units::{Duration, Instant};
 
 /// The one-way delay of a leg or link.
@@ -17,7 +17,7 @@ use crate::units::{Duration, Instant};
 /// let moving = Propagation::Varying { series, keep_order: false };
 /// assert_eq!(moving.at(Instant::ZERO + ms(999)), ms(80));
 /// assert_eq!(moving.at(Instant::ZERO + ms(1000)), ms(70));
-/// # Ok::<(), clift::config::Fault>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Propagation {
@@ -99,9 +99,9 @@ impl DelaySeries {
     /// If `steps` is empty, the times do not increase, or a delay is beyond 2^61 ns.
     pub fn new(steps: Vec<(Instant, Duration)>) -> Result<Self, Fault> {
         if steps.is_empty() {
-            return Err(Fault::at("the delay series is empty; give at least one time and delay"));
+            return Err(Fault::new("the delay series is empty; give at least one time and delay"));
         }
-        let row = |index, why| Err(Fault::at(format!("row {index} of the delay series {why}")));
+        let row = |index, why| Err(Fault::Text(format!("row {index} of the delay series {why}")));
         for (index, step) in steps.iter().enumerate() {
             if index > 0 && step.0 <= steps[index - 1].0 {
                 return row(index, "does not come after the row before it; sort by time");
@@ -123,7 +123,7 @@ impl DelaySeries {
     /// let series = DelaySeries::new(vec![(at(0), ns(5)), (at(10), ns(7))])?;
     /// let moved = series.on_clock((ns(8), Some((at(0), ns(20)))));
     /// assert_eq!([0, 2, 12].map(|time| moved.at(at(time)).as_nanos()), [5, 7, 5]);
-    /// # Ok::<(), clift::config::Fault>(())
+    /// # Ok::<(), clift::trace::Fault>(())
     /// ```
     pub fn on_clock(&self, (start, cycle): TraceClock) -> Self {
         let cycle = cycle.filter(|(_, period)| *period > Duration::ZERO);

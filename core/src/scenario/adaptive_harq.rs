@@ -147,12 +147,10 @@ impl HarqChannel {
     /// Validates the channel and returns its slot duration.
     fn check(&self) -> Result<Duration, Fault> {
         let usual = Self::default();
-        let given = [("preset", self.preset != usual.preset), ("snr", self.snr.0 != usual.snr.0)];
-        if let Some((name, _)) = given.iter().find(|(_, given)| *given)
-            && (self.channel.is_some() || self.information.is_some())
-        {
+        if self.channel.is_some() || self.information.is_some() {
+            let own = [("preset", self.preset != usual.preset), ("snr", self.snr.0 != usual.snr.0)];
             let cure = "another key already defines the channel; leave one of them out";
-            return Err(Fault::new(name, cure));
+            Fault::refuse(own, cure)?;
         }
         if self.channel.is_some() && self.information.is_some() {
             let cure = "`information` already defines the channel; leave one of them out";

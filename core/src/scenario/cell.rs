@@ -260,10 +260,9 @@ impl Cell {
             let usage = &link.link.usage;
             let Some(span) = span else {
                 let given = [("start", usage.start != Start::default()), ("wrap", usage.wrap)];
-                if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-                    let message = "the link has no trace, whose time this is about; leave it out";
-                    return Err(Fault::of(&join(&link.key, "link"), name, message));
-                }
+                let message = "the link has no trace, whose time this is about; leave it out";
+                Fault::refuse(given, message)
+                    .map_err(|fault| fault.within(&join(&link.key, "link")))?;
                 starts.push(Duration::ZERO);
                 continue;
             };

@@ -192,12 +192,9 @@ pub(super) fn own_kind(
     if let (true, Some(link)) = ((row.queues)(sections), &sections.link) {
         let usage = &link.usage;
         let given = [("aqm", usage.aqm != Aqm::None), ("reorder", usage.reorder.is_some())];
-        if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-            let cure = format!(
-                "does not apply to [{own}], which has a queue for each terminal; leave it out"
-            );
-            return Err(Fault::of(&join(key, "link"), name, cure));
-        }
+        let cure =
+            format!("does not apply to [{own}], which has a queue for each terminal; leave it out");
+        Fault::refuse(given, cure).map_err(|fault| fault.within(&join(key, "link")))?;
     }
     if let (true, Some(channel)) = (row.fates_only, &sections.channel) {
         channel.check_fates_only().map_err(|fault| fault.within("channel").within(key))?;
@@ -280,14 +277,11 @@ impl LinkKind for GivenLinkTrace {
 impl LinkKind for HybridOptions {
     fn check(&self, traced: bool, _: Duration) -> Result<(), Fault> {
         self.check()?;
-        let given = [("loss", self.loss.is_some()), ("seed", self.seed != Self::default().seed)];
-        match given.into_iter().find(|(_, given)| traced && *given) {
-            Some((name, _)) => {
-                let cure = "the trace or channel already says which units are lost; leave it out";
-                Err(Fault::new(name, cure))
-            }
-            None => Ok(()),
+        if !traced {
+            return Ok(());
         }
+        let given = [("loss", self.loss.is_some()), ("seed", self.seed != Self::default().seed)];
+        Fault::refuse(given, "the trace or channel already says which units are lost; leave it out")
     }
 
     fn medium(&self, making: &Making<'_>) -> Result<Arc<dyn Medium>, SetupFault> {

@@ -189,10 +189,8 @@ impl Traces for Store<'_> {
         let (kept, name) = (&self.kept, Path::new(file));
         let make = || {
             let table = DelayTable::read_within(name, &*kept.files, self.budget)?;
-            let place = || kept.files.place(name);
-            let series =
-                table.series().map_err(|error| MakeError::Delays { place: place(), error })?;
-            Ok(Arc::new(series))
+            let series = table.series();
+            Ok(Arc::new(series.map_err(|fault| FileError::new(kept.files.place(name), fault))?))
         };
         match kept.memory.get(name) {
             None => kept.delays.get(file, |_| 1, make),

@@ -99,8 +99,7 @@ pub(super) fn varying(
         Some(Delays::Rows(rows)) => {
             let (time_s, delay_ms) = rows.iter().copied().unzip();
             let series = DelayTable { time_s, delay_ms, ..DelayTable::default() }.series();
-            let place = || "delays".to_owned();
-            Arc::new(series.map_err(|error| MakeError::Delays { place: place(), error })?)
+            Arc::new(series.map_err(|fault| FileError::new("delays".to_owned(), fault))?)
         }
     };
     Ok(Some(match series.only() {
@@ -145,14 +144,6 @@ pub enum MakeError {
         key: String,
         /// What is wrong with the file.
         error: FileError,
-    },
-    /// The rows of a file of delays are not a valid series.
-    #[error("{place}: {error}")]
-    Delays {
-        /// The file.
-        place: String,
-        /// What is wrong with its rows.
-        error: Fault,
     },
     /// The objects of a file are not a valid page.
     #[error("{place}: {fault}")]

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
@@ -80,18 +79,10 @@ impl Serialize for Limit {
     }
 }
 
-impl JsonSchema for Limit {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Limit".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "a whole number, or \"unlimited\"",
-            "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u32::MAX }, { "enum": NAMES }]
-        })
-    }
-}
+super::schema!(Limit, "Limit", {
+    "description": "a whole number, or \"unlimited\"",
+    "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u32::MAX }, { "enum": NAMES }]
+});
 
 /// A timer that expires after a time, or `"infinity"` if it never expires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -44,18 +44,28 @@ macro_rules! quantity {
             }
         }
 
+        $crate::units::schema!($type, $name, {
+            "type": "string", "pattern": $pattern, "description": $description
+        });
+    };
+}
+pub(crate) use quantity;
+
+/// Implements JSON Schema for a type: its name and schema.
+macro_rules! schema {
+    ($type:ty, $name:literal, $schema:tt) => {
         impl schemars::JsonSchema for $type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "pattern": $pattern, "description": $description })
+                schemars::json_schema!($schema)
             }
         }
     };
 }
-pub(crate) use quantity;
+pub(crate) use schema;
 
 quantity!(
     Duration,
@@ -94,21 +104,13 @@ impl Serialize for Probability {
     }
 }
 
-impl JsonSchema for Probability {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Probability".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "a probability: a number from 0 to 1, or text such as \"2 %\"",
-            "anyOf": [
-                { "type": "number", "minimum": 0, "maximum": 1 },
-                { "type": "string", "pattern": r"^\s*(0*((100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)\s*%|1(\.0+)?|0(\.[0-9]+)?)|[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+\s*%?)\s*$" }
-            ]
-        })
-    }
-}
+schema!(Probability, "Probability", {
+    "description": "a probability: a number from 0 to 1, or text such as \"2 %\"",
+    "anyOf": [
+        { "type": "number", "minimum": 0, "maximum": 1 },
+        { "type": "string", "pattern": r"^\s*(0*((100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)\s*%|1(\.0+)?|0(\.[0-9]+)?)|[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+\s*%?)\s*$" }
+    ]
+});
 
 impl Serialize for Probabilities {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

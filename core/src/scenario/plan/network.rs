@@ -195,10 +195,8 @@ pub(super) fn check_sections(traffic: &Traffic, given: Option<&str>) -> Result<(
                 ("paths", flow.paths.is_some()),
                 ("path_scheduler", flow.path_scheduler.is_some()),
             ];
-            if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-                let cure = "applies to a flow in a [network]; give one, or leave it out";
-                return Err(Fault::of(&format!("flow.{index}"), name, cure));
-            }
+            let cure = "applies to a flow in a [network]; give one, or leave it out";
+            Fault::refuse(given, cure).map_err(|fault| fault.within(&format!("flow.{index}")))?;
         }
         return Ok(());
     }
@@ -282,9 +280,7 @@ impl PlannedNetwork {
         }
         let routes =
             [("route", flow.route.is_some()), ("return_route", flow.return_route.is_some())];
-        if let Some((name, _)) = routes.into_iter().find(|(_, given)| *given) {
-            return Err(Fault::new(name, "`paths` gives the routes; leave one of them out"));
-        }
+        Fault::refuse(routes, "`paths` gives the routes; leave one of them out")?;
         if flow.transport.kind.protocol.name() != "tcp" {
             let cure = "several paths need protocol = \"tcp\"; set it, or leave `paths` out";
             return Err(Fault::new("transport.protocol", cure));

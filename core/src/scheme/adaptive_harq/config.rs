@@ -161,17 +161,14 @@ impl AdaptiveHarqOptions {
         delay: Option<Propagation>,
     ) -> Result<AdaptiveHarqConfig, Fault> {
         check_delays(self.delay, self.delays.as_ref(), self.keep_order)?;
-        let sizes = [("first", self.first), ("increment", self.increment)];
+        let sizes = [("first", self.first.is_some()), ("increment", self.increment.is_some())];
         let sizing = match &self.targets {
             None => Sizing::Fixed {
                 first: self.first.unwrap_or(1.0) / mean,
                 increment: self.increment.unwrap_or(0.47) / mean,
             },
             Some(targets) => {
-                if let Some((name, _)) = sizes.iter().find(|(_, given)| given.is_some()) {
-                    let cure = "`targets` say how much is sent; leave one of them out";
-                    return Err(Fault::new(name, cure));
-                }
+                Fault::refuse(sizes, "`targets` say how much is sent; leave one of them out")?;
                 Sizing::for_targets(&information, targets)?
             }
         };
@@ -292,18 +289,12 @@ impl Sizing {
     fn check(&self, attempts: usize, mean: f64) -> Result<(), Fault> {
         match self {
             Self::Fixed { first, increment } => {
-                let fits = |ratio: f64| ratio > 0.0 && ratio <= Self::MOST_RATIO;
-                let sizes = [("first", fits(*first)), ("increment", fits(*increment))];
-                match sizes.iter().find(|(_, fits)| !fits) {
-                    None => Ok(()),
-                    Some((name, _)) => {
-                        let most = mean * Self::MOST_RATIO;
-                        let cure = format!(
-                            "give a number above 0 and at most {most}, which are 1000 coded bits per information bit"
-                        );
-                        Err(Fault::new(name, cure))
-                    }
-                }
+                let wrong = |ratio: &f64| !(*ratio > 0.0 && *ratio <= Self::MOST_RATIO);
+                let most = mean * Self::MOST_RATIO;
+                let cure = format!(
+                    "give a number above 0 and at most {most}, which are 1000 coded bits per information bit"
+                );
+                Fault::refuse([("first", wrong(first)), ("increment", wrong(increment))], cure)
             }
             Self::Missing { levels } if levels.len() != attempts => {
                 let given = levels.len();

@@ -251,10 +251,9 @@ impl NtnOptions {
             ("k_offset", harq.k_offset.is_some() && always),
         ];
         self.uplink.check()?;
-        if let Some((name, _)) = of_feedback.iter().find(|(_, given)| *given && !harq.harq_feedback)
-        {
+        if !harq.harq_feedback {
             let cure = "is of HARQ feedback, which harq_feedback = false switches off; leave one of them out";
-            return Err(Fault::new(name, cure));
+            Fault::refuse(of_feedback, cure)?;
         }
         if self.harq.combining.is_some() && !traced {
             return Err(Self::no_levels());

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use rand_chacha::ChaCha8Rng;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -479,21 +479,13 @@ impl Serialize for DelayedAck {
     }
 }
 
-impl JsonSchema for DelayedAck {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "DelayedAck".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "false, true (40 ms) or the longest time that an acknowledgement waits, e.g. \"40 ms\"",
-            "anyOf": [
-                { "type": "boolean" },
-                { "type": "string", "pattern": number_with!("ns|us|µs|ms|s|min|h") }
-            ]
-        })
-    }
-}
+crate::units::schema!(DelayedAck, "DelayedAck", {
+    "description": "false, true (40 ms) or the longest time that an acknowledgement waits, e.g. \"40 ms\"",
+    "anyOf": [
+        { "type": "boolean" },
+        { "type": "string", "pattern": number_with!("ns|us|µs|ms|s|min|h") }
+    ]
+});
 
 struct DelayedAckVisitor;
 

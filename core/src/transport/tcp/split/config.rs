@@ -120,10 +120,8 @@ impl ProxyConfig {
                 ("initial_window", self.initial_window.is_some()),
                 ("cwnd_max", self.cwnd_max.is_some()),
             ];
-            if let Some((name, _)) = beside.into_iter().find(|(_, given)| *given) {
-                let message = "`window` is a window that stays as it is; leave one of them out";
-                return Err(Fault::new(name, message));
-            }
+            let message = "`window` is a window that stays as it is; leave one of them out";
+            Fault::refuse(beside, message)?;
         }
         let sending = self.sending(own);
         if self.held_open && sending.profile() == Profile::Papers {
