@@ -218,10 +218,9 @@ impl Traces for Store<'_> {
                 self.budget.take(BYTES_OF_OBJECT, format_args!("the objects of a page"))?;
                 reader.line(line).map_err(|fault| trace::Fault::Text(fault.what))
             })?;
-            let page = reader
-                .finish()
-                .map_err(|fault| MakeError::Page { place: files.place(name), fault })?;
-            Ok(Arc::new(page))
+            let page = reader.finish();
+            let fault = |fault| Fault::at(format!("{}: {fault}", files.place(name)));
+            Ok(Arc::new(page.map_err(fault)?))
         };
         self.kept.pages.get(file, |page| page.objects().len(), make)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::spec::PhySpec;
-use crate::application::{PageContent, PageFault};
+use crate::application::PageContent;
 use crate::channel::lms::LandMobile;
 use crate::config::Fault;
 use crate::link::{DelaySeries, DelayTable, Delays, Propagation};
@@ -145,25 +145,10 @@ pub enum MakeError {
         /// What is wrong with the file.
         error: FileError,
     },
-    /// The objects of a file are not a valid page.
-    #[error("{place}: {fault}")]
-    Page {
-        /// The file.
-        place: String,
-        /// What is wrong with its objects.
-        fault: PageFault,
-    },
-    /// Parameters of a channel are out of range, or it makes no trace with them.
+    /// Parameters of a channel are out of range, or it makes no trace with them; an object in memory
+    /// has another type; or the objects of a file are not a valid page.
     #[error(transparent)]
-    Channel(#[from] Fault),
-    /// An object in memory has another type, or the result would be empty.
-    #[error("{name}: {fault}")]
-    InMemory {
-        /// Name of the object.
-        name: String,
-        /// The error.
-        fault: String,
-    },
+    Fault(#[from] Fault),
     /// A description has neither a file nor slots.
     #[error("a PHY trace needs a file or a channel; give one of them")]
     Nothing,
@@ -171,7 +156,7 @@ pub enum MakeError {
 
 impl MakeError {
     pub(super) fn held(name: &Path, fault: String) -> Self {
-        Self::InMemory { name: name.display().to_string(), fault }
+        Self::Fault(Fault::at(format!("{}: {fault}", name.display())))
     }
 
     /// Nothing with this name is in memory.

@@ -42,12 +42,13 @@ impl TimeUnit {
 }
 
 impl FromStr for TimeUnit {
-    type Err = UnknownUnit;
+    type Err = Fault;
 
     /// `s`, `ms`, `us` or `ns`.
-    fn from_str(name: &str) -> Result<Self, UnknownUnit> {
+    fn from_str(name: &str) -> Result<Self, Fault> {
         let known = Self::ALL.into_iter().find(|unit| unit.1 == name);
-        known.map(|unit| unit.0).ok_or_else(|| UnknownUnit(name.to_owned()))
+        let fault = || format!("`{name}` is not a unit of time; known are s, ms, us and ns");
+        known.map(|unit| unit.0).ok_or_else(|| Fault::Text(fault()))
     }
 }
 
@@ -56,11 +57,6 @@ impl fmt::Display for TimeUnit {
         f.write_str(Self::ALL[*self as usize].1)
     }
 }
-
-/// The error for an unknown unit of time.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("`{0}` is not a unit of time; known are s, ms, us and ns")]
-pub struct UnknownUnit(pub String);
 
 /// Converts a decimal number (`12`, `0.036`, `1e-3`) in `unit` to nanoseconds, rounded half up.
 /// Also returns whether the number is above zero, because it may round to 0.

@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use crate::trace::TimeUnit;
+use crate::trace::{Fault, TimeUnit};
 use crate::units::{BitRate, Duration, Probability, number_with, quantity};
 
 /// A quantity of a series: a constant, or a column.
@@ -21,7 +20,7 @@ use crate::units::{BitRate, Duration, Probability, number_with, quantity};
 /// assert_eq!(constant, Given::Constant("5 Mbit/s".parse().unwrap()));
 /// let fault = "2".parse::<Given<BitRate>>().unwrap_err().to_string();
 /// assert!(fault.starts_with("column `2` has no unit"));
-/// # Ok::<(), clift::trace::series::GivenError>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given<Q> {
@@ -49,11 +48,6 @@ pub struct ColumnUnit {
     /// multiplied by this factor.
     pub(super) factor: u64,
 }
-
-/// The error for text that is neither a column nor a value.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("{0}")]
-pub struct GivenError(String);
 
 /// Quantities that a series can have in columns.
 pub trait Measured: FromStr<Err: fmt::Display> + fmt::Display {
@@ -111,9 +105,9 @@ impl ColumnUnit {
 }
 
 impl<Q: Measured> FromStr for Given<Q> {
-    type Err = GivenError;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, GivenError> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let text = text.trim();
         let unit_of = |name: &str| Q::UNITS.iter().find(|unit| unit.name == name).copied();
         let names = || {
@@ -126,7 +120,7 @@ impl<Q: Measured> FromStr for Given<Q> {
             match unit_of(name).filter(|_| !name.is_empty()) {
                 Some(unit) => return Ok(Self::Column(column.parse()?, unit)),
                 None if is_number(column) => {
-                    return Err(GivenError(format!(
+                    return Err(Fault::Text(format!(
                         "`{name}` is not a unit of a {what}; known are {}",
                         names()
                     )));
@@ -137,20 +131,20 @@ impl<Q: Measured> FromStr for Given<Q> {
             && text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
         {
             return text.parse().map(Self::Constant).map_err(|error: Q::Err| {
-                GivenError(format!("{error}; a column is given by number or name, with `:unit`"))
+                Fault::Text(format!("{error}; a column is given by number or name, with `:unit`"))
             });
         }
         let column = text.parse()?;
         match (unit_of(""), text.rsplit_once(':')) {
             (Some(unit), _) => Ok(Self::Column(column, unit)),
-            (None, Some((_, name))) => Err(GivenError(format!(
+            (None, Some((_, name))) => Err(Fault::Text(format!(
                 "`{}` is not a unit of a {what}; known are {}; if the column is called `{column}`, \
                  write `{column}:{}`",
                 name.trim(),
                 names(),
                 Q::EXAMPLE
             ))),
-            (None, None) => Err(GivenError(format!(
+            (None, None) => Err(Fault::Text(format!(
                 "column `{column}` has no unit; write `{column}:{}` (units of a {what}: {})",
                 Q::EXAMPLE,
                 names()
@@ -175,21 +169,19 @@ impl<Q: Measured> fmt::Display for Given<Q> {
 }
 
 impl FromStr for ColumnName {
-    type Err = GivenError;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, GivenError> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let text = text.trim();
         if !is_number(text) {
             return match text {
-                "" => {
-                    Err(GivenError("the column is missing; give its number or its name".to_owned()))
-                }
+                "" => Err(Fault::new("the column is missing; give its number or its name")),
                 name => Ok(Self::Header(name.to_owned())),
             };
         }
         match text.parse() {
             Ok(number) if (1..=MOST_COLUMNS).contains(&number) => Ok(Self::Number(number)),
-            _ => Err(GivenError(format!("`{text}` is not a column; columns count from 1"))),
+            _ => Err(Fault::Text(format!("`{text}` is not a column; columns count from 1"))),
         }
     }
 }
@@ -217,7 +209,7 @@ fn is_number(text: &str) -> bool {
 /// for text in ["7:ms", "when:date", "1:%Y-%m-%d %H:%M:%S"] {
 ///     assert_eq!(text.parse::<TimeColumn>()?.to_string(), text);
 /// }
-/// # Ok::<(), clift::trace::series::GivenError>(())
+/// # Ok::<(), clift::trace::Fault>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TimeColumn {
@@ -237,9 +229,9 @@ pub(super) enum TimeFormat {
 }
 
 impl FromStr for TimeColumn {
-    type Err = GivenError;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, GivenError> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let text = text.trim();
         let pattern = text.split_once(':').filter(|(_, rest)| rest.contains('%'));
         if let Some((column, pattern)) = pattern {
@@ -250,7 +242,7 @@ impl FromStr for TimeColumn {
         let format = match unit.trim() {
             "date" => TimeFormat::Date,
             unit => TimeFormat::Unit(unit.parse().map_err(|_| {
-                GivenError(format!(
+                Fault::Text(format!(
                     "`{text}` has no time format; write the column as \
                      `{column}:ms` (or s, us, ns), `{column}:date` for dates of ISO 8601, or with \
                      a pattern such as `{column}:%Y-%m-%d %H:%M:%S`"
@@ -417,7 +409,7 @@ mod tests {
     proptest! {
         #[test]
         fn displayed_columns_and_values_parse_back(text in "[0-9]{0,3}[ -~]{0,8}(:(ms|Mbit/s|%|packets|s))?") {
-            fn again<T: FromStr<Err = GivenError> + fmt::Display + PartialEq + fmt::Debug>(text: &str) {
+            fn again<T: FromStr<Err = Fault> + fmt::Display + PartialEq + fmt::Debug>(text: &str) {
                 if let Ok(given) = text.parse::<T>() {
                     assert_eq!(given.to_string().parse::<T>(), Ok(given), "{text:?}");
                 }

@@ -65,7 +65,7 @@ mod writing;
 
 pub use column::Column;
 pub(crate) use column::LATEST;
-pub use decimal::{TimeUnit, UnknownUnit};
+pub use decimal::TimeUnit;
 pub use erasures::{Erasures, GilbertFit, Runs};
 pub use error::{Fault, FileError, ReadError, Snippet, WriteError};
 pub use file::{Direction, Format, TraceFile, WriteAs};

@@ -17,7 +17,7 @@ mod slots;
 
 pub use crate::trace::decibels::{DecibelHertz, Decibels, SymbolRate};
 pub use crate::trace::given::{
-    ColumnName, ColumnUnit, DelayIs, Given, GivenError, Measured, RateIs, Shift, TimeColumn,
+    ColumnName, ColumnUnit, DelayIs, Given, Measured, RateIs, Shift, TimeColumn,
 };
 pub use excerpt::spread;
 
