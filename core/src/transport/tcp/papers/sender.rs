@@ -368,12 +368,9 @@ impl Half for PapersSender {
                 first: self.flight.first(),
                 next: self.flight.next(),
                 echo,
-                rtt: None,
-                srtt: None,
                 state: self.state,
                 undisturbed,
-                marked: 0,
-                limited: None,
+                ..Ack::default()
             };
             if self.watched {
                 let answered = last_sent.filter(|_| !findings.retransmission_sacked).or(echo);
@@ -468,12 +465,9 @@ impl Half for PapersSender {
                 first: self.flight.first(),
                 next: self.flight.next(),
                 echo: Some(echo),
-                rtt: None,
-                srtt: None,
                 state: CongestionState::Open,
                 undisturbed: true,
-                marked: 0,
-                limited: None,
+                ..Ack::default()
             };
             self.control.grow(&ack, &mut self.window);
             let (cwnd, most) = (self.window.cwnd(), self.window.limit());
