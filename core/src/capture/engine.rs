@@ -27,7 +27,7 @@ pub enum CaptureError {
     /// The file cannot be written; the message names it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The setup or the name of the file does not allow a capture, or there is no such log.
+    /// The setup or the name of the file does not allow a capture, or a connection keeps no log.
     #[error(transparent)]
     Setup(#[from] Fault),
 }

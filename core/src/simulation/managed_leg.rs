@@ -342,7 +342,7 @@ mod tests {
             }
             Told::Marked { .. } | Told::Dropped { .. } => panic!("{told:?}"),
         });
-        // Losses are told before arrivals.
+        // Losses come before arrivals.
         let mut departures: Vec<_> = departures.collect();
         departures.sort_unstable();
         assert_eq!(departures, [(ms(0), 0), (ms(1), 1), (ms(2), 2), (ms(3), 3)]);
