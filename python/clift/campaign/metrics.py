@@ -140,21 +140,25 @@ def links_of(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(f"{one}.{name}" for one, name, _ in found))
 
 
-def judged_by(measured: Callable[[str], bool], is_transfer: bool) -> str:
+def judged_by(measured: Callable[[str], bool], is_transfer: bool, arrives: bool = False) -> str:
     """The metric that a task is about.
 
     Args:
         measured: Whether runs measured a metric.
         is_transfer: Whether all of it ends.
+        arrives: Whether flows begin at drawn or listed times, so that the last ones may not end.
 
     Example:
         >>> judged_by({"page_load_s", "completion_s"}.__contains__, True)
         'page_load_s'
         >>> judged_by({"completion_s"}.__contains__, False)
         'goodput_kbps'
+        >>> judged_by({"completion_s"}.__contains__, True, arrives=True)
+        'mean_completion_s'
     """
     found = next((name for name in _TASKS if measured(name)), None)
-    return found or ("completion_s" if is_transfer else "goodput_kbps")
+    completion = "mean_completion_s" if arrives else "completion_s"
+    return found or (completion if is_transfer else "goodput_kbps")
 
 
 def in_order(names: Iterable[str]) -> list[str]:

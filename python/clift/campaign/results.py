@@ -58,6 +58,7 @@ class Cell:
     shared: str | None = None
     scenario: Scenario | None = None
     is_exact: bool = False
+    _arrives: bool | None = field(default=None, repr=False)
     _first: Run | None = field(default=None, repr=False)
     _first_of: int = field(default=0, repr=False)
     _known: dict[str, Estimate] = field(default_factory=dict, repr=False)
@@ -66,7 +67,15 @@ class Cell:
     @property
     def primary(self) -> str:
         """The metric that the cell is judged by."""
-        return judged_by(self.values.measures, self.is_transfer)
+        return judged_by(self.values.measures, self.is_transfer, self.arrives)
+
+    @property
+    def arrives(self) -> bool:
+        """Whether flows that end begin at drawn or listed times."""
+        if self._arrives is None:
+            flows = self.scenario.config["flow"] if self.is_transfer and self.scenario else ()
+            self._arrives = any(flow["arrivals"] for flow in flows)
+        return self._arrives
 
     @property
     def windows(self) -> dict[int, Window]:

@@ -243,7 +243,7 @@ class Study:
         self._stop = threading.Event()
         self._batches: queue.SimpleQueue[Batch | BaseException | None] = queue.SimpleQueue()
         self._glimpses: dict[int, RunningMean] = {}
-        self._transfers: dict[int, bool] = {}
+        self._transfers: dict[int, tuple[bool, bool]] = {}
         self._todo, self._done = plan.missing, 0
         self._begun = monotonic()
         self._run_s, self._runs = 0.0, 0
@@ -400,8 +400,9 @@ class Study:
         """What the cell of a run is judged by, as far as that run tells."""
         known = self._transfers.get(row.cell)
         if known is None:
-            known = self._transfers[row.cell] = self._results.cells[row.cell].is_transfer
-        return judged_by(row.values.__contains__, known)
+            cell = self._results.cells[row.cell]
+            known = self._transfers[row.cell] = cell.is_transfer, cell.arrives
+        return judged_by(row.values.__contains__, *known)
 
     def load(self) -> None:
         """Puts what others have put into the store into the results."""

@@ -233,7 +233,7 @@ def _tables(
     columns: list[list[_Column]] = []  # each group stays in one table
     for name in metrics:
         columns.append(list(_of_metric(cells, name, beside)))
-    if completions := list(_of_completions(cells)):
+    if completions := list(_of_completions(cells, metrics)):
         columns.append(completions)
     columns += _of_further(cells, further, _CAPACITY.format(link))
     if any(limits := [limited_by(cell) for _, cell in cells]):
@@ -271,13 +271,13 @@ def _of_metric(
         yield _Column("difference", [difference for _, difference in printed])
 
 
-def _of_completions(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
+def _of_completions(cells: list[tuple[int, Cell]], without: list[str]) -> Iterator[_Column]:
     """Times of the flows that completed, and their number, if several did."""
     if not any(cell.values.measures("completed_flows") for _, cell in cells):
         return
-    name = "mean_completion_s"
-    found = [cell.estimate(name) for _, cell in cells]
-    yield _Column(metric(name).heading, [with_interval(one) for one in found])
+    if (name := "mean_completion_s") not in without:
+        found = [cell.estimate(name) for _, cell in cells]
+        yield _Column(metric(name).heading, [with_interval(one) for one in found])
     for name in ("p95_completion_s", "completed_flows"):
         yield _Column(metric(name).heading, _means(cells, name))
 
