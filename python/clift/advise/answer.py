@@ -482,7 +482,12 @@ def _sure(race: Race, taken: Ranked, link: Link) -> str:
 def alternatives(found: Design, taken: Ranked) -> list[Alternative]:
     """The pair to take, and the best with each other scheme and each other transport."""
     contest, ranking = found.contests[0], found.ranking()
-    rows = {one.candidate: _alternative(contest, one, taken) for one in ranking}
+
+    def row(one: Ranked) -> Alternative:
+        scheme = found.candidates[one.candidate].parameters.get("scheme")
+        return _alternative(contest, one, taken, str(scheme) != "none")
+
+    rows = {one.candidate: row(one) for one in ranking}
     # More runs say more; of as many runs the better goes first.
     sign = found.objective.sign
     ranking = sorted(ranking, key=lambda one: (-one.runs, sign * rows[one.candidate].share))
@@ -497,7 +502,7 @@ def alternatives(found: Design, taken: Ranked) -> list[Alternative]:
     return [rows[one] for one in chosen]
 
 
-def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
+def _alternative(contest: Contest, one: Ranked, taken: Ranked, repairs: bool) -> Alternative:
     gap = None if one is taken else contest.race.difference(one.candidate, taken.candidate)
     used = _mean_beside(contest, one, taken, "links.0.share_used")
     return Alternative(
@@ -510,12 +515,12 @@ def _alternative(contest: Contest, one: Ranked, taken: Ranked) -> Alternative:
         _mean_beside(contest, one, taken, IN_ORDER_DELAY),
         # A mean over fewer runs, moved to all runs, may come out above the whole.
         None if used is None else min(1.0, used),
-        _limit(contest, one, taken),
+        _limit(contest, one, taken, repairs),
     )
 
 
-def _limit(contest: Contest, one: Ranked, taken: Ranked) -> str:
-    """What limits a pair, by the means of its runs."""
+def _limit(contest: Contest, one: Ranked, taken: Ranked, repairs: bool) -> str:
+    """What limits a pair, by the means of its runs; `repairs`: whether its scheme does any."""
 
     def mean(name: str) -> float:
         return _mean_beside(contest, one, taken, name) or 0.0
@@ -528,8 +533,9 @@ def _limit(contest: Contest, one: Ranked, taken: Ranked) -> str:
         return f"application, {waits:.0%} of the time"
     if used > 0.9:
         ratio = mean("links.0.mean_coding_ratio")
-        repairs = f", {1 - ratio:.0%} repairs and padding" if 0 < ratio < 0.95 else ""
-        return f"link{repairs}{f', {again:.1%} sent again' if again > 0.002 else ''}"
+        beside = "repairs and padding" if repairs else "padding"
+        share = f", {1 - ratio:.0%} {beside}" if 0 < ratio < 0.95 else ""
+        return f"link{share}{f', {again:.1%} sent again' if again > 0.002 else ''}"
     if (waiting := mean("links.0.share_waiting")) > 0.3:
         return f"link waits, {waiting:.0%} of its slots"
     what = "losses"
