@@ -8,6 +8,7 @@ import pytest
 from command import clift as clift_command
 
 import clift
+from clift.campaign.saved import read
 from clift.report.network import edges, svg
 
 TEXT = """
@@ -203,7 +204,7 @@ arrivals = { type = 'poisson', gap = '500 ms' }"""
     assert summary["p95_completion_s"] == times[math.ceil(0.95 * len(times)) - 1]
 
 
-def test_a_study_of_files_that_arrive_is_judged_by_their_mean_time() -> None:
+def test_a_study_of_files_that_arrive_is_judged_by_their_mean_time(tmp_path: Path) -> None:
     """The last file of a run may not be through."""
     channel = {"model": "bernoulli", "erasures": 0.05, "rate": "2 Mbit/s"}
     flow = {
@@ -217,6 +218,8 @@ def test_a_study_of_files_that_arrive_is_judged_by_their_mean_time() -> None:
     assert all(len(cell.column("mean_completion_s")) == 3 for cell in found.cells)
     assert found.conclusion.startswith("ARQ is best (")
     assert "less time than none" in found.conclusion
+    found.save(tmp_path, plots=False)
+    assert read(tmp_path).primary == "mean_completion_s"
 
 
 def test_the_share_reached_is_of_links_that_packets_crossed() -> None:

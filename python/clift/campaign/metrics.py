@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import clift._clift as _clift
 
 if TYPE_CHECKING:
     from clift.simulation import Run
 
+# A key of flows that begin at drawn or listed times.
+_ARRIVALS = re.compile(r"flow\.[^.]+\.arrivals\.type")
 # What tables have of many flows, instead of each.
 _RANGES = ("least", "median", "most", "sum")
 
@@ -159,6 +162,27 @@ def judged_by(measured: Callable[[str], bool], is_transfer: bool, arrives: bool 
     found = next((name for name in _TASKS if measured(name)), None)
     completion = "mean_completion_s" if arrives else "completion_s"
     return found or (completion if is_transfer else "goodput_kbps")
+
+
+def judged_in(record: Mapping[str, Any], measured: Callable[[str], bool]) -> str:
+    """The metric that a saved study is about.
+
+    Args:
+        record: The record of its folder.
+        measured: Whether the runs measured a metric.
+
+    Example:
+        >>> effect = {"stop_when_done": {"value": "true"}, "flow.0.arrivals.type": {}}
+        >>> judged_in({"in_effect": effect}, {"mean_completion_s"}.__contains__)
+        'mean_completion_s'
+    """
+    effect = record.get("in_effect", {})
+    arrives = (
+        effect.get("stop_when_done", {}).get("value") == "true"
+        and any(_ARRIVALS.fullmatch(key) for key in effect)
+        and measured("mean_completion_s")
+    )
+    return judged_by(measured, arrives or measured("completion_s"), arrives)
 
 
 def in_order(names: Iterable[str]) -> list[str]:

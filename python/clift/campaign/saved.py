@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from clift.campaign import store
 from clift.campaign.folder import RECORD, RECORDS, damaged, open_listed, read_record, sums
-from clift.campaign.metrics import judged_by
+from clift.campaign.metrics import judged_in
 from clift.campaign.results import fewest
 from clift.campaign.statistics import Difference, Estimate, difference, estimate
 from clift.errors import ScenarioError
@@ -59,7 +59,7 @@ class Saved:
         def measured(name: str) -> bool:
             return name in self.metrics and not self.runs.column(name).null_count
 
-        return judged_by(measured, measured("completion_s"))
+        return judged_in(self.record, measured)
 
     def check(self, metric: str) -> str:
         """The metric.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clift.campaign.conclusion import Range, Verdict, as_good, cost, head, percent
-from clift.campaign.metrics import judged_by, metric
+from clift.campaign.metrics import judged_in, metric
 from clift.report.page.columns import averaged, column, numbers, thinned
 from clift.report.page.study import FIGURES, Study
 
@@ -141,7 +141,7 @@ def asked_for(study: Study, given: Mapping[str, Mapping[str, NDArray[np.float64]
         found = given.get(name)
         return found is not None and bool(found["runs"][0] > 0)
 
-    judged = judged_by(measured, measured("completion_s"))
+    judged = judged_in(study.record, measured)
     printed = [name for _, name, _, _ in study.printed()]
     return [name for name in dict.fromkeys([judged, *printed, *_ASKED, *given]) if name in given]
 
