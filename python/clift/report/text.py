@@ -592,6 +592,8 @@ def _explained(
     if "median" in titles:
         both = ", p95" if "p95" in titles else ""
         parts.append(f"median{both}: over the runs")
+    if metric("completed_flows").heading in titles:
+        parts.append("mean completion and its p95: over the flows that completed")
     if any(text.endswith("]") and " [" in text for text in texts):
         parts.append("[ ]: 95 % interval of the median")
     sources = dict.fromkeys(source for column in columns for source in column.sources)
