@@ -226,7 +226,8 @@ def test_a_pair_that_does_what_a_simpler_one_does_follows_it(tmp_path: Path) -> 
     assert found.found is not None
     found.found.contests[0].race.twin[3] = 1
     twin = replace(found.alternatives[0], pair="ARQ, TCP bbr")
-    pairs = _contenders(found.found, [found.alternatives[0], twin])
+    first = replace(found.alternatives[0], pair="none, TCP cubic")
+    pairs = _contenders(found.found, [first, twin])
     assert [one.label for one in pairs][1:] == ["none, TCP bbr", "ARQ, TCP bbr"]
 
 
@@ -631,13 +632,15 @@ def test_pairs_that_no_run_tells_apart_are_named_as_such(
     keys: dict[str, Any] = PAIRS | {"transports": list(TRANSPORTS[:2]), "schemes": ["none"]}
     found = clift.advise(log(tmp_path / "clean.parquet", 0), rtt="50 ms", **keys).found
     assert found is not None
-    for other, told in ((997.0, True), (900.0, True), (1130.0, False)):
+    for few, told in (([997.0] * 3, True), ([900.0] * 3, True), ([1130.0, 800.0, 800.0], False)):
+        others = dict(zip((3, 7, 20), few, strict=True))
         race = Race(count=2, budget=60, most=30, tolerance=0.05)
         for number in range(30):
             race.add(0, number, -1000.0)
-            race.add(1, number, -other if number in (3, 7, 20) else -1000.0 + 1e-3 * number)
+            race.add(1, number, -others.get(number, 1000.0 - 1e-3 * number))
         race.last = [0, 1]
         monkeypatch.setattr(found, "contests", [replace(found.contests[0], race=race)])
+        found._rankings.clear()
         answer = answered(found, described(clift.channel.bernoulli(slots=900, p=0.1, seed=1)))[2]
         assert answer.startswith("Can't be told")
         assert ("In no single run is a pair of the last round better" in answer) == told, answer
@@ -679,6 +682,41 @@ def test_of_equal_pairs_the_one_with_the_lower_delay_is_taken(tmp_path: Path) ->
     assert bbr.p99_delay_ms is not None
     assert cubic.p99_delay_ms is not None
     assert bbr.p99_delay_ms < cubic.p99_delay_ms / 2
+
+
+def test_pairs_of_equal_goodput_and_other_delay_are_no_copies(tmp_path: Path) -> None:
+    """CUBIC and BBR have the same goodput in each run, and BBR an eighth of the delay."""
+    path = log(tmp_path / "clean.parquet", 0)
+    keys: dict[str, Any] = PAIRS | {"transports": list(TRANSPORTS[:3])}
+    found = clift.advise(path, rtt="50 ms", queue=200, **keys)
+    assert found.pair == "none, TCP bbr"
+    assert "Equal within 5%: none, TCP cubic" in found.answer
+    assert "ARQ, TCP bbr had the same goodput as none, TCP" in found.answer
+    assert found.found is not None
+    notes = {one.label: one.note for one in found.found.ranking()}
+    assert notes["ARQ, TCP bbr"] == "as none, TCP bbr"
+
+
+class OneSided(Race):
+    """A race in which no difference has a lower end."""
+
+    def difference(self, ours: int, other: int) -> Difference | None:
+        gap = super().difference(ours, other)
+        return None if gap is None else replace(gap, low=None)
+
+
+def test_a_pair_that_can_only_be_worse_keeps_no_answer_open() -> None:
+    """The pair has less of the goal: where that may be nothing, the interval has no lower end."""
+    race = OneSided(count=2, budget=24, most=12, tolerance=0.05)
+    draw = np.random.default_rng(1)
+    for number, value in enumerate(draw.uniform(1.0, 4.0, 12)):
+        race.add(0, number, -value)
+        race.add(1, number, -value + 0.02 * draw.random())
+    gap, cost = race.difference(1, 0), race.cost(1, 0)
+    assert gap is not None
+    assert gap.high is not None
+    assert gap.high < 0.05
+    assert cost == (-gap.high, np.inf)
 
 
 def test_all_figures_of_an_alternative_are_over_the_runs_of_the_first() -> None:

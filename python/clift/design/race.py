@@ -66,6 +66,7 @@ class Race:
     is_exact: bool = False
     values: list[list[float]] = field(default_factory=list)
     excess: list[list[_Floats]] = field(default_factory=list)
+    beside: list[list[tuple[float | None, ...]]] = field(default_factory=list)
     alive: list[int] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
     twin: dict[int, int] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Race:
     def __post_init__(self) -> None:
         self.values = [[] for _ in range(self.count)]
         self.excess = [[] for _ in range(self.count)]
+        self.beside = [[] for _ in range(self.count)]
         self.alive = list(range(self.count))
         self.last = self.alive
         self._until = self._next()
@@ -140,7 +142,14 @@ class Race:
                 continue
             self._over = not self._halved()
 
-    def add(self, candidate: int, run: int, value: float, excess: tuple[float, ...] = ()) -> None:
+    def add(
+        self,
+        candidate: int,
+        run: int,
+        value: float,
+        excess: tuple[float, ...] = (),
+        beside: tuple[float | None, ...] = (),
+    ) -> None:
         """Hands in a run.
 
         Args:
@@ -148,11 +157,13 @@ class Race:
             run: Its number, the first that it lacks.
             value: What it is judged by; less is better.
             excess: By how much it breaks each limit.
+            beside: What else tells candidates apart, such as a delay.
         """
         if run != len(self.values[candidate]):
             raise ValueError(f"run {run} of candidate {candidate} comes out of turn")
         self.values[candidate].append(value)
         self.excess[candidate].append(np.asarray(excess, np.float64))
+        self.beside[candidate].append(beside)
 
     def order(self) -> list[int]:
         """The candidates with runs, best first: those with most runs before those dropped."""
@@ -201,14 +212,27 @@ class Race:
         return found
 
     def cost(self, ours: int, other: int) -> tuple[float, float] | None:
-        """From least to most that a candidate is worse than another, as shares of its mean."""
+        """From least to most that a candidate is worse than another, as shares of its mean.
+
+        One end may be infinite; None if the runs bound neither.
+        """
         found = self.difference(ours, other)
-        if found is None or found.low is None:
+        if found is None or (found.low is None and found.high is None):
             return None
         turn = 1.0 if found.mean * found.share >= 0 else -1.0
-        most = inf if found.high is None else found.high
-        least, most = sorted((turn * found.low, turn * most))
+        low = -inf if found.low is None else found.low
+        high = inf if found.high is None else found.high
+        least, most = sorted((turn * low, turn * high))
         return least, most
+
+    def is_level(self, ours: int, other: int) -> bool:
+        """Whether two candidates had the same value in every run that both have, two at least."""
+        runs = min(len(self.values[ours]), len(self.values[other]))
+        return runs > 1 and self._had(ours, runs) == self._had(other, runs)
+
+    def _had(self, one: int, runs: int) -> tuple[Any, ...]:
+        """The first runs of a candidate: its values, and by how much they break limits."""
+        return (tuple(self.values[one][:runs]), *map(tuple, self.excess[one][:runs]))
 
     def is_decided(self, ours: int, other: int) -> bool:
         """Whether a candidate is surely worse than another, or surely equal to it."""
@@ -242,6 +266,7 @@ class Race:
             return False
         self.values = [values[:1] for values in self.values]
         self.excess = [excess[:1] for excess in self.excess]
+        self.beside = [beside[:1] for beside in self.beside]
         self.is_exact = self._over = True
         self._until = 1
         return True
@@ -320,11 +345,11 @@ class Race:
         return {one: (over[place], float(could[place])) for place, one in enumerate(self.alive)}
 
     def _drop_twins(self, runs: int) -> None:
-        """Of candidates that did the same in every run the first stays."""
+        """Of candidates that did the same in every run, in all that tells, the first stays."""
         seen: dict[tuple[Any, ...], int] = {}
         for one in self.alive:
-            kept = (tuple(self.values[one][:runs]), *map(tuple, self.excess[one][:runs]))
-            first = seen.setdefault(kept, one)
+            did = (*self._had(one, runs), *self.beside[one][:runs])
+            first = seen.setdefault(did, one)
             if first != one:
                 self.twin[one] = first
         self.alive = [one for one in self.alive if one not in self.twin]

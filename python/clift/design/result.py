@@ -46,9 +46,10 @@ class Ranked:
             hold together with 95 %, and standings follow from them.
         high: Where it ends.
         standing: `best` (none of the last round can be better than it by more than the tolerance),
-            `equal` (the whole interval is within the tolerance of the first), `not told apart`
-            from the first, `worse` than the first, `set aside` (dropped after few runs, without
-            proof), `the same` as another in every run, `breaks a limit`.
+            `equal` (the whole interval is within the tolerance of the first, or all runs have its
+            values), `not told apart` from the first, `worse` than the first, `set aside` (dropped
+            after few runs, without proof), `the same` as another in every run, also in delay and
+            use of the link, `breaks a limit`.
         note: Which other, or which limit.
     """
 
@@ -286,7 +287,8 @@ class Design:
     def _is_best(self, contest: Contest, order: list[int]) -> bool:
         """Whether no other of the last round can be better than the first by the tolerance."""
         race = contest.race
-        rivals = [one for one in order[1:] if one in race.last and one not in race.twin]
+        others = [one for one in order[1:] if one in race.last and one not in race.twin]
+        rivals = [one for one in others if not race.is_level(one, order[0])]
         # Who surely breaks a limit is no rival, however good.
         costs = [race.cost(one, order[0]) for one in rivals if not race.breaks(one, surely=True)]
         told = [cost for cost in costs if cost is not None and cost[0] > -race.tolerance]
@@ -315,6 +317,8 @@ class Design:
             return (BEST if self._is_best(contest, order) else UNTOLD), ""
         if one in race.twin:
             return TWIN, f"as {self.candidates[race.twin[one]].label}"
+        if one in race.last and race.is_level(one, order[0]):
+            return EQUAL, ""
         if (cost := race.cost(one, order[0])) is not None:
             if max(map(abs, cost)) <= race.tolerance:
                 return EQUAL, ""

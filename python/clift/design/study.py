@@ -20,7 +20,16 @@ from clift.campaign.statistics import LEVEL
 from clift.campaign.values import Window
 from clift.design.axes import split
 from clift.design.cache import RunCache
-from clift.design.objective import ENERGY, Constraint, Objective, constraint, objective, values
+from clift.design.objective import (
+    ENERGY,
+    IN_ORDER_DELAY,
+    P99_DELAY,
+    Constraint,
+    Objective,
+    constraint,
+    objective,
+    values,
+)
 from clift.design.race import Race
 from clift.design.result import Contest, Design
 from clift.design.space import Candidate, Space, candidates, default_space
@@ -34,6 +43,8 @@ Watcher = Callable[..., object]
 _AXIS = "design"
 # Runs of a candidate that stand for all, where the scenario asks for fewer.
 _ENUMERATED = 40
+# What tells candidates apart that reach the same.
+_BESIDE = (P99_DELAY, IN_ORDER_DELAY, "links.0.share_used")
 # Of a full enumeration the search takes this part, if nothing else is said,
 _PART = 10
 # and at least this number of runs a candidate.
@@ -302,7 +313,8 @@ class _Search:
             if not contest.runs.keys() >= {*keys}:
                 break
             there = [contest.runs[key] for key in keys]
-            race.add(one, number, self._value(there), self._excess(there))
+            beside = tuple(part.get(name) for part in there for name in _BESIDE)
+            race.add(one, number, self._value(there), self._excess(there), beside)
             number += 1
 
     def _names(self) -> list[str]:
