@@ -59,7 +59,8 @@ reception.good = { channel.erasures = "0.06 %", channel.burst = 1.5 }
 Replication *r* has the seed `seed` for r = 0 and one drawn from (`seed`, r) for the others,
 in every cell, so that cells are compared under the same draws. `--set KEY=VALUE` takes the
 place of a key, and of its variation; `--set AXIS=LABEL`, or a list of labels, keeps only those
-points of an axis.
+points of an axis. If a file fixes a key that all points of an axis set, the fixed value has no
+effect, and a note names it.
 
 ## Printed values: `[[printed]]`
 
