@@ -7,7 +7,7 @@ from textwrap import fill
 from clift._words import counted
 from clift.campaign.caveats import given, two_bbrs
 from clift.design.advice import SHOWN, advice
-from clift.design.objective import P99_DELAY
+from clift.design.objective import IN_ORDER_DELAY, OBJECTIVES, P99_DELAY, Objective
 from clift.design.result import (
     BEST,
     BREAKS,
@@ -63,7 +63,7 @@ def _ranking(design: Design, place: int) -> str:
     ranking = design.ranking(place)
     goal = design.objective
     unit, scale = _shown(goal.unit, ranking)
-    heads = ["runs", f"{goal.name}{unit}", "to the first", "p99 (s)", "used"]
+    heads = ["runs", f"{_called(goal)}{unit}", "to the first", "p99 (s)", "used"]
     rows = [["", *heads]]
     standings = [""]
     for one in ranking[:_ROWS]:
@@ -85,6 +85,11 @@ def _ranking(design: Design, place: int) -> str:
         lines.append(f"and {rest} more")
     title = design.where(place)
     return "\n".join([f"{title}:"] * bool(title) + lines)
+
+
+def _called(goal: Objective) -> str:
+    """The name of an objective in a head; a metric's title, whose name may have a unit."""
+    return goal.name if goal.name in (*OBJECTIVES, IN_ORDER_DELAY) else goal.title
 
 
 def _shown(unit: str, ranked: list[Ranked]) -> tuple[str, float]:
@@ -109,7 +114,7 @@ def _overview(design: Design) -> str:
     goal = design.objective
     unit, scale = _shown(goal.unit, [one for one in design.winners if one is not None])
     names = [name for name, _ in design.axes]
-    rows = [[*names, "first", "", f"{goal.name}{unit}", "next that differs", "to it"]]
+    rows = [[*names, "first", "", f"{_called(goal)}{unit}", "next that differs", "to it"]]
     for place, contest in enumerate(design.contests):
         labels = [label or "" for label in contest.condition]
         ranking = design.ranking(place)
