@@ -301,4 +301,5 @@ def measured(scenario: Scenario, results: Results, progress: bool, **how: Any) -
 
 def _known(metric: str) -> None:
     if not is_metric(metric):
-        raise ScenarioError(f"metric = {metric!r}: e.g. completion_s, goodput_kbps, timeouts")
+        cure = "no such metric; give e.g. completion_s, goodput_kbps or timeouts"
+        raise ScenarioError(f"metric = {metric!r}: {cure}")
