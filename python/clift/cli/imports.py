@@ -51,7 +51,8 @@ _COLUMN, _TIME = {"metavar": "COLUMN"}, {"metavar": "TIME"}
 _OFFSET = _option("clock_offset", "--offset", **_TIME)
 _LLDU = _option("lldu", type=click.IntRange(1, 2**32 - 1), metavar="BYTES")
 columns = together(
-    _option("format", type=click.Choice(READABLE)),
+    # `clift trace capture` reads captures.
+    _option("format", type=click.Choice([name for name in READABLE if name != "capture"])),
     _option("time", **_COLUMN),
     _option("direction", type=click.Choice(["up", "down"])),
     _option("rate", **_COLUMN),
