@@ -4,16 +4,19 @@ import json
 import random
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import clift as clift_command
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import clift
 import clift._clift as _clift
 from clift.diagnosis.attack import attack
 from clift.diagnosis.replay import Edits, behind, bursts, effect, replay, replayed, setup
+from clift.report.causes import draw
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "why.md"
 GEO = """
@@ -766,3 +769,23 @@ def test_an_attack_is_at_least_as_hard_as_its_random_placements() -> None:
     for budget in (10, 20):
         found = attack(scenario, budget=budget, runs=2 * budget)
         assert found.worst <= min(found.random)
+
+
+@pytest.mark.parametrize("erasures", [0.0, 0.1])
+def test_the_numbers_of_causes_stay_in_their_panel(erasures: float) -> None:
+    """A bar that fills the panel has its number inside, a short one beside it."""
+    channel = {"model": "bernoulli", "erasures": erasures, "rate": "2 Mbit/s"}
+    run = clift.simulate(clift.Scenario({"channel": channel, "duration": "20 s"}))
+    figure = draw(run, run.why())
+    FigureCanvasAgg(figure).draw()
+    parts, time = figure.axes
+    share = run.goodput_kbps / run.why()["capacity_kbps"]
+    assert (share > 0.8) == (erasures == 0)
+    for axes in (parts, time):
+        for text in axes.texts:
+            box = text.get_window_extent()
+            assert axes.bbox.x0 <= box.x0
+            assert box.x1 <= axes.bbox.x1
+            assert box.y1 <= axes.bbox.y1
+    names = [text.get_window_extent() for text in time.texts]
+    assert all(one.x1 <= other.x0 for one, other in pairwise(names))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # Bars of the time panel, and cuts that it marks.
 _BARS = 120
 _MARKED = 5
+# Shares of a panel's width that the number of a bar and the upright name of a cut take.
+_NUMBER = 0.3
+_NAME = 0.018
 
 
 def draw(run: Run, found: dict[str, Any], edits: Edits | None = None) -> Figure:
@@ -53,14 +56,20 @@ def _parts(axes: Axes, found: dict[str, Any]) -> None:
     left = 0.0
     for place, (_, kbps) in enumerate(rows):
         axes.barh(place, kbps, left=left, color=COLOURS[0] if place == 0 else COLOURS[1])
-        left += kbps
-        beyond = left < 0.7 * capacity
+        begin, left = left, left + kbps
+        # Behind the bar, before it, or inside it if it fills the panel.
+        at, side, colour = left, "left", "black"
+        if capacity - left < _NUMBER * capacity:
+            is_before = begin >= _NUMBER * capacity
+            at, side = begin if is_before else left, "right"
+            colour = "black" if is_before else "white"
         axes.text(
-            left if beyond else left - kbps,
+            at,
             place,
-            f"  {kbps:.4g} kbit/s ({100 * kbps / capacity:.1f} %)  ",
+            f"  {kbps:.1f} kbit/s ({100 * kbps / capacity:.1f} %)  ",
             va="center",
-            ha="left" if beyond else "right",
+            ha=side,
+            color=colour,
             fontsize=8,
         )
     axes.set_yticks(range(len(rows)), [title for title, _ in rows])
@@ -82,18 +91,40 @@ def _time(axes: Axes, run: Run, found: dict[str, Any]) -> None:
     axes.stairs(capacity, edges, fill=True, color="0.85", label="idle")
     axes.stairs(capacity - idle, edges, fill=True, color=COLOURS[5], label="carried")
     marked = [cut for cut in found["costliest"][:_MARKED] if cut["cost_kbps"] > 0]
-    for cut in marked:
+    marked.sort(key=lambda cut: cut["at_s"])
+    places = _apart([cut["at_s"] for cut in marked], _NAME * found["duration_s"])
+    for cut, place in zip(marked, places, strict=True):
         is_false = cut["cause"] == "false_loss"
         axes.axvline(cut["at_s"], color=COLOURS[1] if is_false else COLOURS[6], linewidth=1)
-        axes.text(cut["at_s"], capacity.max(), f"cut:{cut['number']}", fontsize=7, rotation=90)
+        axes.annotate(
+            f"cut:{cut['number']}",
+            (place, capacity.max()),
+            (1, 2),
+            textcoords="offset points",
+            fontsize=7,
+            rotation=90,
+        )
     if "moment" in found:
         axes.axvline(found["moment"]["at_s"], color=COLOURS[2], linestyle="--", label="asked")
     axes.set_xlim(0, found["duration_s"])
-    axes.set_ylim(0, 1.25 * capacity.max())
+    axes.set_ylim(0, 1.35 * capacity.max())
     axes.set_xlabel("time (s)")
     axes.set_ylabel("kbit/s")
     axes.set_title("When it was idle, and the cuts that cost most", loc="left")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8, frameon=False)
+
+
+def _apart(places: list[float], least: float) -> list[float]:
+    """The sorted places, moved on where they are too close.
+
+    Example:
+        >>> _apart([1.0, 1.5, 9.0], 2.0)
+        [1.0, 3.0, 9.0]
+    """
+    found: list[float] = []
+    for place in places:
+        found.append(max(place, found[-1] + least) if found else place)
+    return found
 
 
 def _beside(axes: Axes, run: Run, found: dict[str, Any], edits: Edits) -> None:
