@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import clift._clift as _clift
+from clift._arrays import Floats
 from clift._parse import fault
 from clift.errors import ScenarioError
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Value = float | Floats
+Value = float | Floats
 
 
 class Chain(NamedTuple):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 import clift._clift as _clift
 import clift._parse as _parse
 from clift.errors import TraceError
 from clift.trace import Slots, sizes
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 class LinkTrace(Slots):

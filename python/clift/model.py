@@ -24,22 +24,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import clift._clift as _clift
-from clift._chain import Chain, scalar
+from clift._arrays import Floats
+from clift._chain import Chain, Value, scalar
 from clift._parse import COUNT, flag, floats, nanoseconds, of_type, whole
 from clift.errors import ScenarioError
-from clift.scheme import Arq, Fec, Harq2, scheme_text
+from clift.scheme import Arq, Fec, Harq2, Scheme, scheme_text
 from clift.trace import PhyTrace
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from clift._chain import Floats, Value
-    from clift.scheme import Scheme
 
 SLOT_NS = 114_783
 """33 bytes at 2.3 Mbit/s, as in Kuhn 2014."""

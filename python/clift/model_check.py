@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isnan, nan, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +25,10 @@ import clift.tmt as tmt
 from clift._chain import Chain
 from clift.campaign.statistics import quantile
 from clift.errors import ScenarioError
+from clift.link_trace import LinkTrace
+from clift.model import Prediction
+from clift.scheme import Scheme
 from clift.trace import PhyTrace
-
-if TYPE_CHECKING:
-    from clift.link_trace import LinkTrace
-    from clift.model import Prediction
-    from clift.scheme import Scheme
 
 BATCHES = 20
 NEARLY = 0.01

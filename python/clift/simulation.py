@@ -12,6 +12,8 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+import pyarrow as pa
+
 import clift._clift as _clift
 import clift._parse as _parse
 from clift._bar import bar
@@ -27,7 +29,6 @@ from clift.trace import file_name
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
 Progress = Callable[[int, int], object]

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 import clift._clift as _clift
+from clift._arrays import Floats
 from clift.report.text import WIDTH, plain
 from clift.report.trace_text import rate
 from clift.trace import PhyTrace
-
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # A delay below this is no propagation delay: formats without one store 1 ns.
 _LEAST_DELAY_MS = 0.1
@@ -216,7 +215,7 @@ def _whole_seconds(time_ns: float) -> int:
     return int(time_ns) if time_ns >= 1e9 else 1
 
 
-def _outages(phy: PhyTrace, gap_ns: float) -> _Floats:
+def _outages(phy: PhyTrace, gap_ns: float) -> Floats:
     """Lengths of the times without a slot received, in s."""
     t_ns = phy.t_ns
     edges = [t_ns[:1], t_ns[phy.d_ns > 0], t_ns[-1:]]
@@ -224,7 +223,7 @@ def _outages(phy: PhyTrace, gap_ns: float) -> _Floats:
     return gaps[gaps >= max(_OUTAGE_NS, _OUTAGE_SLOTS * gap_ns + 1)] / 1e9
 
 
-def _medians(place: np.ndarray[Any, Any], values: np.ndarray[Any, Any], count: int) -> _Floats:
+def _medians(place: np.ndarray[Any, Any], values: np.ndarray[Any, Any], count: int) -> Floats:
     """Median of the values at each place; at one without any, that of the place before."""
     order = np.lexsort((values, place))
     counts = np.bincount(place, minlength=count)[:count]
@@ -236,7 +235,7 @@ def _medians(place: np.ndarray[Any, Any], values: np.ndarray[Any, Any], count: i
 
 
 def _first_period(
-    phy: PhyTrace, row_ns: int, sizes: _Floats, *, has_delay: bool
+    phy: PhyTrace, row_ns: int, sizes: Floats, *, has_delay: bool
 ) -> tuple[int | None, str]:
     """The first period that is seen, in s, and where.
 
@@ -259,7 +258,7 @@ def _first_period(
     return None, ""
 
 
-def period(values: _Floats) -> int | None:
+def period(values: Floats) -> int | None:
     """The period at which a series changes, in samples.
 
     A tenth of the changes from one sample to the next count as large. A period stands out if more
@@ -314,7 +313,7 @@ def _tail(hits: int, cycles: int, chance: float) -> float:
     )
 
 
-def _correlation(rates: _Floats) -> float:
+def _correlation(rates: Floats) -> float:
     """The integrated correlation time in s, summed up to the first lag without correlation."""
     centred = rates - rates.mean()
     # By Fourier transforms (Wiener-Khinchin): lag by lag a day-long log would take a minute.

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import clift._output as output
 from clift._clift import __version__
+from clift.advise.answer import Advice
 from clift.advise.folder import PAGE, TRACES, check
 from clift.campaign.folder import ADVICE, SEARCH, note, noted, remove, write_record
 from clift.campaign.record import prepare as writable
@@ -20,9 +20,6 @@ from clift.design.text import report
 from clift.report.page.assemble import GENERATOR
 from clift.report.style import png
 from clift.report.trace_figure import over_time
-
-if TYPE_CHECKING:
-    from clift.advise.answer import Advice
 
 
 def write(advice: Advice, folder: Path, force: bool = False) -> Iterator[Path]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 import clift._parse as _parse
 from clift._bar import bar
 from clift._words import counted
@@ -21,7 +23,6 @@ from clift.simulation import chosen, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clift.campaign.runs import Ints, Runs
+from clift._arrays import Ints
+from clift.campaign.runs import Runs
 from clift.campaign.values import Values
 from clift.scenario import Scenario
 

@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import clift._clift as _clift
-
-if TYPE_CHECKING:
-    from clift.simulation import Run
+from clift.simulation import Run
 
 # A key of flows that begin at drawn or listed times.
 _ARRIVALS = re.compile(r"flow\.[^.]+\.arrivals\.type")

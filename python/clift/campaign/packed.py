@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from clift._arrays import Floats
+
 _AnyArray = np.ndarray[Any, Any]
 
 # Most counts of a study are small, and many figures are the same in all of its runs.

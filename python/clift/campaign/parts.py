@@ -15,19 +15,17 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clift._arrays import Floats
 from clift.campaign.files import read_file, said
 from clift.campaign.metrics import measured_by
-from clift.campaign.packed import Floats
 from clift.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from clift.simulation import Run
+from clift.simulation import Run
 
 Span = tuple[int, int]
 """First place and end of runs that follow one another."""

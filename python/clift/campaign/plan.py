@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from clift._arrays import Ints
 from clift.campaign import parts
 from clift.campaign.parts import Span
-from clift.campaign.runs import Ints
 from clift.campaign.store import MOST_RUNS, Store
 from clift.errors import ScenarioError
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from clift._arrays import Floats
 from clift._clift import RECEIVED, UNIT_AGAIN, UNIT_NEW, UNIT_REPAIR
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from clift.simulation import Run
+from clift.simulation import Run
 
 # Cells whose units are drawn, and the part of the run in which a loss is looked for.
 MOST_UNITS = 6
@@ -136,7 +134,7 @@ def _received(events: pa.Table, its_flow: int, its_seq: int, begin: int) -> int 
     return int(time[found[0]]) if found.size and time[found[0]] > begin else None
 
 
-def heights(sent: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+def heights(sent: dict[str, NDArray[Any]]) -> Floats:
     """Where units stand: data at their numbers, repair at the middle of what it repairs."""
     kind, unit = sent["kind"], sent["unit"]
     data = kind == UNIT_NEW

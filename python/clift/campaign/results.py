@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from clift._arrays import Ints
 from clift._parse import MARGIN
 from clift.campaign.cells import Cells
 from clift.campaign.metrics import judged_by
-from clift.campaign.runs import Ints, Runs
+from clift.campaign.runs import Runs
 from clift.campaign.segments import Segments, segments
 from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate, estimate, estimates
 from clift.campaign.values import Values, Window, independent

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clift.campaign.packed import Column, Floats, packed
+from clift._arrays import Floats, Ints
+from clift.campaign.packed import Column, packed
 from clift.campaign.parts import measured
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 WINDOW = ("start_s", "length_s", "wraps")
 """How a run shares a trace, as columns beside what it measured."""

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
+from clift._arrays import Floats, Ints
 from clift._clift import ACKNOWLEDGED, GONE, RECEIVED, SENT, SENT_AGAIN
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from clift.simulation import Run
-
-    _Floats = NDArray[np.float64]
-    _Ints = NDArray[np.int64]
+from clift.simulation import Run
 
 _HISTOGRAM_BINS = 400
 _INTERVALS = 100
@@ -35,8 +29,8 @@ class Delays(NamedTuple):
         median_ms: Of the segments that arrived in it.
     """
 
-    time_s: _Floats
-    median_ms: _Floats
+    time_s: Floats
+    median_ms: Floats
 
 
 class Excerpt(NamedTuple):
@@ -50,9 +44,9 @@ class Excerpt(NamedTuple):
     """
 
     matters: bool
-    time_s: _Floats
-    kind: _Ints
-    seq: _Ints
+    time_s: Floats
+    kind: Ints
+    seq: Ints
 
 
 class Segments(NamedTuple):
@@ -65,8 +59,8 @@ class Segments(NamedTuple):
         excerpt: The log around the loss that mattered; None without a segment.
     """
 
-    counts: _Ints
-    edges_ms: _Floats
+    counts: Ints
+    edges_ms: Floats
     delays: dict[int, Delays]
     excerpt: Excerpt | None
 
@@ -102,7 +96,7 @@ def segments(run: Run) -> Segments:
 
 
 def _of_flows(
-    flow: _Ints, arrived_ns: _Ints, delays_ms: _Floats, duration_s: float
+    flow: Ints, arrived_ns: Ints, delays_ms: Floats, duration_s: float
 ) -> dict[int, Delays]:
     """The delays over time of the first flows; what is given is by flow."""
     numbers, starts = np.unique(flow, return_index=True)
@@ -113,7 +107,7 @@ def _of_flows(
     }
 
 
-def one_way_delays(events: pa.Table) -> tuple[_Ints, _Ints, _Ints]:
+def one_way_delays(events: pa.Table) -> tuple[Ints, Ints, Ints]:
     """When each segment with data first arrived, how long after it was first sent, and its flow.
 
     Args:
@@ -143,7 +137,7 @@ def one_way_delays(events: pa.Table) -> tuple[_Ints, _Ints, _Ints]:
     return arrived, arrived - sent_at[place[known]], got_keys[known] >> 44
 
 
-def _columns(events: pa.Table) -> tuple[_Ints, _Ints, _Ints, _Ints]:
+def _columns(events: pa.Table) -> tuple[Ints, Ints, Ints, Ints]:
     time, kind, seq, flow = (
         events.column(name).to_numpy().astype(np.int64)
         for name in ("time_ns", "kind", "seq", "flow")
@@ -151,7 +145,7 @@ def _columns(events: pa.Table) -> tuple[_Ints, _Ints, _Ints, _Ints]:
     return time, kind, seq, flow
 
 
-def _over_time(arrived_ns: _Ints, delays_ms: _Floats, duration_s: float) -> Delays:
+def _over_time(arrived_ns: Ints, delays_ms: Floats, duration_s: float) -> Delays:
     width = max(duration_s, 1e-9) * 1e9 / _INTERVALS
     interval = np.minimum((arrived_ns / width).astype(np.int64), _INTERVALS - 1)
     order = np.lexsort((delays_ms, interval))
@@ -202,7 +196,7 @@ def around_the_loss(events: pa.Table) -> Excerpt | None:
 
 
 def _longest_wait(
-    time: _Ints, kind: _Ints, seq: _Ints, losses: tuple[int, ...]
+    time: Ints, kind: Ints, seq: Ints, losses: tuple[int, ...]
 ) -> tuple[int, int] | None:
     """The longest time without a new acknowledgement in which one of `losses` stands."""
     acknowledged = np.flatnonzero(kind == ACKNOWLEDGED)
@@ -219,7 +213,7 @@ def _longest_wait(
     return int(begin[longest]), int(end[longest])
 
 
-def _at_most(times: _Ints, begin: int, end: int) -> int:
+def _at_most(times: Ints, begin: int, end: int) -> int:
     """Where a window ends that holds no more points than a picture can show."""
     last = int(np.searchsorted(times, begin)) + _MOST_POINTS
     return min(end, int(times[last])) if last < times.size else end

@@ -14,14 +14,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import atan, ceil, cos, erfc, exp, floor, inf, isclose, isinf, lgamma, log, pi, sin, sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
+from clift._arrays import Flags, Floats
 from clift._parse import MARGIN
-
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
-_Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 # Resamples of fewer values are too often almost one value again and again: the interval explodes.
 _FEWEST_TO_RESAMPLE = 12
@@ -102,9 +99,7 @@ class Estimate:
         return {name: getattr(self, name) for name in names}
 
 
-def estimate(
-    values: Sequence[float] | _Floats, independent: float | None = None
-) -> Estimate | None:
+def estimate(values: Sequence[float] | Floats, independent: float | None = None) -> Estimate | None:
     """Mean and 95 % interval of runs; None if there are none.
 
     The interval is Student's up to eleven runs and the studentised bootstrap's beyond. The same
@@ -130,7 +125,7 @@ def estimate(
     return estimates(np.asarray(values, np.float64)[:, None], independent)[0]
 
 
-def estimates(columns: _Floats, independent: float | None = None) -> list[Estimate]:
+def estimates(columns: Floats, independent: float | None = None) -> list[Estimate]:
     """The estimate of each column of a table with a row a run: all resampled at once.
 
     Args:
@@ -200,7 +195,7 @@ def of_one(value: float) -> Estimate:
 
 
 def intervals(
-    deviations: _Floats, independent: float | None = None
+    deviations: Floats, independent: float | None = None
 ) -> list[tuple[float, float] | None]:
     """The 95 % intervals about means, relative to them; None where there is none to give.
 
@@ -222,14 +217,14 @@ def intervals(
     return found
 
 
-def _standard_errors(deviations: _Floats, independent: float | None) -> _Floats:
+def _standard_errors(deviations: Floats, independent: float | None) -> Floats:
     """The standard error of each mean, wider if the runs are worth fewer."""
     runs = len(deviations)
-    errors: _Floats = np.std(deviations, axis=0, ddof=1) / sqrt(runs)
+    errors: Floats = np.std(deviations, axis=0, ddof=1) / sqrt(runs)
     return errors if independent is None else errors * _wider(runs, independent)
 
 
-def _ends(deviations: _Floats, level: float = LEVEL) -> tuple[_Floats, _Floats]:
+def _ends(deviations: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
     """The quantiles that leave `level` of a mean's deviation over its standard error outside."""
     runs = len(deviations)
     if runs < _FEWEST_TO_RESAMPLE:
@@ -245,7 +240,7 @@ def _are_too_few(independent: float | None) -> bool:
     return independent is not None and independent < FEWEST_INDEPENDENT
 
 
-def has_events(deviations: _Floats) -> bool:
+def has_events(deviations: Floats) -> bool:
     """Whether enough runs differ from the usual one: half of all, or ten.
 
     Example:
@@ -255,7 +250,7 @@ def has_events(deviations: _Floats) -> bool:
     return bool(have_events(deviations[:, None])[0])
 
 
-def have_events(deviations: _Floats) -> _Flags:
+def have_events(deviations: Floats) -> Flags:
     """The same of every column of a table with a row a run."""
     if len(deviations) < 2:
         return np.zeros(deviations.shape[1], np.bool_)
@@ -263,11 +258,11 @@ def have_events(deviations: _Floats) -> _Flags:
     differ = spread > 1e-12 * np.max(np.abs(deviations), axis=0)
     unusual = np.abs(deviations - np.median(deviations, axis=0)) > _USUAL * spread
     enough = unusual.sum(axis=0) >= min(_FEWEST_EVENTS, len(deviations) / 2)
-    found: _Flags = differ & enough
+    found: Flags = differ & enough
     return found
 
 
-def studentised(deviations: _Floats) -> _Floats:
+def studentised(deviations: Floats) -> Floats:
     """Means of resamples over their own standard errors, a row a resample.
 
     Args:
@@ -285,17 +280,17 @@ def studentised(deviations: _Floats) -> _Floats:
     flat = variances <= 1e-12 * np.max(squares, axis=0)
     errors = np.sqrt(np.where(flat, 1.0, variances) / (count - 1))
     alone = np.where(means == 0, 0.0, np.copysign(inf, means))
-    ratios: _Floats = np.where(flat, alone, means / errors)
+    ratios: Floats = np.where(flat, alone, means / errors)
     return ratios
 
 
 @lru_cache(maxsize=8)
-def _shares(count: int) -> _Floats:
+def _shares(count: int) -> Floats:
     """Which part of each resample each value is: one row a resample."""
     draws = np.random.default_rng((_SEED, count)).integers(0, count, (_RESAMPLES, count))
     rows = np.arange(_RESAMPLES)[:, None] * count
     counts = np.bincount((draws + rows).ravel(), minlength=_RESAMPLES * count)
-    shares: _Floats = counts.reshape(_RESAMPLES, count) / count
+    shares: Floats = counts.reshape(_RESAMPLES, count) / count
     return shares
 
 
@@ -348,7 +343,7 @@ def worth(starts: Sequence[float], lengths: Sequence[float], period: float | Non
     return len(begin) ** 2 / total
 
 
-def _shared_by_equals(begin: _Floats, length: float, period: float | None) -> float:
+def _shared_by_equals(begin: Floats, length: float, period: float | None) -> float:
     """The sum over all pairs of runs of what they share of their length, which is the same for all.
 
     Only runs that start soon after one another share anything: in order of their starts the sum is
@@ -453,7 +448,7 @@ def difference(
 
 
 def _interval_of_ratio(
-    mine: _Floats, theirs: _Floats, independent: float | None, level: float = LEVEL
+    mine: Floats, theirs: Floats, independent: float | None, level: float = LEVEL
 ) -> tuple[float, float] | None:
     """The interval of the ratio of two means of paired runs (Fieller 1954).
 
@@ -503,7 +498,7 @@ def _interval_of_ratio(
     return low, last if square > 0 else inf
 
 
-def _probability(pairs: _Floats, mean: float, worth_of: float | None) -> float:
+def _probability(pairs: Floats, mean: float, worth_of: float | None) -> float:
     deviations = pairs - mean
     error = float(np.std(deviations, ddof=1)) / sqrt(len(pairs))
     if mean == 0 or _are_too_few(worth_of):

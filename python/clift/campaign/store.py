@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from clift._arrays import Flags, Floats
 from clift._clift import __version__
 from clift._words import counted
 from clift.campaign import parts
@@ -31,7 +32,6 @@ from clift.campaign.files import (
 from clift.campaign.identity import Files, cell_keys, file_hashes, study_key
 from clift.campaign.locks import Locks
 from clift.campaign.metrics import measured_by
-from clift.campaign.packed import Floats
 from clift.campaign.parts import DamagedFileError, Row, Span
 from clift.errors import ChangedFileError, ScenarioError
 from clift.scenario import Scenario
@@ -50,8 +50,6 @@ _RUNS = "runs"
 _OF_STUDY, _OF_TABLES, _OF_RUNS = 0, 1, 1 << 20
 # How long a listing is good for where nobody else is seen to work.
 _GOOD_FOR_S = 1.0
-
-_Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 class Store:
@@ -74,7 +72,7 @@ class Store:
         self._locks = locks
         self._guard = threading.Lock()
         self._names: set[str] = set()
-        self._done: _Flags = np.zeros(0, np.bool_)
+        self._done: Flags = np.zeros(0, np.bool_)
         self._listed = 0.0
 
     @property
@@ -83,7 +81,7 @@ class Store:
         return sum(parts.spans_of(name, self.study) is not None for name in self._names)
 
     @property
-    def done(self) -> _Flags:
+    def done(self) -> Flags:
         """Whether each run is there, by its place; runs behind the end are not."""
         return self._done
 
@@ -112,7 +110,7 @@ class Store:
                 self._done = np.concatenate([self._done, more])
             self._done[first:end] = True
 
-    def is_done(self, count: int) -> _Flags:
+    def is_done(self, count: int) -> Flags:
         """Whether each of the first places has a run that is there."""
         found = np.zeros(count, np.bool_)
         there = self._done[:count]

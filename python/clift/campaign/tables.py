@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from clift._arrays import Ints
 from clift.campaign.metrics import in_order
 from clift.campaign.repairs import MOST_UNITS, repair
 from clift.campaign.results import Comparison, Results
-from clift.campaign.runs import Ints
 from clift.campaign.segments import MOST_FLOWS, Segments
 from clift.report.capacity import capacity
 from clift.scenario import Scenario

@@ -7,8 +7,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from clift._arrays import Floats
 from clift.campaign.metrics import in_order
-from clift.campaign.packed import Floats
 from clift.campaign.runs import WINDOW, Runs
 from clift.campaign.statistics import worth
 

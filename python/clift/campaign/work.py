@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import clift._clift as _clift
-from clift.campaign.packed import Floats
+from clift._arrays import Floats
 from clift.campaign.parts import Row, Span, measured
 from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError, SimulationError

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from clift._words import counted
 from clift.cli.options import Picture, busy, seconds, until_written, writes
+from clift.constellation import Delays, Walker
 from clift.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from clift.constellation import Delays, Walker
 
 
 @click.command()

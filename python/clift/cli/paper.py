@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +11,7 @@ from clift._output import write, written
 from clift.cli.options import DRAWABLE, Group, Picture, busy, seconds, until_written, writes
 from clift.errors import Interrupted
 from clift.papers import ALIASES, registry
-from clift.papers.artefact import PROFILES
-
-if TYPE_CHECKING:
-    from clift.papers.artefact import Result
+from clift.papers.artefact import PROFILES, Result
 
 
 @click.group(cls=Group, aliases={name: ["run", name] for name in (*registry.NAMES, *ALIASES)})

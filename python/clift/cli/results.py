@@ -10,11 +10,11 @@ import click
 
 from clift._words import counted
 from clift.campaign.metrics import metric
+from clift.campaign.statistics import Estimate
 from clift.errors import ScenarioError
 
 if TYPE_CHECKING:
     from clift.campaign.saved import Saved
-    from clift.campaign.statistics import Estimate
 
 
 @click.command()

@@ -12,13 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from clift._output import written
 from clift._parse import MARGIN
 from clift._words import counted, printable
+from clift.campaign import Results
+from clift.campaign.store import Store
 from clift.errors import (
     ChangedFileError,
     CliftError,
@@ -27,10 +29,6 @@ from clift.errors import (
     SimulationError,
 )
 from clift.scenario import Scenario
-
-if TYPE_CHECKING:
-    from clift.campaign import Results
-    from clift.campaign.store import Store
 
 
 @dataclass(frozen=True, slots=True)

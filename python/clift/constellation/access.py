@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import clift._output as output
 import clift._parse as _parse
+from clift._arrays import Floats
 from clift.errors import TraceError
-
-Array = NDArray[np.float64]
 
 
 class Reconfigured(NamedTuple):
@@ -68,10 +66,10 @@ class Sky:
         loss: Probability of a loss.
     """
 
-    time_s: Array
-    rate_mbps: Array
-    delay_ms: Array
-    loss: Array
+    time_s: Floats
+    rate_mbps: Floats
+    delay_ms: Floats
+    loss: Floats
 
 
 def sky(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clift.constellation.orbits import EARTH_KM, ROTATION, Array
+from clift._arrays import Floats
+from clift.constellation.orbits import EARTH_KM, ROTATION
 from clift.errors import ScenarioError
 
 
@@ -42,7 +43,7 @@ class Station:
             )
         return cls(latitude, longitude)
 
-    def position(self, time_s: float) -> Array:
+    def position(self, time_s: float) -> Floats:
         """Kilometres (x, y, z) in the frame of the satellites; longitude 0 is at x at time 0."""
         latitude = math.radians(self.latitude_deg)
         longitude = math.radians(self.longitude_deg) + ROTATION * time_s
@@ -54,7 +55,7 @@ class Station:
             ]
         )
 
-    def view(self, time_s: float, satellites: Array) -> tuple[Array, Array]:
+    def view(self, time_s: float, satellites: Floats) -> tuple[Floats, Floats]:
         """Distance in km and elevation in degrees of each satellite."""
         here = self.position(time_s)
         toward = satellites - here
@@ -65,7 +66,7 @@ class Station:
         return f"{self.latitude_deg:g},{self.longitude_deg:g}"
 
 
-def serving(elevation_deg: Array, before: int | None, least_deg: float, keep: bool) -> int | None:
+def serving(elevation_deg: Floats, before: int | None, least_deg: float, keep: bool) -> int | None:
     """The satellite that serves a station.
 
     Args:

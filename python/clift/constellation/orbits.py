@@ -6,12 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import clift._parse as _parse
+from clift._arrays import Flags, Floats, Ints
 from clift.errors import ScenarioError
-
-Array = NDArray[np.float64]
 
 EARTH_KM = 6371.0
 """Mean radius of the Earth."""
@@ -57,7 +55,7 @@ class Walker:
         """Of the orbits: 2 pi sqrt(a^3 / GM)."""
         return 2 * math.pi * math.sqrt(self.radius_km**3 / GRAVITY)
 
-    def positions(self, time_s: float) -> Array:
+    def positions(self, time_s: float) -> Floats:
         """Positions of the satellites in a frame that does not rotate with the Earth.
 
         Args:
@@ -81,14 +79,14 @@ class Walker:
             axis=1,
         )
 
-    def below(self, time_s: float) -> Array:
+    def below(self, time_s: float) -> Floats:
         """Latitude and longitude in degrees of the place below each satellite, a row each."""
         x, y, z = self.positions(time_s).T
         latitude = np.degrees(np.arcsin(z / self.radius_km))
         longitude = np.degrees(np.arctan2(y, x) - ROTATION * time_s)
         return np.stack([latitude, np.mod(longitude + 180, 360) - 180], axis=1)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def links(self) -> tuple[Ints, Flags]:
         """The grid of links between satellites.
 
         Returns:
@@ -118,7 +116,7 @@ class Walker:
         shift = -math.floor(ahead + 0.5) if abs(ahead) != 0.5 else 0
         return after * self.per_plane + (slot + shift) % self.per_plane
 
-    def _offset(self, plane: NDArray[np.int64]) -> Array:
+    def _offset(self, plane: Ints) -> Floats:
         """Phase by which the satellites of a plane are ahead, in slots from 0 to 1."""
         return np.mod(plane * self.phasing / self.planes, 1.0)
 

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import clift._parse as _parse
+from clift._arrays import Floats
 from clift.constellation.ground import Station, serving
-from clift.constellation.orbits import LIGHT_KM_S, PRESETS, Array, Walker, preset
+from clift.constellation.orbits import LIGHT_KM_S, PRESETS, Walker, preset
 from clift.constellation.route import Grid
 from clift.errors import ScenarioError
 
@@ -47,11 +47,11 @@ class Delays:
         downlink_ms: Of the delay, from the last satellite to the ground; None likewise.
     """
 
-    time_s: Array
-    delay_ms: Array
+    time_s: Floats
+    delay_ms: Floats
     routes: tuple[tuple[int, ...], ...] | None = None
-    uplink_ms: Array | None = None
-    downlink_ms: Array | None = None
+    uplink_ms: Floats | None = None
+    downlink_ms: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.time_s)
@@ -150,9 +150,7 @@ def delays(
     return Delays(times - start_s, rows[:, 0], tuple(routes), rows[:, 1], rows[:, 2])
 
 
-def _times(
-    duration_s: float, step_s: float, start_s: float, least_deg: float
-) -> NDArray[np.float64]:
+def _times(duration_s: float, step_s: float, start_s: float, least_deg: float) -> Floats:
     for name, value, least in (
         ("duration_s", duration_s, 0.0),
         ("step_s", step_s, 1e-3),
@@ -163,5 +161,5 @@ def _times(
     steps = math.floor(duration_s / step_s + 1e-9)
     if steps > _MOST_STEPS:
         raise ScenarioError(f"{steps} steps; give at most {_MOST_STEPS}, with a larger step_s")
-    times: NDArray[np.float64] = start_s + step_s * np.arange(steps + 1, dtype=np.float64)
+    times: Floats = start_s + step_s * np.arange(steps + 1, dtype=np.float64)
     return times

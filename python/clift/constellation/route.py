@@ -6,9 +6,9 @@ import heapq
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clift.constellation.orbits import EARTH_KM, LIGHT_KM_S, Array, Walker
+from clift._arrays import Floats, Ints
+from clift.constellation.orbits import EARTH_KM, LIGHT_KM_S, Walker
 
 # Below this height the atmosphere bends and weakens a link between satellites.
 _CLEARANCE_KM = 80.0
@@ -29,7 +29,7 @@ class Grid:
             self._of[one].append((other, number))
             self._of[other].append((one, number))
 
-    def lengths_ms(self, satellites: Array) -> Array:
+    def lengths_ms(self, satellites: Floats) -> Floats:
         """Propagation time of each link; infinite if it is down.
 
         Links between planes are down if an end is beyond the polar limit. Any link is down if it
@@ -46,12 +46,12 @@ class Grid:
         down = (nearest < EARTH_KM + _CLEARANCE_KM) | polar
         return np.where(down, math.inf, length / LIGHT_KM_S * 1e3)
 
-    def pairs_up(self, satellites: Array) -> NDArray[np.int64]:
+    def pairs_up(self, satellites: Floats) -> Ints:
         """Pairs of satellites with an available link."""
         return self._pairs[np.isfinite(self.lengths_ms(satellites))]
 
     def shortest(
-        self, lengths_ms: Array, start: int, end: int
+        self, lengths_ms: Floats, start: int, end: int
     ) -> tuple[float, tuple[int, ...]] | None:
         """Time and satellites of the quickest route (Dijkstra); None without a route.
 

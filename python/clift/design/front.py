@@ -8,10 +8,11 @@ compared by the runs that both have, and who had next to none is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clift._arrays import Floats
 from clift.campaign.statistics import FEWEST_INDEPENDENT
 from clift.design.objective import P99_DELAY
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 # What candidates are compared by: name, and the factor by which less is better.
 _BY = (("goodput_kbps", -1.0), (P99_DELAY, 1.0), ("links.0.share_used", 1.0))
-
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def front_of(contest: Contest) -> Front:
     return Front(members, points, len(tables) - len(means))
 
 
-def _tables(contest: Contest) -> dict[int, _Floats]:
+def _tables(contest: Contest) -> dict[int, Floats]:
     """A row a run for each candidate, in order; of a run under several conditions their mean.
 
     In the order of the ranking, without those of which a run lacks one of the three.
@@ -104,7 +103,7 @@ def _worth(contest: Contest, runs: int) -> float:
     return float(runs) if found is None else min(found, float(runs))
 
 
-def _means(table: _Floats) -> _Floats:
+def _means(table: Floats) -> Floats:
     """The means over the first run, the first two, and so on."""
     return np.cumsum(table, axis=0) / np.arange(1, len(table) + 1)[:, None]
 
@@ -116,7 +115,7 @@ def _beats(other: list[tuple[float, ...]], own: list[tuple[float, ...]]) -> bool
     return theirs != ours and all(its <= mine for its, mine in zip(theirs, ours, strict=True))
 
 
-def _point(own: _Floats, first: _Floats) -> Point:
+def _point(own: Floats, first: Floats) -> Point:
     runs = min(len(own), len(first))
     found = zip(own[runs - 1].tolist(), first[runs - 1].tolist(), first[-1].tolist(), strict=True)
     triples = list(found)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
@@ -15,10 +16,6 @@ from matplotlib.patheffects import withStroke
 from clift.design.result import BEST, Design, Ranked
 from clift.design.text import runner_up
 from clift.report.style import COLOURS, Picture
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Further winners share a colour.
 _LIGHT = (*COLOURS[:6], "#F0E442", "#999999")

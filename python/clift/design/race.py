@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from clift._arrays import Floats
 from clift.campaign.statistics import LEVEL, Difference, difference
 from clift.campaign.values import Window, independent
-
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Of the candidates of a round one in this number is in the next.
 _HALVING = 2.5
@@ -65,7 +64,7 @@ class Race:
     given: bool = False
     is_exact: bool = False
     values: list[list[float]] = field(default_factory=list)
-    excess: list[list[_Floats]] = field(default_factory=list)
+    excess: list[list[Floats]] = field(default_factory=list)
     beside: list[list[tuple[float | None, ...]]] = field(default_factory=list)
     alive: list[int] = field(default_factory=list)
     last: list[int] = field(default_factory=list)

@@ -6,11 +6,12 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from matplotlib.figure import Figure
 
 import clift._output as output
 from clift._clift import __version__
@@ -23,9 +24,6 @@ from clift.design.advice import advice
 from clift.design.result import Design
 from clift.design.tables import TABLES
 from clift.report.style import png
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _KIND = "clift design"
 # Of each on a front: values to be compared, and by how much they differ from the first's.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from clift._parse import MARGIN
 from clift._words import counted
@@ -24,7 +25,6 @@ from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
 BEST, EQUAL, UNTOLD, WORSE, DROPPED, TWIN, BREAKS = (

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import clift._clift as _clift
 from clift.campaign.files import write_file
-
-if TYPE_CHECKING:
-    from clift.simulation import Run
+from clift.simulation import Run
 
 # Processes of the trace.
 _SENDER, _LINK, _PACKETS = 1, 2, 3

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
+from clift._arrays import Floats
 from clift.campaign.statistics import Estimate
 from clift.errors import ScenarioError
 from clift.papers.verdict import Verdict
 
 Label = str | int | float
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
 PROFILES = ("papers", "linux")
 """TCP stacks: that of ns-2, on which the papers built, and a Linux kernel's."""
 
@@ -87,8 +85,8 @@ class Curve:
 
     label: str
     panel: str
-    time_s: Sequence[float] | _Floats
-    values: Sequence[float] | _Floats
+    time_s: Sequence[float] | Floats
+    values: Sequence[float] | Floats
 
 
 class Rows(list[Row]):

@@ -13,6 +13,7 @@ import numpy as np
 
 import clift._clift as _clift
 import clift.papers.leo as leo
+from clift._arrays import Floats
 from clift.campaign.statistics import Estimate
 from clift.live import AdaptiveHarqLink
 from clift.papers.artefact import Curve, Effort, Label, Outcome, Row, Rows
@@ -30,7 +31,6 @@ SPURIOUS = ("dupack_percent", "rto_percent", "spurious_percent")
 _BIN_S = 0.01
 _DRAWN_S = 1.0
 _SHOWN_DB = 13
-_Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def table_1(effort: Effort, profile: str) -> Outcome:
@@ -296,7 +296,7 @@ def _runs(effort: Effort, profile: str, table: int) -> list[Run]:
     return run_many(todo, progress=False)
 
 
-def _air(run: Run, duration_s: float, bin_s: float) -> tuple[_Floats, _Floats]:
+def _air(run: Run, duration_s: float, bin_s: float) -> tuple[Floats, Floats]:
     """Times and the coded bits sent in each bin, in Mbit/s.
 
     The log has no bits; a repetition has `increment` of what a first attempt has `first` of, and

@@ -6,6 +6,9 @@ from collections import Counter
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clift._words import counted
@@ -13,10 +16,6 @@ from clift.report.style import COLOURS, DASHES, Picture
 from clift.report.style import heading as title
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from clift.papers.artefact import Outcome, Result, Row
 
 FLAT = 4

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import clift._clift as _clift
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from clift.simulation import Run
+from clift._arrays import Floats, Ints
+from clift.simulation import Run
 
 
-def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def capacity(run: Run, edges_s: Floats) -> Floats | None:
     """Capacity of the first link per interval, in kbit/s: bytes of its received slots.
 
     For a link trace, which a scheme has already used, bytes of its delivered data LLDUs.
@@ -49,11 +46,11 @@ def capacity(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | No
     at = start_ns + edges_s * 1e9
     turns = np.floor(at / length_ns) if wraps else np.zeros(at.shape)
     so_far = turns * carried[-1] + carried[np.searchsorted(t_ns, at - turns * length_ns)]
-    rates: NDArray[np.float64] = np.diff(so_far) * 8e-3 / np.diff(edges_s)
+    rates: Floats = np.diff(so_far) * 8e-3 / np.diff(edges_s)
     return rates
 
 
-def _place(run: Run, t_ns: NDArray[np.int64], period_ns: int | None) -> tuple[int, int, bool]:
+def _place(run: Run, t_ns: Ints, period_ns: int | None) -> tuple[int, int, bool]:
     """Start of the run in the trace, length of the trace, and whether it repeats."""
     window = run.scenario.window()
     if window is not None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import clift._clift as _clift
 from clift.report.style import COLOURS
+from clift.simulation import Run
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from clift.diagnosis.replay import Edits
-    from clift.simulation import Run
 
 # Bars of the time panel, and cuts that it marks.
 _BARS = 120

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results
+from clift.campaign.statistics import Estimate
 from clift.report.page.study import of_results
 from clift.report.panels import draw as draw_plot
 from clift.report.plots import bar, bars
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from clift.campaign.statistics import Estimate
-
 
 # Width in inches that a bar needs for a horizontal number.
 _NUMBER = 0.65

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from clift._arrays import Floats
 from clift.constellation import Delays, Grid, Station, Walker
-from clift.constellation.orbits import Array
 from clift.report.style import COLOURS, Picture
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def figure(
@@ -81,7 +79,7 @@ def _map(
     axes.grid(visible=True, alpha=0.2)
 
 
-def _lines(axes: Axes, pairs: list[Array], **look: Any) -> None:
+def _lines(axes: Axes, pairs: list[Floats], **look: Any) -> None:
     """Connect pairs of places on the map, split where a line crosses the map's edge."""
     pieces = []
     for one, other in pairs:

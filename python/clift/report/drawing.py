@@ -17,12 +17,10 @@ import warnings
 from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from clift.report.style import png
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _DRAWN, _FAILED = 0, 1

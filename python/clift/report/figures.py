@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from matplotlib.figure import Figure
 
 from clift.campaign.repairs import MOST_UNITS, UNITS_S, is_live, unit_of
 from clift.campaign.results import DRAWN_CELLS, Results
@@ -15,10 +17,6 @@ from clift.report.page.study import of_results
 from clift.report.panels import MOST_PANELS
 from clift.scenario import Scenario
 from clift.trace import PhyTrace
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from matplotlib.figure import Figure
 
 # Names of plots in a results folder that differ from those beside a page.
 _NAMES = {"rate": "goodput", "window": "cwnd"}

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from clift.campaign.metrics import flows_of
 from clift.campaign.results import Cell, Results
+from clift.campaign.statistics import Estimate
 from clift.report.page.study import of_results
 from clift.report.panels import draw as draw_plot
 from clift.report.plots import bar, bars
 from clift.report.style import COLOURS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from clift.campaign.statistics import Estimate
 
 
 def draw(results: Results) -> Figure | None:

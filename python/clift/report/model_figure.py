@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from clift.model import Prediction
 from clift.report.style import COLOURS, Picture
-
-if TYPE_CHECKING:
-    from clift.model import Prediction
 
 _NAMES = {
     "p": "erasure probability",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clift.model import Prediction
 from clift.report.text import aligned
 
 if TYPE_CHECKING:
-    from clift.model import Prediction
     from clift.model_check import Departure, Row
 
 _TITLES = (

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from clift._arrays import Floats
 from clift.campaign.segments import segments
 from clift.report.capacity import capacity
 from clift.report.style import COLOURS, Picture, heading
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    from clift.simulation import Run
+from clift.simulation import Run
 
 _PANELS = (
     ("goodput_kbps", "goodput (kbit/s)"),
@@ -70,7 +65,7 @@ def draw(run: Run, series: pa.Table) -> Figure:
     return figure
 
 
-def _capacity(axes: Axes, run: Run, time_s: NDArray[np.float64]) -> None:
+def _capacity(axes: Axes, run: Run, time_s: Floats) -> None:
     """Capacity of the link, in grey."""
     edges = np.unique(time_s)
     rates = capacity(run, edges) if edges.size > 1 else None

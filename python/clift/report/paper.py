@@ -7,13 +7,15 @@ from collections.abc import Callable
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import clift._output as output
+from clift._arrays import Floats
 from clift._clift import UNIT_AGAIN, UNIT_NEW, UNIT_REPAIR, __version__
 from clift.campaign.metrics import metric
 from clift.report import panels
@@ -24,10 +26,6 @@ from clift.report.page.write import check
 from clift.report.panels import Style
 from clift.report.plots import Line, Panel, Plot, Put, grouped, of_first_runs
 from clift.report.style import COLOURS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
 # Inches: width of a column and of a two-column page in IEEE and ACM style;
 COLUMN, PAGE = 3.5, 7.16
@@ -119,7 +117,7 @@ def along(study: Study) -> int | None:
     return min(varying, key=rank, default=None)
 
 
-def _against(study: Study, name: str, found: dict[str, NDArray[np.float64]]) -> Figure:
+def _against(study: Study, name: str, found: dict[str, Floats]) -> Figure:
     shown, axis = metric(name), along(study)
     prints = {cell: value for cell, of, value, _ in study.printed() if of == name}
     places = np.zeros(study.size)

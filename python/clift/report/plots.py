@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
+from clift._arrays import Floats
 from clift._clift import ACKNOWLEDGED, GONE, SENT, SENT_AGAIN
 from clift.campaign.statistics import Estimate
 from clift.report.page.content import MOST_FLOWS, distributions, over_time
@@ -19,7 +20,7 @@ from clift.report.style import COLOURS, marks
 
 Put = Callable[[Axes, dict[str, Any]], object]
 """Draws a line: into a panel, with its colour, dashes, marker and name."""
-Points = tuple[NDArray[np.float64], NDArray[np.float64]]
+Points = tuple[Floats, Floats]
 Curves = dict[tuple[int, int | None], Points]
 """Points of cells and flows; None for all flows of a cell."""
 
@@ -334,7 +335,7 @@ def _sequence(study: Study) -> Plot:
 
 def _segments(
     axes: Axes,
-    time_s: NDArray[np.float64],
+    time_s: Floats,
     kind: NDArray[np.integer],
     seq: NDArray[np.number],
 ) -> None:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
+from clift._arrays import Floats
 from clift._output import write
 from clift._words import counted
 from clift.errors import TraceError
 from clift.report.style import Picture
 from clift.report.trace_text import rate, sizes, span
 from clift.trace import PhyTrace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 BINS = 200
 # Above this ratio a linear axis shows only its largest values.

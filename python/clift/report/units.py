@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from clift._clift import (
     ACKNOWLEDGED,
@@ -22,10 +24,6 @@ from clift._clift import (
 )
 from clift.campaign.repairs import around, first_repaired_loss, heights
 from clift.report.style import COLOURS, Picture, heading, marks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
 _BLUE, _RED, _GREEN, _PINK, _BLACK = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[6]
 _FAINT = "#BBBBBB"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from clift._arrays import Floats
 
 _KINDS = {"f8": "<f8", "f4": "<f4", "u1": "<u1", "u2": "<u2", "u4": "<u4", "u8": "<u8"}
 
@@ -38,9 +38,7 @@ def numbers(values: NDArray[Any]) -> dict[str, str]:
     return column(values, "u1" if most < 2**8 else "u2" if most < 2**16 else "u4")
 
 
-def thinned(
-    x: NDArray[np.float64], y: NDArray[np.float64], most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def thinned(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
     """Minimum and maximum per interval, so that no peak is lost.
 
     Args:
@@ -65,9 +63,7 @@ def thinned(
     return x[picked], y[picked]
 
 
-def averaged(
-    x: NDArray[np.float64], y: NDArray[np.float64], intervals: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def averaged(x: Floats, y: Floats, intervals: int) -> tuple[Floats, Floats]:
     """Means over equal intervals, at their middles; each sample describes the time before it.
 
     Example:

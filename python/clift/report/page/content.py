@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from clift._arrays import Floats
 from clift.campaign.conclusion import Range, Verdict, as_good, cost, head, percent
 from clift.campaign.metrics import judged_in, metric
 from clift.report.page.columns import averaged, column, numbers, thinned
 from clift.report.page.study import FIGURES, Study
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Bytes of all metrics before base64, which adds a third; the page must stay below 5 MB.
 _MOST_BYTES = 1_800_000
@@ -129,7 +127,7 @@ def held_fixed(study: Study) -> list[tuple[str, str, str]]:
     ]
 
 
-def asked_for(study: Study, given: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> list[str]:
+def asked_for(study: Study, given: Mapping[str, Mapping[str, Floats]]) -> list[str]:
     """Metrics in order of interest; the first one judges the study.
 
     Args:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from clift._arrays import Floats, Ints
+from clift.campaign.campaign import Campaign
 from clift.campaign.results import Results, label_name
 from clift.campaign.saved import record_of, table_of
 from clift.campaign.tables import NAMES
 from clift.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from clift.campaign.campaign import Campaign
 
 FIGURES = ("mean", "low", "high", "median", "p95")
 """Columns of an estimate, without the number of its runs."""
@@ -73,8 +71,8 @@ class Study:
     record: Mapping[str, Any]
     axes: list[Axis]
     compared: str | None
-    places: list[NDArray[np.int64]]
-    runs_of: NDArray[np.int64]
+    places: list[Ints]
+    runs_of: Ints
     tables: dict[str, pa.Table]
 
     @property
@@ -102,7 +100,7 @@ class Study:
         parts = (self.axes[number].names[self.places[number][cell]] for number in self.varying)
         return ", ".join(parts) or "the only cell"
 
-    def estimates(self) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
+    def estimates(self) -> Iterator[tuple[str, dict[str, Floats]]]:
         """Every metric with its estimates and `runs`, per cell; NaN without a value.
 
         Raises:
@@ -126,7 +124,7 @@ class Study:
                 found[figure][cell[rows]] = column[rows]
             yield name, found
 
-    def runs(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    def runs(self, most: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
         """Cell, number and seed of the first runs."""
         table = self.tables["runs"].slice(0, most)
         run = table.column("run").to_numpy().astype(np.int64)
@@ -170,7 +168,7 @@ class Study:
     def _key(self, labels: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(labels[axis.name] for axis in self.axes)
 
-    def _cells_of(self, table: pa.Table) -> NDArray[np.int64]:
+    def _cells_of(self, table: pa.Table) -> Ints:
         """Cell number of each row, by its labels."""
         rows, cells = np.zeros(table.num_rows, np.int64), np.zeros(self.size, np.int64)
         for axis, places in zip(self.axes, self.places, strict=True):
@@ -191,7 +189,7 @@ class Study:
         at = np.minimum(np.searchsorted(cells[order], rows), max(0, self.size - 1))
         if len(rows) and np.any(cells[order][at] != rows):
             raise ScenarioError("a table has a cell that the record lacks")
-        cell: NDArray[np.int64] = order[at] if len(rows) else rows
+        cell: Ints = order[at] if len(rows) else rows
         return cell
 
 
