@@ -5,8 +5,10 @@ import logging
 import os
 import queue
 import threading
+from collections.abc import Callable
 from logging.handlers import QueueHandler
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,11 +105,29 @@ def test_the_key_of_a_cell_has_all_that_decides_its_results(tmp_path: Path) -> N
     assert len(set(cell_keys(both))) == 2
 
 
-def test_runs_of_links_in_memory_are_kept_too(tmp_path: Path) -> None:
-    def link() -> clift.LinkTrace:
-        phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
-        return clift.tmt.apply(phy, clift.Arq())
+def traced() -> clift.LinkTrace:
+    phy = clift.channel.bernoulli(slots=20_000, p=0.02, seed=1)
+    return clift.tmt.apply(phy, clift.Arq())
 
+
+def delayed(delay_ms: int = 30) -> clift.NtnLink:
+    return clift.NtnLink(delay_ms=[(0, 20), (1, delay_ms)])
+
+
+def informed(level: float = 0.6) -> clift.AdaptiveHarqLink:
+    return clift.AdaptiveHarqLink(information=np.full(2_000, level), every_ms=1)
+
+
+def test_delays_and_information_in_memory_name_a_cell() -> None:
+    for link, other in (delayed, 31), (informed, 0.7):
+        ours, same, others = (
+            cell_keys(clift.Scenario(a))[0] for a in (link(), link(), link(other))
+        )
+        assert ours == same != others
+
+
+@pytest.mark.parametrize("link", [traced, delayed, informed])
+def test_runs_of_links_in_memory_are_kept_too(link: Callable[[], Any], tmp_path: Path) -> None:
     first = clift.campaign.sweep(link(), tmp_path, progress=False, duration_s=2, runs=3)
     files = set((tmp_path / "store" / "runs").iterdir())
     again = clift.campaign.sweep(link(), tmp_path, progress=False, duration_s=2, runs=3)

@@ -8,6 +8,7 @@ use clift::link::{DelaySeries, DelayTable};
 use clift::trace::Folder;
 use clift::units::{Duration, Instant};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use crate::errors::{scenario_error, trace_error};
 use crate::simulation::time;
@@ -28,15 +29,25 @@ pub(crate) fn read_delay_table(py: Python<'_>, path: PathBuf) -> PyResult<Table>
 
 /// Delays in steps, for links and legs in memory.
 #[pyclass(frozen, name = "DelaySeries", module = "clift._clift")]
-pub(crate) struct PyDelaySeries(pub(crate) Arc<DelaySeries>);
+pub(crate) struct PyDelaySeries {
+    pub(crate) series: Arc<DelaySeries>,
+    steps: Vec<(u64, u64)>,
+}
 
 #[pymethods]
 impl PyDelaySeries {
     /// Steps of `(from_ns, delay_ns)`; each holds until the next.
     #[new]
     fn new(steps: Vec<(u64, u64)>) -> PyResult<Self> {
-        let step = |(from, delay)| Ok((Instant::ZERO + time(from)?, Duration::from_nanos(delay)));
-        let steps = steps.into_iter().map(step).collect::<PyResult<_>>()?;
-        DelaySeries::new(steps).map(|series| Self(Arc::new(series))).map_err(scenario_error)
+        let step = |&(from, delay): &_| {
+            Ok::<_, PyErr>((Instant::ZERO + time(from)?, Duration::from_nanos(delay)))
+        };
+        let read = steps.iter().map(step).collect::<PyResult<_>>()?;
+        let series = Arc::new(DelaySeries::new(read).map_err(scenario_error)?);
+        Ok(Self { series, steps })
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Vec<(u64, u64)>,)) {
+        (this.get_type(), (this.get().steps.clone(),))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clift::trace::MiTrace;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use crate::errors::scenario_error;
 use crate::simulation::time;
@@ -12,6 +13,9 @@ use crate::simulation::time;
 /// Mutual information per coded bit over time, shared by the links that use it.
 #[pyclass(frozen, name = "MiTrace", module = "clift._clift")]
 pub(crate) struct PyMiTrace(pub(crate) Arc<MiTrace>);
+
+/// Time between values, and the values.
+type Arguments<'py> = (u64, Bound<'py, PyArray1<f32>>);
 
 #[pymethods]
 impl PyMiTrace {
@@ -27,11 +31,9 @@ impl PyMiTrace {
         self.0.mean()
     }
 
-    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, self.0.values())
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.values().len()
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> (Bound<'py, PyType>, Arguments<'py>) {
+        let trace = &this.get().0;
+        let values = PyArray1::from_slice(this.py(), trace.values());
+        (this.get_type(), (trace.every().as_nanos(), values))
     }
 }

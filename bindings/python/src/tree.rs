@@ -73,7 +73,7 @@ fn held(any: &Bound<'_, PyAny>) -> PyResult<MemoryObject> {
         return Ok(MemoryObject::Phy(Box::new(phy.get().0.clone())));
     }
     if let Ok(delays) = any.cast::<PyDelaySeries>() {
-        return Ok(MemoryObject::Delays(Arc::clone(&delays.get().0)));
+        return Ok(MemoryObject::Delays(Arc::clone(&delays.get().series)));
     }
     if let Ok(information) = any.cast::<PyMiTrace>() {
         let trace = Arc::clone(&information.get().0);
