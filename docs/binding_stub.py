@@ -188,7 +188,7 @@ def _parted(text: str) -> list[str]:
 
 def _module(path: Path) -> str:
     """The path of a source's module in Rust."""
-    return "::".join(path.relative_to(SOURCES).with_suffix("").parts)
+    return "::".join(path.relative_to(SOURCES).with_suffix("").parts).removesuffix("::mod")
 
 
 def stub() -> str:
@@ -204,12 +204,11 @@ def stub() -> str:
     module = texts["lib"]
     constants = re.findall(r"const (\w+): (&?\w+)", module)
     parts = [f"{name}: {NAMES[kind.strip('&')]}\n" for name, kind in constants]
-    for source, names in re.findall(
-        r"use super::([a-z_:]+)::(?:\{(.*?)\}|\w+);", module, re.DOTALL
-    ):
+    exported = re.findall(r"^ +([a-z_:]+)::(?:\{(.*?)\}|(\w+)),$", module, re.DOTALL | re.MULTILINE)
+    for source, names, only in exported:
         file = File(texts[source], classes, shared)
         functions = file.exported()
-        for name in _parted(names) or re.findall(rf"use super::{source}::(\w+);", module):
+        for name in _parted(names) or [only]:
             parts.append(file.class_of(name) if name in classes else functions[name] + "\n")
     return (
         HEAD.replace("python_front", "binding_stub").replace(

@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from traceback import walk_tb
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
@@ -122,12 +123,8 @@ def register_scheme(name: str) -> Callable[[Part], Part]:
         elif "phy" not in inspect.signature(part).parameters:
             raise fault("part", part, "the parameter phy (the PHY trace) is missing; add it")
 
-    def core(name: str, summary: str, parameters: Any, make: Any) -> None:
-        live = inspect.isclass(make.args[0])
-        _clift.register_scheme(name, summary, parameters, live, make)
-
     filled = ("phy", "rtt_ns", "feedback_ns", "decode_ns", "rng")
-    return _decorator("scheme", name, core, filled, (), make, check)
+    return _decorator("scheme", name, filled, (), make, check)
 
 
 def register_congestion(name: str) -> Callable[[Part], Part]:
@@ -176,9 +173,8 @@ def register_congestion(name: str) -> Callable[[Part], Part]:
     def make(part: Any, seed: int, mss_bytes: int) -> Any:
         return _call(part, {}, seed, {"mss_bytes": mss_bytes})
 
-    core = _clift.register_congestion
     filled, methods = ("mss_bytes", "rng"), ("on_ack", "on_loss")
-    return _decorator("congestion control", name, core, filled, methods, make, keys=False)
+    return _decorator("congestion control", name, filled, methods, make, keys=False)
 
 
 def register_path_scheduler(name: str) -> Callable[[Part], Part]:
@@ -227,8 +223,7 @@ def register_path_scheduler(name: str) -> Callable[[Part], Part]:
     def make(part: Any, seed: int) -> Any:
         return _call(part, {}, seed, {})
 
-    core = _clift.register_path_scheduler
-    return _decorator("path scheduler", name, core, ("rng",), ("choose",), make, keys=False)
+    return _decorator("path scheduler", name, ("rng",), ("choose",), make, keys=False)
 
 
 def register_carrier_scheduler(name: str) -> Callable[[Part], Part]:
@@ -277,8 +272,7 @@ def register_carrier_scheduler(name: str) -> Callable[[Part], Part]:
     def make(part: Any, seed: int, carrier: tuple[int, ...], given: dict[str, Any]) -> Any:
         return _call(part, given, seed, dict(zip(filled[:-1], carrier, strict=True)))
 
-    core = _clift.register_carrier_scheduler
-    return _decorator("carrier scheduler", name, core, filled, ("assign",), make)
+    return _decorator("carrier scheduler", name, filled, ("assign",), make)
 
 
 def register_queue(name: str) -> Callable[[Part], Part]:
@@ -321,8 +315,7 @@ def register_queue(name: str) -> Callable[[Part], Part]:
     def make(part: Any, seed: int, given: dict[str, Any]) -> Any:
         return _call(part, given, seed, {})
 
-    core = _clift.register_queue
-    return _decorator("queue", name, core, ("rng",), ("enqueue", "dequeue"), make)
+    return _decorator("queue", name, ("rng",), ("enqueue", "dequeue"), make)
 
 
 def register_application(name: str) -> Callable[[Part], Part]:
@@ -375,14 +368,13 @@ def register_application(name: str) -> Callable[[Part], Part]:
         elif not inspect.isgeneratorfunction(part):
             raise fault("part", part, "give a class with a method send, or a generator")
 
-    core, filled = _clift.register_application, ("start_ns", "payload_bytes", "rng")
-    return _decorator("application", name, core, filled, (), make, check)
+    filled = ("start_ns", "payload_bytes", "rng")
+    return _decorator("application", name, filled, (), make, check)
 
 
 def _decorator(
     kind: str,
     name: str,
-    core: Callable[..., None],
     filled: tuple[str, ...],
     methods: tuple[str, ...],
     make: Callable[..., Any],
@@ -394,7 +386,6 @@ def _decorator(
     Args:
         kind: The kind.
         name: Name of the part.
-        core: Registers the part in the core.
         filled: Parameters that CLIFT fills in.
         methods: Methods that the part has.
         make: Makes an instance from the part and the values that the core gives.
@@ -410,8 +401,8 @@ def _decorator(
             raise fault("part", part, f"{needed[0]} is not filled in; give it a default")
         check(part)
         _has(part, kind, *methods)
-        settings = [list(parameters.items())] if keys else []
-        core(name, _summary(part), *settings, partial(make, part))
+        settings = list(parameters.items()) if keys else []
+        _clift.register(kind, name, _summary(part), settings, partial(make, part))
         _REGISTERED.append(Registered(kind, name, _digest(part), None))
         return part
 
@@ -497,25 +488,19 @@ def load_content(path: Path, content: bytes) -> None:
 
 def where(error: BaseException, path: Path) -> str:
     """The line of a file at which an exception was raised: `line 3: `, or empty text."""
-    lines = [] if not isinstance(error, SyntaxError) else [error.lineno]
-    step = error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == str(path):
-            lines.append(step.tb_lineno)
-        step = step.tb_next
+    lines = [error.lineno] if isinstance(error, SyntaxError) else []
+    frames = walk_tb(error.__traceback__)
+    lines += [line for frame, line in frames if frame.f_code.co_filename == str(path)]
     return f"line {lines[-1]}: " if lines else ""
 
 
 def explained(error: BaseException) -> str | None:
     """The exception of a plugin with its place, in one line; None if no plugin raised it."""
-    found = None
-    step = error.__traceback__
     files = {str(plugin.path) for plugin in _PLUGINS.values()}
-    while step is not None:
-        if step.tb_frame.f_code.co_filename in files:
-            found = Path(step.tb_frame.f_code.co_filename)
-        step = step.tb_next
-    return None if found is None else f"{found}: {where(error, found)}{_told(error)}"
+    names = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
+    if not (found := [name for name in names if name in files]):
+        return None
+    return f"{found[-1]}: {where(error, Path(found[-1]))}{_told(error)}"
 
 
 def _told(error: BaseException) -> str:

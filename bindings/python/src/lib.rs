@@ -63,80 +63,34 @@ mod _clift {
     }
 
     #[pymodule_export]
-    use super::capture::{capture, connection_log};
-
-    #[pymodule_export]
-    use super::channel::channel;
-
-    #[pymodule_export]
-    use super::delays::{PyDelaySeries, read_delay_table};
-
-    #[pymodule_export]
-    use super::diagnosis::why;
-
-    #[pymodule_export]
-    use super::information::PyMiTrace;
-
-    #[pymodule_export]
-    use super::link::{deliver, replay};
-
-    #[pymodule_export]
-    use super::live::{live, live_hindrances};
-
-    #[pymodule_export]
-    use super::lms::PyLandMobile;
-
-    #[pymodule_export]
-    use super::model::{
-        model_chain, model_erasures, model_hybrid, model_predict, model_printed,
-        model_recovery_delays,
+    use super::{
+        capture::{capture, connection_log},
+        channel::channel,
+        delays::{PyDelaySeries, read_delay_table},
+        diagnosis::why,
+        information::PyMiTrace,
+        link::{deliver, replay},
+        live::{live, live_hindrances},
+        lms::PyLandMobile,
+        model::{
+            model_chain, model_erasures, model_hybrid, model_predict, model_printed,
+            model_recovery_delays,
+        },
+        outcome::{Outcome, metrics},
+        own::congestion::{PyAck, PyHandover, PyWindow},
+        own::path_scheduler::PyPath,
+        own::queue::PyQueuedPacket,
+        own::register,
+        own::slots::LiveSlot,
+        run::{run, run_many},
+        scenario::{PyScenario, ntn_presets, scenario_schema},
+        scheme::{LinkTrace, apply, link_of_columns, link_trace, printed_delay_ms},
+        series::{events, series, units},
+        simulation::Setup,
+        trace::{
+            PyPhyTrace, format_of, import_trace, parse_rate, parse_time, phy_trace, replace_file,
+            spread, trace_formats,
+        },
+        work::{free_memory, parse_size, set_memory_limit, set_teller},
     };
-
-    #[pymodule_export]
-    use super::outcome::{Outcome, metrics};
-
-    #[pymodule_export]
-    use super::own::application::register_application;
-
-    #[pymodule_export]
-    use super::own::carrier_scheduler::register_carrier_scheduler;
-
-    #[pymodule_export]
-    use super::own::congestion::{PyAck, PyHandover, PyWindow, register_congestion};
-
-    #[pymodule_export]
-    use super::own::path_scheduler::{PyPath, register_path_scheduler};
-
-    #[pymodule_export]
-    use super::own::queue::{PyQueuedPacket, register_queue};
-
-    #[pymodule_export]
-    use super::own::scheme::register_scheme;
-
-    #[pymodule_export]
-    use super::own::slots::LiveSlot;
-
-    #[pymodule_export]
-    use super::scenario::{PyScenario, ntn_presets, scenario_schema};
-
-    #[pymodule_export]
-    use super::scheme::{LinkTrace, apply, link_of_columns, link_trace, printed_delay_ms};
-
-    #[pymodule_export]
-    use super::series::{events, series, units};
-
-    #[pymodule_export]
-    use super::run::{run, run_many};
-
-    #[pymodule_export]
-    use super::simulation::Setup;
-
-    #[pymodule_export]
-    use super::trace::{
-        PyPhyTrace, format_of, import_trace, parse_rate, parse_time, phy_trace, replace_file,
-        spread, trace_formats,
-    };
-
-    #[pymodule_export]
-    use super::work::{free_memory, parse_size, set_memory_limit, set_teller};
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clift::budget::{Budget, Refusal};
-use clift::channel::lms::{LandMobile, Segment, Series, Synthesis};
+use clift::channel::lms::{LandMobile, Segment, Series};
 use clift::seed::Seed;
 use clift::trace::write_file;
 use clift::units::Duration;
@@ -42,28 +42,8 @@ impl PyLandMobile {
     }
 
     #[getter]
-    fn lldu_bytes(&self) -> u32 {
-        self.channel.lldu.0
-    }
-
-    #[getter]
-    fn slot_ns(&self) -> u64 {
-        self.channel.slot.as_nanos()
-    }
-
-    #[getter]
-    fn decode_ns(&self) -> u64 {
-        self.channel.receiver.interleaver.decoding_time(self.channel.slot).as_nanos()
-    }
-
-    #[getter]
     fn doppler_hz(&self) -> f64 {
         self.channel.motion.doppler_hz()
-    }
-
-    /// Number of slots in a duration.
-    fn count(&self, duration_ns: u64) -> PyResult<usize> {
-        self.channel.count(Duration::from_nanos(duration_ns)).map_err(scenario_error)
     }
 
     /// Makes the PHY trace.
@@ -115,8 +95,10 @@ impl PyLandMobile {
         seed: u64,
         information: bool,
     ) -> PyResult<()> {
-        let count = self.count(duration_ns)?;
-        let mut slots = self.synthesis(seed)?;
+        let duration = Duration::from_nanos(duration_ns);
+        let count = self.channel.count(duration).map_err(scenario_error)?;
+        let made = self.channel.synthesis(self.esn0_db, Seed(seed), CHANNEL);
+        let mut slots = made.map_err(scenario_error)?;
         let lldu = self.channel.lldu;
         files(py, move |budget| {
             write_file(&path, &|| budget.ask().is_ok(), |out| {
@@ -214,9 +196,3 @@ impl PyLandMobile {
 }
 
 type Road<'py> = (Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray1<f64>>>);
-
-impl PyLandMobile {
-    fn synthesis(&self, seed: u64) -> PyResult<Synthesis> {
-        self.channel.synthesis(self.esn0_db, Seed(seed), CHANNEL).map_err(scenario_error)
-    }
-}

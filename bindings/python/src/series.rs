@@ -16,7 +16,17 @@ use crate::own::raised;
 use crate::simulation::Setup;
 use crate::work::watched;
 
-/// A table stored by columns, with the names that Python sees, and its row type.
+/// A table stored by columns.
+trait Table: Default + Send + 'static {
+    type Row;
+
+    /// Appends a row, if the budget allows it.
+    fn push(&mut self, row: Self::Row, budget: &Budget<'_>) -> Result<(), Refusal>;
+
+    fn dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>>;
+}
+
+/// A table with the names that Python sees, and its row type.
 macro_rules! table {
     ($table:ident of $row:ident { $($column:ident: $kind:ty),+ $(,)? }) => {
         #[derive(Default)]
@@ -28,8 +38,9 @@ macro_rules! table {
             $($column: $kind),+
         }
 
-        impl $table {
-            /// Appends a row, if the budget allows it.
+        impl Table for $table {
+            type Row = $row;
+
             fn push(&mut self, row: $row, budget: &Budget<'_>) -> Result<(), Refusal> {
                 $(budget.grow(&mut self.$column, "rows of a log")?;)+
                 $(self.$column.push(row.$column);)+
@@ -59,53 +70,53 @@ pub(crate) fn series<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let interval = Duration::from_nanos(interval_ns.max(1));
     logged(py, setup, move |setup, log| {
-        let forward = setup.forward.len();
-        let (bytes_before, samples) = (Vec::new(), Samples::default());
-        let flows = flows.unwrap_or(usize::MAX);
-        let mut sampler = Sampler { interval, forward, flows, bytes_before, samples, log };
-        engine::run(setup, &mut sampler).map(|_| sampler.samples)
-    })?
-    .dict(py)
+        let (forward, flows) = (setup.forward.len(), flows.unwrap_or(usize::MAX));
+        let mut sampler = Sampler { interval, forward, flows, bytes_before: Vec::new(), log };
+        engine::run(setup, &mut sampler).map(drop)
+    })
 }
 
-/// State of a log: it ends when it is stopped or its memory is exhausted.
-struct Log<'a> {
+/// A log: it ends when it is stopped or its memory is exhausted.
+struct Log<'a, T> {
+    table: T,
     budget: &'a Budget<'a>,
     refused: Option<Refusal>,
 }
 
-impl Log<'_> {
-    /// Calls `push` to append a row, unless the memory was exhausted before.
-    fn push(&mut self, push: impl FnOnce(&Budget<'_>) -> Result<(), Refusal>) {
+impl<T: Table> Log<'_, T> {
+    /// Appends a row, unless the memory was exhausted before.
+    fn push(&mut self, row: T::Row) {
         if self.refused.is_none() {
-            self.refused = push(self.budget).err();
+            self.refused = self.table.push(row, self.budget).err();
         }
     }
 
     fn checkpoint(&mut self) -> ControlFlow<()> {
-        self.push(|budget| budget.ask());
+        if self.refused.is_none() {
+            self.refused = self.budget.ask().err();
+        }
         let ends = self.refused.is_some() || raised::is_raised();
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-/// Returns the log of a run of `setup`.
-fn logged<T: Send + 'static>(
-    py: Python<'_>,
+/// Returns the log of a run of `setup` as columns.
+fn logged<'py, T: Table>(
+    py: Python<'py>,
     setup: &Setup,
-    run: impl FnOnce(&engine::Setup, &mut Log<'_>) -> Result<T, engine::RunError> + Send + 'static,
-) -> PyResult<T> {
+    run: impl FnOnce(&engine::Setup, &mut Log<'_, T>) -> Result<(), engine::RunError> + Send + 'static,
+) -> PyResult<Bound<'py, PyDict>> {
     let setup = Arc::clone(&setup.0);
     let run = move |budget: &Budget<'_>| {
-        let mut log = Log { budget, refused: None };
+        let mut log = Log { table: T::default(), budget, refused: None };
         let ran = run(&setup, &mut log);
-        (ran, log.refused)
+        (ran, log.table, log.refused)
     };
-    let ((ran, refused), short) = watched(py, run)?;
+    let ((ran, table, refused), short) = watched(py, run)?;
     match refused {
         Some(refused) if short => Err(memory_error(refused)),
         Some(refused) => Err(scenario_error(refused)),
-        None => ran.map_err(run_error),
+        None => ran.map_err(run_error).and_then(|()| table.dict(py)),
     }
 }
 
@@ -131,8 +142,7 @@ struct Sampler<'a, 'b> {
     forward: usize,
     flows: usize,
     bytes_before: Vec<u64>,
-    samples: Samples,
-    log: &'a mut Log<'b>,
+    log: &'a mut Log<'b, Samples>,
 }
 
 impl Observer for Sampler<'_, '_> {
@@ -150,7 +160,7 @@ impl Observer for Sampler<'_, '_> {
         for (number, flow) in sample.flows.iter().enumerate().take(self.flows) {
             let new = flow.bytes_in_order - self.bytes_before[number];
             self.bytes_before[number] = flow.bytes_in_order;
-            let row = SampleRow {
+            self.log.push(SampleRow {
                 time_s: sample.at.as_secs_f64(),
                 flow: number as u32,
                 cwnd_packets: flow.cwnd,
@@ -165,8 +175,7 @@ impl Observer for Sampler<'_, '_> {
                 queue_packets: hops.iter().map(|hop| hop.queue).max().unwrap_or(0),
                 dropped_packets: hops.iter().map(|hop| hop.dropped).sum(),
                 bits_on_air: hops.first().map_or(0.0, |hop| hop.bits_on_air),
-            };
-            self.log.push(|budget| self.samples.push(row, budget));
+            });
         }
     }
 }
@@ -177,40 +186,34 @@ impl Observer for Sampler<'_, '_> {
 #[pyfunction]
 pub(crate) fn events<'py>(py: Python<'py>, setup: &Setup) -> PyResult<Bound<'py, PyDict>> {
     logged(py, setup, |setup, log| {
-        let mut events = Events { segments: Segments::default(), log };
-        engine::run(setup, &mut events).map(|_| events.segments.by_time())
-    })?
-    .dict(py)
+        engine::run(setup, &mut Events(log))?;
+        log.table.sort();
+        Ok(())
+    })
 }
 
 table!(Segments of SegmentRow { time_ns: i64, flow: u32, kind: u8, seq: u64, len: u32 });
 
 impl Segments {
     /// Sorts by time: drops of a managed queue are reported slightly later.
-    fn by_time(self) -> Self {
+    fn sort(&mut self) {
         if self.time_ns.is_sorted() {
-            return self;
+            return;
         }
         let mut order: Vec<usize> = (0..self.time_ns.len()).collect();
         order.sort_by_key(|&row| self.time_ns[row]);
-        Self {
-            time_ns: in_order(&self.time_ns, &order),
-            flow: in_order(&self.flow, &order),
-            kind: in_order(&self.kind, &order),
-            seq: in_order(&self.seq, &order),
-            len: in_order(&self.len, &order),
+        fn put<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
+            *column = order.iter().map(|&row| column[row]).collect();
         }
+        put(&mut self.time_ns, &order);
+        put(&mut self.flow, &order);
+        put(&mut self.kind, &order);
+        put(&mut self.seq, &order);
+        put(&mut self.len, &order);
     }
 }
 
-fn in_order<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
-    order.iter().map(|&row| column[row]).collect()
-}
-
-struct Events<'a, 'b> {
-    segments: Segments,
-    log: &'a mut Log<'b>,
-}
+struct Events<'a, 'b>(&'a mut Log<'b, Segments>);
 
 impl Observer for Events<'_, '_> {
     fn wants(&self) -> Wants {
@@ -218,7 +221,7 @@ impl Observer for Events<'_, '_> {
     }
 
     fn checkpoint(&mut self, _: Instant, _: u64) -> ControlFlow<()> {
-        self.log.checkpoint()
+        self.0.checkpoint()
     }
 
     fn event(&mut self, at: Instant, event: &Event) {
@@ -230,8 +233,7 @@ impl Observer for Events<'_, '_> {
             _ => return,
         };
         let (time_ns, kind) = (at.as_nanos() as i64, event.kind() as u8);
-        let row = SegmentRow { time_ns, flow, kind, seq, len };
-        self.log.push(|budget| self.segments.push(row, budget));
+        self.0.push(SegmentRow { time_ns, flow, kind, seq, len });
     }
 }
 
@@ -248,11 +250,7 @@ pub(crate) fn units<'py>(
     until_ns: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let until = until_ns.map_or(Instant::MAX, Instant::from_nanos);
-    logged(py, setup, move |setup, log| {
-        let mut units = Units { until, sent: Sent::default(), log };
-        engine::run(setup, &mut units).map(|_| units.sent)
-    })?
-    .dict(py)
+    logged(py, setup, move |setup, log| engine::run(setup, &mut Units { until, log }).map(drop))
 }
 
 table!(Sent of SentRow {
@@ -271,8 +269,7 @@ table!(Sent of SentRow {
 
 struct Units<'a, 'b> {
     until: Instant,
-    sent: Sent,
-    log: &'a mut Log<'b>,
+    log: &'a mut Log<'b, Sent>,
 }
 
 impl Observer for Units<'_, '_> {
@@ -286,7 +283,7 @@ impl Observer for Units<'_, '_> {
 
     fn units(&mut self, hop: usize, sent: Vec<Transmission>) {
         for unit in sent.into_iter().take_while(|unit| unit.at <= self.until) {
-            let row = SentRow {
+            self.log.push(SentRow {
                 time_ns: unit.at.as_nanos() as i64,
                 link: hop as u32,
                 kind: unit.kind as u8,
@@ -298,8 +295,7 @@ impl Observer for Units<'_, '_> {
                 flow: unit.carries.map_or(-1, |range| i64::from(range.flow)),
                 seq: unit.carries.map_or(0, |range| range.start),
                 len: unit.carries.map_or(0, |range| (range.end - range.start) as u32),
-            };
-            self.log.push(|budget| self.sent.push(row, budget));
+            });
         }
     }
 }

@@ -11,25 +11,18 @@ use pyo3::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
 use super::raised::ask;
-use super::{Given, Kind, add, dict, leaked, seed};
+use super::{Given, Kind, dict, insert, seed};
 
 /// More than any run can send.
 const MOST: u64 = 1 << 60;
 /// Maximum size of one hand-over to datagrams, which leave as soon as they are handed over.
 const MOST_DATAGRAMS: u64 = 100_000_000;
 
-/// Registers an application; `make(seed, start_ns, payload_bytes, parameters)` makes an instance.
-#[pyfunction]
-pub(crate) fn register_application(
-    name: &str,
-    summary: &str,
-    parameters: Vec<(String, bool)>,
-    make: Py<PyAny>,
-) -> PyResult<()> {
-    let kind = Kind::new("application", name, parameters, make);
-    add(ApplicationKind {
+/// `make(seed, start_ns, payload_bytes, parameters)` makes an instance.
+pub(super) fn add(kind: &'static Kind, summary: &'static str) -> PyResult<()> {
+    insert(ApplicationKind {
         name: kind.name,
-        summary: leaked(summary),
+        summary,
         keys: kind.signature.names(),
         make: Box::leak(Box::new(move |given: &[(&'static str, Parameter)]| {
             Arc::new(OwnApplication { kind, given: given.to_vec() }) as Arc<dyn Application>

@@ -10,24 +10,17 @@ use pyo3::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
 use super::raised::ask;
-use super::{Given, Kind, add, dict, leaked, seed};
+use super::{Given, Kind, dict, insert, seed};
 
 /// Maximum number of slots of a frame.
 const MOST_SLOTS: usize = 1_000_000;
 
-/// Registers a carrier scheduler; `make(seed, carrier, parameters)` makes an instance, where
-/// `carrier` is terminals, slot_bytes, slot_ns and delay_ns.
-#[pyfunction]
-pub(crate) fn register_carrier_scheduler(
-    name: &str,
-    summary: &str,
-    parameters: Vec<(String, bool)>,
-    make: Py<PyAny>,
-) -> PyResult<()> {
-    let kind = Kind::new("carrier scheduler", name, parameters, make);
-    add(SchedulerKind {
+/// `make(seed, carrier, parameters)` makes an instance, where `carrier` is terminals, slot_bytes,
+/// slot_ns and delay_ns.
+pub(super) fn add(kind: &'static Kind, summary: &'static str) -> PyResult<()> {
+    insert(SchedulerKind {
         name: kind.name,
-        summary: leaked(summary),
+        summary,
         keys: kind.signature.names(),
         make: Box::leak(Box::new(move |given: &[(&'static str, Parameter)]| {
             Box::new(OwnParameters { kind, given: given.to_vec() }) as Box<dyn SchedulerParameters>

@@ -8,27 +8,34 @@ use clift::units::{BitRate, Duration};
 use pyo3::prelude::*;
 
 use super::raised::ask;
-use super::{Kind, add, leaked, seed};
+use super::{Kind, insert, seed};
 use crate::errors::own_error;
 
 /// Maximum window in segments: more than any path holds.
 const MOST: u32 = 1 << 30;
 
-/// Registers a congestion control; `make(seed, mss_bytes)` makes an instance.
-#[pyfunction]
-pub(crate) fn register_congestion(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
-    let kind = Kind::new("congestion control", name, Vec::new(), make);
-    add(CongestionControlKind {
+/// `make(seed, mss_bytes)` makes an instance.
+pub(super) fn add(kind: &'static Kind, summary: &'static str) -> PyResult<()> {
+    insert(CongestionControlKind {
         name: kind.name,
         aliases: &[],
-        summary: leaked(summary),
+        summary,
         profiles: &[Profile::Papers, Profile::Linux],
         build: Box::leak(Box::new(move |config: &clift::transport::tcp::TcpConfig, rng| {
             let seed = seed(rng);
-            let mss = config.mss().0;
-            let made = ask(|py| Methods::of(py, kind, seed, mss, Window::new(config)));
+            let methods = ask(|py| {
+                let control = kind.make.bind(py).call1((seed, config.mss().0))?;
+                let on_loss = kind.needed(&control, "on_loss")?;
+                let own = kind.method(&control, "on_timeout")?;
+                Ok(Methods {
+                    on_ack: kind.needed(&control, "on_ack")?,
+                    on_timeout: own.unwrap_or_else(|| on_loss.clone_ref(py)),
+                    on_loss,
+                    window: Py::new(py, PyWindow(Window::new(config)))?,
+                })
+            });
             let timetable = Timetable::default();
-            Box::new(OwnControl { kind, methods: made, timetable }) as Box<dyn CongestionControl>
+            Box::new(OwnControl { kind, methods, timetable }) as Box<dyn CongestionControl>
         })),
     })
 }
@@ -98,7 +105,7 @@ impl PyWindow {
 
     #[setter]
     fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.set_cwnd(segments("window.cwnd", cwnd)?);
+        self.0.set_cwnd(segments_from(1, "window.cwnd", cwnd)?);
         Ok(())
     }
 
@@ -110,7 +117,7 @@ impl PyWindow {
 
     #[setter]
     fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.set_ssthresh(segments("window.ssthresh", ssthresh)?);
+        self.0.set_ssthresh(segments_from(1, "window.ssthresh", ssthresh)?);
         Ok(())
     }
 
@@ -133,11 +140,6 @@ impl PyWindow {
     }
 }
 
-/// A number of segments, at least one.
-fn segments(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    segments_from(1, name, value)
-}
-
 /// A number of segments, at least `least`.
 fn segments_from(least: u32, name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     let segments = value.extract::<u32>().ok().filter(|n| (least..=MOST).contains(n));
@@ -153,22 +155,6 @@ struct Methods {
     on_loss: Py<PyAny>,
     on_timeout: Py<PyAny>,
     window: Py<PyWindow>,
-}
-
-impl Methods {
-    fn of(py: Python<'_>, kind: &Kind, seed: u64, mss: u32, window: Window) -> PyResult<Self> {
-        let control = kind.make.bind(py).call1((seed, mss))?;
-        let on_loss = kind.needed(&control, "on_loss")?;
-        Ok(Self {
-            on_ack: kind.needed(&control, "on_ack")?,
-            on_timeout: match kind.method(&control, "on_timeout")? {
-                Some(own) => own,
-                None => on_loss.clone_ref(py),
-            },
-            on_loss,
-            window: Py::new(py, PyWindow(window))?,
-        })
-    }
 }
 
 #[derive(Debug)]

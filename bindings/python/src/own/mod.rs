@@ -4,14 +4,14 @@
 //! The engine runs without holding the interpreter and attaches to it for each call. An exception
 //! ends the run: it is kept ([`raised`]) until the engine has ended, and is then raised unchanged.
 
-pub(crate) mod application;
-pub(crate) mod carrier_scheduler;
+mod application;
+mod carrier_scheduler;
 pub(crate) mod congestion;
 mod given;
 pub(crate) mod path_scheduler;
 pub(crate) mod queue;
 pub(crate) mod raised;
-pub(crate) mod scheme;
+mod scheme;
 pub(crate) mod slots;
 
 use std::sync::{LazyLock, Mutex};
@@ -22,7 +22,7 @@ use clift::scheme::Scheme;
 use clift::seed::Seed;
 use clift::sync::lock;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use rand_chacha::ChaCha8Rng;
 
 use self::given::Signature;
@@ -48,13 +48,41 @@ pub(crate) fn registry() -> Registry {
 }
 
 /// Adds a part for the rest of the process.
-fn add<R: Row>(row: R) -> PyResult<()> {
+fn insert<R: Row>(row: R) -> PyResult<()> {
     lock(&REGISTRY).add(row).map(drop).map_err(scenario_error)
 }
 
 /// The scheme with this text.
 pub(crate) fn scheme(text: &str) -> PyResult<Scheme> {
     registry().within(|| text.parse()).map_err(scenario_error)
+}
+
+/// Registers a part written in Python. What `make` takes depends on what the part is: see the `add`
+/// of its module.
+#[pyfunction]
+pub(crate) fn register(
+    what: &str,
+    name: &str,
+    summary: &str,
+    parameters: Vec<(String, bool)>,
+    make: Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let part = Kind::new(what, name, parameters, &make);
+    let summary = leaked(summary);
+    match what {
+        "scheme" => scheme::add(part, summary, is_class(&make)?),
+        "congestion control" => congestion::add(part, summary),
+        "path scheduler" => path_scheduler::add(part, summary),
+        "carrier scheduler" => carrier_scheduler::add(part, summary),
+        "queue" => queue::add(part, summary),
+        "application" => application::add(part, summary),
+        _ => Err(scenario_error(format!("{what}: no such part"))),
+    }
+}
+
+/// Whether the part in `make`, a `functools.partial`, is a class.
+fn is_class(make: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(make.getattr("args")?.get_item(0)?.is_instance_of::<PyType>())
 }
 
 /// Properties of a registered part.
@@ -73,14 +101,15 @@ type Given = Vec<(&'static str, Parameter)>;
 
 impl Kind {
     fn new(
-        what: &'static str,
+        what: &str,
         name: &str,
         parameters: Vec<(String, bool)>,
-        make: Py<PyAny>,
+        make: &Bound<'_, PyAny>,
     ) -> &'static Self {
         raised::expect_calls();
-        let signature = Signature::new(parameters);
-        Box::leak(Box::new(Self { what, name: leaked(name), signature, make }))
+        let (what, name) = (leaked(what), leaked(name));
+        let (signature, make) = (Signature::new(parameters), make.clone().unbind());
+        Box::leak(Box::new(Self { what, name, signature, make }))
     }
 
     /// An example of its text form.

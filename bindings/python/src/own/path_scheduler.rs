@@ -4,16 +4,14 @@ use clift::transport::tcp::{PathScheduler, PathSchedulerKind, PathState, Waiting
 use pyo3::prelude::*;
 
 use super::raised::ask;
-use super::{Kind, add, leaked, seed};
+use super::{Kind, insert, seed};
 
-/// Registers a path scheduler; `make(seed)` makes an instance.
-#[pyfunction]
-pub(crate) fn register_path_scheduler(name: &str, summary: &str, make: Py<PyAny>) -> PyResult<()> {
-    let kind = Kind::new("path scheduler", name, Vec::new(), make);
-    add(PathSchedulerKind {
+/// `make(seed)` makes an instance.
+pub(super) fn add(kind: &'static Kind, summary: &'static str) -> PyResult<()> {
+    insert(PathSchedulerKind {
         name: kind.name,
         aliases: &[],
-        summary: leaked(summary),
+        summary,
         build: Box::leak(Box::new(move |rng| {
             let seed = seed(rng);
             let choose = ask(|py| {

@@ -10,29 +10,26 @@ use clift::units::{Instant, counted};
 use pyo3::prelude::*;
 
 use super::raised::ask;
-use super::{Given, Kind, add, dict, leaked, seed};
+use super::{Kind, dict, insert, leaked, seed};
 
-/// Registers a queue; `make(seed, parameters)` makes an instance.
-#[pyfunction]
-pub(crate) fn register_queue(
-    name: &str,
-    summary: &str,
-    parameters: Vec<(String, bool)>,
-    make: Py<PyAny>,
-) -> PyResult<()> {
-    let kind = Kind::new("queue", name, parameters, make);
+/// `make(seed, parameters)` makes an instance.
+pub(super) fn add(kind: &'static Kind, summary: &'static str) -> PyResult<()> {
     let build: &BuildQueue = Box::leak(Box::new(move |arguments: &[&str], rng| {
         // The arguments were checked when the text was read.
         let given = kind.signature.bind(arguments).unwrap_or_default();
         let seed = seed(rng);
         let drops = Arc::default();
-        let methods = ask(|py| Methods::of(py, kind, seed, &given));
+        let methods = ask(|py| {
+            let queue = kind.make.bind(py).call1((seed, dict(py, &given)?))?;
+            let enqueue = kind.needed(&queue, "enqueue")?;
+            Ok(Methods { enqueue, dequeue: kind.needed(&queue, "dequeue")? })
+        });
         Box::new(OwnQueue { kind, methods, drops, waits: BTreeSet::new() })
             as Box<dyn QueueDiscipline>
     }));
-    add(QueueKind {
+    insert(QueueKind {
         name: kind.name,
-        summary: leaked(summary),
+        summary,
         text: leaked(&kind.text()),
         read: Box::leak(Box::new(move |arguments: Arguments<'_>| {
             let arguments = arguments.all();
@@ -80,16 +77,6 @@ impl PyQueuedPacket {
 struct Methods {
     enqueue: Py<PyAny>,
     dequeue: Py<PyAny>,
-}
-
-impl Methods {
-    fn of(py: Python<'_>, kind: &Kind, seed: u64, given: &Given) -> PyResult<Self> {
-        let queue = kind.make.bind(py).call1((seed, dict(py, given)?))?;
-        Ok(Self {
-            enqueue: kind.needed(&queue, "enqueue")?,
-            dequeue: kind.needed(&queue, "dequeue")?,
-        })
-    }
 }
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use super::raised::{self, ask};
 use super::slots::{Methods, OwnLive};
-use super::{Given, Kind, add, dict, leaked};
+use super::{Given, Kind, dict, insert, leaked};
 use crate::columns::column;
 use crate::trace::PyPhyTrace;
 
@@ -23,27 +23,19 @@ struct Row {
     live: bool,
 }
 
-/// Registers a scheme. A function over arrays: `make(seed, (rtt, feedback, decode), parameters,
-/// phy)` returns the columns of a link trace. A class called slot by slot (`live`): `make(seed,
-/// times, parameters, None)` makes an instance.
-#[pyfunction]
-pub(crate) fn register_scheme(
-    name: &str,
-    summary: &str,
-    parameters: Vec<(String, bool)>,
-    live: bool,
-    make: Py<PyAny>,
-) -> PyResult<()> {
-    let kind = Kind::new("scheme", name, parameters, make);
+/// A function over arrays: `make(seed, (rtt, feedback, decode), parameters, phy)` returns the columns
+/// of a link trace. A class called slot by slot (`live`): `make(seed, times, parameters, None)` makes
+/// an instance.
+pub(super) fn add(kind: &'static Kind, summary: &'static str, live: bool) -> PyResult<()> {
     let bare = kind.text();
     let mut texts = vec![leaked(&bare)];
     if kind.signature.takes_any() && !bare.contains('(') {
         texts.push(leaked(&format!("{bare}({} ...)", kind.signature.names()[0])));
     }
     let row = Row { kind, live };
-    add(SchemeKind {
+    insert(SchemeKind {
         name: kind.name,
-        summary: leaked(summary),
+        summary,
         texts: Box::leak(texts.into_boxed_slice()),
         parse: Box::leak(Box::new(move |arguments: Arguments<'_>| parse(row, arguments))),
     })
