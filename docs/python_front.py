@@ -47,7 +47,8 @@ TYPES = {
 }
 # Argument type of a converter that does not take a float.
 TAKES = {
-    "whole": "int", "flag": "bool", "text": "str", "probability_list": "Sequence[float]",
+    **dict.fromkeys(("whole", "count", "count_from_1", "size", "seed"), "int"),
+    "flag": "bool", "text": "str", "probability_list": "Sequence[float]",
     "probabilities": "float | Sequence[float]", "phy": "PhyTrace", "scheme": "Scheme | str",
     "reorder": "Reorder", "probability_or_phy": "float | PhyTrace", "delay": "Delay",
     "steps": "Delay", "parts": "LinuxParts", "delayed_ack": "bool | float",
@@ -56,6 +57,13 @@ TAKES = {
 }  # fmt: skip
 LARGEST = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "Bytes": 2**32 - 1, "Size": 2**62}
 LARGEST["Packets"] = 2**32 - 1
+# Ranges that have a name.
+RANGES = {
+    f"whole(0, {2**32 - 1})": "count",
+    f"whole(1, {2**32 - 1})": "count_from_1",
+    f"whole(0, {2**32 - 1}, 'B')": "size",
+    f"whole(0, {2**64 - 1})": "seed",
+}
 UNITS = {
     "ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3, "bit/s": 1e-3, "kbit/s": 1, "Mbit/s": 1e3, "dB": 1,
     "B": 1, "packets": 1,
@@ -129,7 +137,8 @@ def _type(target: str, node: dict[str, Any], words: dict[str, Any]) -> tuple[str
     types = node.get("type", "")
     plain = next((one for one in types if one != "null"), "") if isinstance(types, list) else types
     ending, kind = TYPES.get(target) or TYPES.get(plain, ("", "own"))
-    return ending, kind.format(low=low, high=high)
+    kind = kind.format(low=low, high=high)
+    return ending, RANGES.get(kind, kind)
 
 
 def _default(value: Any, scale: float) -> str:
@@ -247,10 +256,9 @@ def keywords(schema: dict[str, Any], words: dict[str, Any]) -> str:
         HEAD
         + '"""The keyword arguments of `clift.simulate` and `clift.Scenario`."""\n\n'
         + "from __future__ import annotations\n\n"
-        + "from typing import TYPE_CHECKING, Any, Literal, TypedDict\n\n"
-        + "import clift._values as to\n\n"
-        + "if TYPE_CHECKING:\n    from clift.delays import Delay\n"
-        + "    from clift.live.base import AnyLink\n    from clift.reorder import Reorder\n\n\n"
+        + "from typing import Any, Literal, TypedDict\n\n"
+        + "import clift._values as to\nfrom clift.delays import Delay\n"
+        + "from clift.live.base import AnyLink\nfrom clift.reorder import Reorder\n\n\n"
         + "class LinuxParts(TypedDict, total=False):\n"
         + '    """The parts of the profile linux; parts left out are on, except pacing and '
         + 'timer_ticks."""\n\n'

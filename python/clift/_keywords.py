@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import clift._values as to
-
-if TYPE_CHECKING:
-    from clift.delays import Delay
-    from clift.live.base import AnyLink
-    from clift.reorder import Reorder
+from clift.delays import Delay
+from clift.live.base import AnyLink
+from clift.reorder import Reorder
 
 
 class LinuxParts(TypedDict, total=False):
@@ -144,7 +142,7 @@ KEYWORDS: dict[str, to.Keyword] = {
     "congestion": to.Keyword("transport.congestion", to.text("a name such as 'cubic'"), None),
     "profile": to.Keyword("transport.profile", to.choice("papers", "linux"), "linux"),
     "duration_s": to.Keyword("duration", to.seconds, 400),
-    "packet_bytes": to.Keyword("transport.packet", to.whole(0, 4294967295, "B"), 1500),
+    "packet_bytes": to.Keyword("transport.packet", to.size, 1500),
     "queue_packets": to.Keyword("link.queue", to.whole(0, 4294967295, "packets"), 1000),
     "queue_bytes": to.Keyword("link.queue", to.whole(0, 9223372036854775807, "B"), None),
     "delayed_ack": to.Keyword("transport.delayed_ack", to.delayed_ack, None),
@@ -152,19 +150,17 @@ KEYWORDS: dict[str, to.Keyword] = {
         "transport.initial_window", to.whole(1, 4294967295, "packets"), None
     ),
     "cwnd_max_packets": to.Keyword("transport.cwnd_max", to.whole(1, 4294967295, "packets"), None),
-    "receive_window_bytes": to.Keyword(
-        "transport.receive_window", to.whole(0, 4294967295, "B"), None
-    ),
+    "receive_window_bytes": to.Keyword("transport.receive_window", to.size, None),
     "timestamps": to.Keyword("transport.timestamps", to.flag, True),
     "sack": to.Keyword("transport.sack", to.flag, True),
     "linux": to.Keyword("transport.linux", to.parts, None),
     "file_bytes": to.Keyword("application.size", to.whole(0, 4611686018427387904, "B"), None),
-    "message_bytes": to.Keyword("application.message", to.whole(0, 4294967295, "B"), None),
+    "message_bytes": to.Keyword("application.message", to.size, None),
     "message_kbps": to.Keyword("application.rate", to.kilobits, None),
     "deadline_ms": to.Keyword("application.deadline", to.milliseconds, None),
     "start_offset_s": to.Keyword("link.start", to.seconds, 0),
     "wrap": to.Keyword("link.wrap", to.flag, False),
-    "seed": to.Keyword("seed", to.whole(0, 18446744073709551615), 1),
+    "seed": to.Keyword("seed", to.seed, 1),
     "flows": to.Keyword("flows", to.whole(1, 100000), 1),
     "access_kbps": to.Keyword("access.rate", to.kilobits, None),
     "access_ms": to.Keyword("access.delay", to.milliseconds, 0),
@@ -173,8 +169,8 @@ KEYWORDS: dict[str, to.Keyword] = {
     "overlap": to.Keyword("link.overlap", to.choice("free", "papers"), "free"),
     "packing": to.Keyword("link.packing", to.choice("packet", "bytes"), None),
     "extra_lldu": to.Keyword("link.extra_lldu", to.flag, False),
-    "lldu_header_bytes": to.Keyword("link.lldu_header", to.whole(0, 4294967295, "B"), 0),
-    "packet_header_bytes": to.Keyword("link.packet_header", to.whole(0, 4294967295, "B"), 0),
+    "lldu_header_bytes": to.Keyword("link.lldu_header", to.size, 0),
+    "packet_header_bytes": to.Keyword("link.packet_header", to.size, 0),
     "reorder": to.Keyword("link.reorder", to.reorder, None),
     "return_link": to.Keyword("return", to.own, None),
     "stop_when_done": to.Keyword("stop_when_done", to.flag, None),

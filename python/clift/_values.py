@@ -222,6 +222,10 @@ def whole(low: int, high: int, unit: str = "") -> Convert:
     return convert
 
 
+count, count_from_1 = whole(0, _parse.COUNT), whole(1, _parse.COUNT)
+size, seed = whole(0, _parse.COUNT, "B"), whole(0, _parse.SEED)
+
+
 def whole_or_infinity(name: str, value: Any) -> int | str:
     """A count that may be infinite.
 

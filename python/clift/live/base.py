@@ -199,9 +199,7 @@ class Adaptive(Live):
         return _clift.MiTrace(nanoseconds("every_ms", self.every_ms, "ms", 1), values)
 
 
-@lru_cache(maxsize=64)
-def _mean_information(channel: LandMobile) -> float:
-    return channel.mean_information()
+_mean_information = lru_cache(maxsize=64)(LandMobile.mean_information)
 
 
 class Ntn(Live):

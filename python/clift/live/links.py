@@ -75,19 +75,19 @@ class HybridLink(Live):
     always: ClassVar[dict[str, Any]] = {"hybrid": {}}
     shown: ClassVar[tuple[str, ...]] = ()
 
-    k: int = key("hybrid.k", to.whole(0, 4294967295), default=10)
-    n: int = key("hybrid.n", to.whole(0, 4294967295), default=12)
-    frames: int = key("hybrid.frames", to.whole(0, 4294967295), default=6)
-    persistency: int = key("hybrid.persistency", to.whole(0, 4294967295), default=5)
-    unit_bytes: int = key("hybrid.unit", to.whole(0, 4294967295, "B"), default=25)
+    k: int = key("hybrid.k", to.count, default=10)
+    n: int = key("hybrid.n", to.count, default=12)
+    frames: int = key("hybrid.frames", to.count, default=6)
+    persistency: int = key("hybrid.persistency", to.count, default=5)
+    unit_bytes: int = key("hybrid.unit", to.size, default=25)
     rate_kbps: float = key("hybrid.rate", to.kilobits, default=2000)
     delay_ms: float = key("hybrid.delay", to.milliseconds, default=200)
     p: float = key("hybrid.loss", to.probability, default=0.01)
     in_order: bool = key("hybrid.in_order", to.flag, default=True)
-    seed: int = key("hybrid.seed", to.whole(0, 18446744073709551615), default=1)
+    seed: int = key("hybrid.seed", to.seed, default=1)
     _: KW_ONLY
     losses: PhyTrace | None = key("trace.file", to.phy, default=None)
-    n_first: int | None = key("hybrid.n_first", to.whole(0, 4294967295), default=None)
+    n_first: int | None = key("hybrid.n_first", to.count, default=None)
 
 
 @link
@@ -163,7 +163,7 @@ class AdaptiveHarqLink(Adaptive):
     delay_ms: Delay = key("adaptive_harq.delay", to.delay, default=80, held="adaptive_harq.delays")
     reorder: Reorder | None = key("link.reorder", to.reorder, default=None)
     duration_s: float | None = key("adaptive_harq.length", to.seconds, default=None)
-    seed: int | None = key("adaptive_harq.seed", to.whole(0, 18446744073709551615), default=None)
+    seed: int | None = key("adaptive_harq.seed", to.seed, default=None)
     _: KW_ONLY
     first: float = key("adaptive_harq.first", to.number, default=1.0)
     increment: float = key("adaptive_harq.increment", to.number, default=0.47)
@@ -292,7 +292,7 @@ class NtnLink(Ntn):
     rlc: Literal["am", "um"] = key("ntn.rlc", to.choice("am", "um"), default="am")
     phy: PhyTrace | None = key("trace.file", to.phy, default=None)
     slot_ms: float | None = key("ntn.slot", to.milliseconds, default=None)
-    tb_bytes: int | None = key("ntn.tb", to.whole(0, 4294967295, "B"), default=None)
+    tb_bytes: int | None = key("ntn.tb", to.size, default=None)
     bler: float | Sequence[float] | None = key("ntn.bler", to.probabilities, default=None)
     decode_ms: float | None = key("ntn.decoding", to.milliseconds, default=None)
     delay_ms: Delay | None = key("ntn.delay", to.delay, default=None, held="ntn.delays")
@@ -301,21 +301,17 @@ class NtnLink(Ntn):
     )
     keep_order: bool = key("ntn.keep_order", to.flag, default=True)
     harq_feedback: bool = key("ntn.harq_feedback", to.flag, default=True)
-    harq_processes: int | None = key("ntn.processes", to.whole(1, 4294967295), default=None)
-    max_transmissions: int | None = key(
-        "ntn.max_transmissions", to.whole(1, 4294967295), default=None
-    )
-    repetitions: int | None = key("ntn.repetitions", to.whole(1, 4294967295), default=None)
-    silent_processes: int | None = key(
-        "ntn.silent_processes", to.whole(0, 4294967295), default=None
-    )
+    harq_processes: int | None = key("ntn.processes", to.count_from_1, default=None)
+    max_transmissions: int | None = key("ntn.max_transmissions", to.count_from_1, default=None)
+    repetitions: int | None = key("ntn.repetitions", to.count_from_1, default=None)
+    silent_processes: int | None = key("ntn.silent_processes", to.count, default=None)
     processing_ms: float | None = key("ntn.processing", to.milliseconds, default=None)
     k_offset_ms: float | None = key("ntn.k_offset", to.milliseconds, default=None)
     grants: Literal["always", "requested", "configured"] | None = key(
         "ntn.grants", to.choice("always", "requested", "configured"), default=None
     )
     sr_period_ms: float | None = key("ntn.sr_period", to.milliseconds, default=None)
-    first_grant: int | None = key("ntn.first_grant", to.whole(1, 4294967295), default=None)
+    first_grant: int | None = key("ntn.first_grant", to.count_from_1, default=None)
     cg_period_ms: float | None = key("ntn.cg_period", to.milliseconds, default=None)
     buffer_status: bool | None = key("ntn.buffer_status", to.flag, default=None)
     retx_bsr_ms: float | None = key("ntn.retx_bsr", to.milliseconds, default=None)
@@ -326,7 +322,7 @@ class NtnLink(Ntn):
     ack_to_nack: float | None = key("ntn.ack_to_nack", to.probability, default=None)
     nack_to_ack: float | None = key("ntn.nack_to_ack", to.probability, default=None)
     dtx_to_ack: float | None = key("ntn.dtx_to_ack", to.probability, default=None)
-    window: int | None = key("ntn.window", to.whole(1, 4294967295), default=None)
+    window: int | None = key("ntn.window", to.count_from_1, default=None)
     t_reassembly_ms: float | None = key("ntn.t_reassembly", to.milliseconds, default=None)
     t_status_prohibit_ms: float | None = key("ntn.t_status_prohibit", to.milliseconds, default=None)
     t_poll_retransmit_ms: float | None = key("ntn.t_poll_retransmit", to.milliseconds, default=None)
@@ -340,8 +336,8 @@ class NtnLink(Ntn):
         "ntn.t_reordering", to.milliseconds_or_infinity, default=None
     )
     discard_ms: float | None = key("ntn.discard", to.milliseconds_or_infinity, default=None)
-    sdu_header_bytes: int | None = key("ntn.sdu_header", to.whole(0, 4294967295, "B"), default=None)
-    pdu_header_bytes: int | None = key("ntn.pdu_header", to.whole(0, 4294967295, "B"), default=None)
+    sdu_header_bytes: int | None = key("ntn.sdu_header", to.size, default=None)
+    pdu_header_bytes: int | None = key("ntn.pdu_header", to.size, default=None)
 
 
 @link
@@ -400,5 +396,5 @@ class LiveLink(OverSlots):
         "link.feedback_loss", to.probability_or_phy, default=0.0, held="link.feedback_trace.file"
     )
     feedback_repeat_ms: float | None = key("link.feedback_repeat", to.milliseconds, default=None)
-    send_buffer: int | None = key("link.send_buffer", to.whole(1, 4294967295), default=None)
-    receive_buffer: int | None = key("link.receive_buffer", to.whole(1, 4294967295), default=None)
+    send_buffer: int | None = key("link.send_buffer", to.count_from_1, default=None)
+    receive_buffer: int | None = key("link.receive_buffer", to.count_from_1, default=None)
