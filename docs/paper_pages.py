@@ -20,7 +20,7 @@ from clift.campaign.statistics import Estimate
 from clift.papers.artefact import Artefact, Effort, Outcome, Result, Row, Rows
 from clift.papers.plot import paper_plot
 from clift.papers.registry import papers
-from clift.papers.text import paper_markdown
+from clift.papers.text import NAMES, gate_lines, heading, table
 from clift.papers.verdict import WORDS, Verdict
 from clift.report.trace_figure import save
 
@@ -74,10 +74,55 @@ def filled(text: str, artefact: Artefact, results: Path) -> str:
         command += f" --runs {result.effort.runs}"
     if len(result.outcomes) < len(artefact.profiles):
         command += "".join(f" --profile {profile}" for profile in result.outcomes)
-    parts = [f"`{command}`:", picture(result, source), paper_markdown(result)]
+    parts = [f"`{command}`:", picture(result, source), markdown(result)]
     part = "\n\n".join(part for part in parts if part)
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     return pattern.sub(lambda _: f"{begin}\n{part}\n{end}", text)
+
+
+def markdown(result: Result) -> str:
+    """Markdown for a page of the docs, without rows that have no reference value."""
+    head, *lines = table(result)
+    first = result.first.rows
+    held = [line for line, row in zip(lines, first, strict=True) if _is_held(row)]
+    parts = [f"{heading(result)}."]
+    if held:
+        parts.append(_lines([head, *held]))
+    if len(held) < len(lines):
+        further = f"{len(lines) - len(held)}{' further' if held else ''} values"
+        parts.append(
+            f"{further} without a printed value are in the figure; the command lists them."
+        )
+    claims = _claims(result)
+    if len(claims) > 1:
+        parts.append(_lines(claims))
+    parts += [f"{line}." for line in gate_lines(result)]
+    return "\n\n".join(parts)
+
+
+def _is_held(row: Row) -> bool:
+    """True if the row has a reference value."""
+    return row.printed is not None or row.beside is not None
+
+
+def _claims(result: Result) -> list[list[str]]:
+    head = ["the paper says"]
+    for profile in result.outcomes:
+        name = NAMES[profile] if len(result.outcomes) > 1 else "here"
+        head += [name, "found"]
+    lines = [head]
+    for place, claim in enumerate(result.artefact.claims):
+        line = [claim.says]
+        for profile in result.outcomes:
+            _, verdict = result.claims(profile)[place]
+            line += [verdict.word, verdict.found]
+        lines.append(line)
+    return lines
+
+
+def _lines(lines: list[list[str]]) -> str:
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([rows[0], "|" + "---|" * len(lines[0]), *rows[1:]])
 
 
 def picture(result: Result, source: Path) -> str:
@@ -86,7 +131,7 @@ def picture(result: Result, source: Path) -> str:
     Returns "" for a table with more than `MOST_METRICS` metrics.
     """
     artefact = result.artefact
-    outcome = next(iter(result.outcomes.values()))
+    outcome = result.first
     if len({row.metric for row in outcome.rows}) > MOST_METRICS:
         return ""
     name = f"{artefact.paper}-{source.stem}.png"

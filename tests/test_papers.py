@@ -24,7 +24,7 @@ from clift.papers import (
 from clift.papers.artefact import Artefact, Claim, Effort, Outcome, Result, Row, Rows
 from clift.papers.gates import gate
 from clift.papers.plot import paper_plot
-from clift.papers.text import paper_json, paper_markdown, paper_text
+from clift.papers.text import paper_json, paper_text
 from clift.papers.verdict import Verdict
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
@@ -481,7 +481,7 @@ def test_an_artefact_gives_its_rows_claims_text_and_picture(artefact):
     assert artefact.title in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 100
     held = sum(row.ratio is not None for row in result.outcomes["papers"].rows)
-    assert paper_markdown(result).count("\n|") >= held + len(artefact.claims)
+    assert paper_pages.markdown(result).count("\n|") >= held + len(artefact.claims)
     assert json.loads(json.dumps(paper_json(result)))["artefact"] == artefact.name
     assert paper_plot(result).axes
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from clift._bar import bar
 from clift._output import write, written
 from clift.cli.options import DRAWABLE, Group, Picture, busy, seconds, until_written, writes
 from clift.errors import Interrupted
@@ -152,7 +153,6 @@ def what_changed(output: Path, runs: int | None, seed: int, as_json: bool) -> No
     """
     import clift.papers.what_changed as study
     import clift.papers.what_changed_report as report
-    from clift._bar import bar
     from clift.report.trace_figure import save
 
     with until_written():

@@ -201,9 +201,14 @@ class Artefact:
         return int(self.name.split()[1])
 
     @property
+    def is_of_model(self) -> bool:
+        """True if a closed form is evaluated at points, rather than TCP run."""
+        return self.measure.startswith("kuhn_model.")
+
+    @property
     def reference(self) -> str:
         """Source of the values in `Row.beside`."""
-        return "the closed form" if self.measure.startswith("kuhn_model.") else "ns-2"
+        return "the closed form" if self.is_of_model else "ns-2"
 
     def function(self) -> Measure:
         """Function that runs it.
@@ -232,6 +237,11 @@ class Result:
     artefact: Artefact
     effort: Effort
     outcomes: Mapping[str, Outcome]
+
+    @property
+    def first(self) -> Outcome:
+        """That of the first profile: all of them have the same rows, with other means."""
+        return next(iter(self.outcomes.values()))
 
     @property
     def is_open(self) -> bool:

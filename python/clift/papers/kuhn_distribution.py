@@ -19,7 +19,7 @@ from clift.link_trace import LinkTrace
 from clift.papers.artefact import Effort, Outcome, Row, Rows
 from clift.papers.cache import shared_cache
 from clift.papers.registry import described, parameters
-from clift.papers.verdict import Verdict, at_least, averaged, every, over, times, within
+from clift.papers.verdict import Verdict, alike, at_least, averaged, every, over, times, within
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many
 from clift.trace import PhyTrace
@@ -159,17 +159,13 @@ def capacity_claims(rows: Rows, capacity_mbps: float) -> dict[str, Verdict]:
     )
     arq = every(at_least(at(slow, "ARQ"), at(slow, one)) for slow in SLOW for one in schemes[1:])
     shares = ", ".join(f"{one} {found.mean:.2f}" for one, found in full.items())
-    means = [rate.mean for rate in rates]
     slow = max(
         at(one, scheme).mean / at("cubic", scheme).mean for one in SLOW for scheme in schemes
     )
     gains = [at(one, scheme).mean / at(one, "ARQ").mean for one in SLOW for scheme in schemes[1:]]
     return {
         "capacity": Verdict(every(at_least(found, by=FULL) for found in full.values()), shares),
-        "rate": Verdict(
-            every(within(rate, 0.9, 1.1) for rate in rates),
-            f"{min(means):.2f} to {max(means):.2f} of X/Y",
-        ),
+        "rate": alike(rates, "{} of X/Y"),
         "below": Verdict(below, f"at most {slow:.2f} of CUBIC's"),
         "arq": Verdict(arq, f"HARQ-II {min(gains):.2f} to {max(gains):.2f} x ARQ"),
     }

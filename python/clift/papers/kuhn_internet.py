@@ -19,7 +19,7 @@ from clift.link_trace import LinkTrace
 from clift.papers.artefact import Effort, Outcome, Row, Rows
 from clift.papers.cache import shared_cache
 from clift.papers.registry import described, parameters
-from clift.papers.verdict import Verdict, at_least, averaged, every, over, within
+from clift.papers.verdict import Verdict, ahead, alike, at_least, averaged, every, over, within
 from clift.scenario import Scenario
 from clift.simulation import run_many
 from clift.trace import PhyTrace
@@ -165,13 +165,9 @@ def bulk_claims(rows: Rows) -> dict[str, Verdict]:
         for tcp in slow
         for level in (5, 6)
     ]
-    gains = [harq.mean / arq.mean for harq, arq in pairs]
     arq, harq = (_rate(rows, "cubic", scheme, 8) for scheme in ("ARQ", "HARQ(10/12)"))
     verdicts = {
-        "harq": Verdict(
-            every(at_least(harq, arq) for harq, arq in pairs),
-            f"HARQ(10/12) {min(gains):.2f} to {max(gains):.2f} x ARQ",
-        ),
+        "harq": ahead(pairs, "HARQ(10/12) {} x ARQ"),
         "arq": Verdict(at_least(arq, harq), f"{arq.mean:.0f} beside {harq.mean:.0f} kbit/s"),
     }
     if "hybla" in transports:
@@ -199,13 +195,7 @@ def interleaving_claims(rows: Rows) -> dict[str, Verdict]:
         for scheme in BOTH
         for level in (5, 6, 7, 8)
     ]
-    means = [share.mean for share in shares]
-    verdicts = {
-        "hybla": Verdict(
-            every(within(share, 0.9, 1.1) for share in shares),
-            f"{min(means):.2f} to {max(means):.2f} of what it has with interleaving",
-        )
-    }
+    verdicts = {"hybla": alike(shares, "{} of what it has with interleaving")}
     for key, scheme, with_it, equal, less in (
         ("four", "ARQ", 8, 12, 10),
         ("two", "HARQ(10/12)", 6, 8, 7),

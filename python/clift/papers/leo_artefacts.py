@@ -20,7 +20,7 @@ from clift.papers.artefact import Curve, Effort, Label, Outcome, Row, Rows
 from clift.papers.cache import shared_cache
 from clift.papers.leo import Cell
 from clift.papers.registry import parameters
-from clift.papers.verdict import Verdict, at_least, at_most, averaged, every, over, within
+from clift.papers.verdict import Verdict, ahead, at_least, at_most, averaged, every, over, within
 from clift.scenario import Scenario
 from clift.simulation import Run, run_many
 
@@ -81,23 +81,15 @@ def buffer_claims(rows: Rows, without: Rows) -> dict[str, Verdict]:
         for level in levels
         if level >= 8
     ]
-    gains = [mine.mean / other.mean for mine, other in pairs]
-    leads = [mine.mean / other.mean for mine, other in cubic]
     more = sum(mine.mean > other.mean for mine, other in timeouts)
     return {
-        "goodput": Verdict(
-            every(at_least(mine, other) for mine, other in pairs),
-            f"{min(gains):.2f} to {max(gains):.2f} x",
-        ),
+        "goodput": ahead(pairs, "{} x"),
         "fold": Verdict(at_least(fold, by=3), f"{fold.mean:.2f} x"),
         "rto": Verdict(
             every(at_least(mine, other) for mine, other in timeouts),
             f"more in {more} of {len(timeouts)} cells",
         ),
-        "cubic": Verdict(
-            every(at_least(mine, other) for mine, other in cubic),
-            f"{min(leads):.2f} to {max(leads):.2f} x NewReno",
-        ),
+        "cubic": ahead(cubic, "{} x NewReno"),
     }
 
 

@@ -41,7 +41,7 @@ def paper_plot(result: Result) -> Figure:
         result: Results of the artefact.
     """
     outcomes = result.outcomes
-    first = next(iter(outcomes.values()))
+    first = result.first
     panels = list(dict.fromkeys(curve.panel for curve in first.curves))
     counts = Counter(row.metric for row in first.rows)
     most = max(counts.values())
@@ -90,7 +90,7 @@ def _draw(result: Result, shown: list[str], over_time: bool, rows: int, columns:
 
 def _means(result: Result) -> str:
     effort = result.effort
-    if result.artefact.measure.startswith("kuhn_model"):
+    if result.artefact.is_of_model:
         points = counted(effort.runs, "point")
         return f"{points}, {effort.duration_s:g} s of slots each{_marks(result)}"
     runs = f"{counted(effort.runs, 'run')} of {effort.duration_s:g} s"
@@ -112,7 +112,7 @@ def _legend(axes: Axes, over_time: bool, result: Result) -> tuple[list[Artist], 
     names = result.artefact.lines
     if over_time or len(names) < 2 or len(labels) <= MOST_LINES:
         return list(handles), labels
-    rows = next(iter(result.outcomes.values())).rows
+    rows = result.first.rows
     heads = list(dict.fromkeys(_line(row, names[:1]) for row in rows))
     tails = list(dict.fromkeys(_line(row, names[1:]) for row in rows))
     found: list[Artist] = [
@@ -131,15 +131,14 @@ def _dash(place: int) -> Any:
 
 def _marks(result: Result) -> str:
     """Meaning of the diamonds, if there are any."""
-    rows = next(iter(result.outcomes.values())).rows
+    rows = result.first.rows
     parts = []
     if any(row.printed is not None for row in rows):
         parts.append("diamonds: printed")
         if any(row.printed is not None and row.fitted for row in rows):
             parts.append("hollow ones used in a fit")
     if any(row.beside is not None for row in rows):
-        what = "the closed form" if result.artefact.measure.startswith("kuhn_model") else "ns-2"
-        parts.append(f"hollow diamonds: {what}")
+        parts.append(f"hollow diamonds: {result.artefact.reference}")
     return "; " + ", ".join(parts) if parts else ""
 
 

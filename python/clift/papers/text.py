@@ -1,4 +1,4 @@
-"""A table or figure of a paper as text, Markdown and JSON: printed, measured, ratio, claims."""
+"""A table or figure of a paper as text and JSON: printed, measured, ratio, claims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE = (
     "holds: the joint 95 % interval is on the claim's side; not decidable: it contains both sides. "
     "*: used in a fit, does not count."
 )
-_NAMES = {"papers": "ns-2's TCP", "linux": "kernel's TCP"}
+NAMES = {"papers": "ns-2's TCP", "linux": "kernel's TCP"}
 _filled = partial(filled, indent="  ")
 _WORDS = {True: "met", False: "NOT MET", None: "nothing to count"}
 
@@ -31,9 +31,9 @@ def heading(result: Result) -> str:
         result: Results of the artefact.
     """
     artefact, effort = result.artefact, result.effort
-    metrics = _metrics(next(iter(result.outcomes.values())).rows)
+    metrics = _metrics(result.first.rows)
     metric = f"; {metrics[0]}" if len(metrics) == 1 else ""
-    what = "points" if artefact.measure.startswith("kuhn_model") else "runs"
+    what = "points" if artefact.is_of_model else "runs"
     return (
         f"{artefact.paper}, {artefact.name}: {artefact.title} ({artefact.where}); "
         f"{effort.runs} {what} of {effort.duration_s:g} s, seed {effort.seed}{metric}"
@@ -42,38 +42,18 @@ def heading(result: Result) -> str:
 
 def paper_text(result: Result) -> str:
     """Text of an artefact: its rows, claims and gates."""
-    parts = [_filled(heading(result)), aligned(_table(result), left=_labels(result))]
+    parts = [_filled(heading(result)), aligned(table(result), left=_labels(result))]
     for place, claim in enumerate(result.artefact.claims):
         lines = [_filled(f"The paper says: {claim.says} ({claim.where}).")]
         for profile in result.outcomes:
             _, verdict = result.claims(profile)[place]
-            who = f"{_NAMES[profile]}: " if len(result.outcomes) > 1 else ""
+            who = f"{NAMES[profile]}: " if len(result.outcomes) > 1 else ""
             lines.append(_filled(f"  {who}{verdict.word}; {verdict.found}", indent="    "))
         parts.append("\n".join(lines))
-    parts += [_filled(line) for line in _gate_lines(result)]
+    parts += [_filled(line) for line in gate_lines(result)]
     if result.artefact.fitted:
         parts.append(_filled(f"Used in a fit: {result.artefact.fitted}."))
     return "\n\n".join([*parts, _filled(RULE)])
-
-
-def paper_markdown(result: Result) -> str:
-    """Markdown for a page of the docs, without rows that have no reference value."""
-    head, *lines = _table(result)
-    first = next(iter(result.outcomes.values())).rows
-    held = [line for line, row in zip(lines, first, strict=True) if _is_held(row)]
-    parts = [f"{heading(result)}."]
-    if held:
-        parts.append(_markdown([head, *held]))
-    if len(held) < len(lines):
-        further = f"{len(lines) - len(held)}{' further' if held else ''} values"
-        parts.append(
-            f"{further} without a printed value are in the figure; the command lists them."
-        )
-    claims = _claims(result)
-    if len(claims) > 1:
-        parts.append(_markdown(claims))
-    parts += [f"{line}." for line in _gate_lines(result)]
-    return "\n\n".join(parts)
 
 
 def paper_json(result: Result) -> dict[str, Any]:
@@ -156,11 +136,6 @@ def show_json(paper: Paper) -> dict[str, Any]:
     }
 
 
-def _is_held(row: Row) -> bool:
-    """True if the row has a reference value."""
-    return row.printed is not None or row.beside is not None
-
-
 def _printed(artefact: Artefact) -> str:
     rows = described(artefact.paper, artefact.name).get("rows")
     if rows:
@@ -171,7 +146,7 @@ def _printed(artefact: Artefact) -> str:
 
 
 def _labels(result: Result) -> int:
-    rows = next(iter(result.outcomes.values())).rows
+    rows = result.first.rows
     return len(rows[0].labels) + (len(_metrics(rows)) > 1)
 
 
@@ -179,16 +154,16 @@ def _metrics(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(row.metric for row in rows))
 
 
-def _table(result: Result) -> list[list[str]]:
+def table(result: Result) -> list[list[str]]:
     """Header and one line per row: labels, metric, printed value, each profile with its ratio."""
-    first = next(iter(result.outcomes.values())).rows
+    first = result.first.rows
     has_print = any(row.printed is not None for row in first)
     has_beside = any(row.beside is not None for row in first)
     several = len(_metrics(first)) > 1
     head = [*first[0].labels, *(["metric"] if several else [])]
     head += ["printed"] * has_print + [result.artefact.reference.removeprefix("the ")] * has_beside
     for profile in result.outcomes:
-        head.append(_NAMES[profile] if len(result.outcomes) > 1 else "measured")
+        head.append(NAMES[profile] if len(result.outcomes) > 1 else "measured")
         head += ["ratio"] * (has_print or has_beside)
     lines = [head]
     for place, row in enumerate(first):
@@ -207,22 +182,8 @@ def _table(result: Result) -> list[list[str]]:
     return lines
 
 
-def _claims(result: Result) -> list[list[str]]:
-    head = ["the paper says"]
-    for profile in result.outcomes:
-        name = _NAMES[profile] if len(result.outcomes) > 1 else "here"
-        head += [name, "found"]
-    lines = [head]
-    for place, claim in enumerate(result.artefact.claims):
-        line = [claim.says]
-        for profile in result.outcomes:
-            _, verdict = result.claims(profile)[place]
-            line += [verdict.word, verdict.found]
-        lines.append(line)
-    return lines
-
-
-def _gate_lines(result: Result) -> Iterable[str]:
+def gate_lines(result: Result) -> Iterable[str]:
+    """How many values are close to the print or another reference, a line each profile."""
     for profile, found in gates(result).items():
         counts = "; ".join(
             f"{count.what}: {count.close} of {count.of} ({_WORDS[count.passes]})"
@@ -230,7 +191,7 @@ def _gate_lines(result: Result) -> Iterable[str]:
             if count.of
         )
         left = f"; {found.left_out} left out, used in a fit" if found.left_out else ""
-        who = f", {_NAMES[profile]}" if len(result.outcomes) > 1 else ""
+        who = f", {NAMES[profile]}" if len(result.outcomes) > 1 else ""
         yield f"Beside {found.against}{who}: {counts or 'nothing to count'}{left}"
 
 
@@ -273,8 +234,3 @@ def number(found: Estimate) -> str:
     if round(half, digits) == 0:
         return f"{found.mean:.{digits}f}"
     return f"{found.mean:.{digits}f} ± {half:.{digits}f}"
-
-
-def _markdown(lines: list[list[str]]) -> str:
-    rows = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([rows[0], "|" + "---|" * len(lines[0]), *rows[1:]])

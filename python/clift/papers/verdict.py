@@ -120,6 +120,42 @@ def every(verdicts: Iterable[bool | None]) -> bool | None:
     return False if False in known else None if None in known else True
 
 
+def ahead(pairs: Sequence[Sequence[Estimate]], found: str) -> Verdict:
+    """Whether the first mean of each pair is at least the second.
+
+    Args:
+        pairs: The means.
+        found: The measured values, with `{}` for the least and the largest ratio.
+
+    Example:
+        >>> ahead([(Estimate(3.0, 0.1, 9), Estimate(2.0, 0.1, 9))], "{} x ARQ")
+        Verdict(holds=True, found='1.50 to 1.50 x ARQ')
+    """
+    ratios = [ours.mean / other.mean for ours, other in pairs]
+    return Verdict(
+        every(at_least(ours, other) for ours, other in pairs), found.format(_span(ratios))
+    )
+
+
+def alike(ratios: Sequence[Estimate], found: str) -> Verdict:
+    """Whether each ratio of two means is within a tenth of 1.
+
+    Args:
+        ratios: The ratios.
+        found: The measured values, with `{}` for the least and the largest ratio.
+
+    Example:
+        >>> alike([Estimate(0.97, 0.01, 9), Estimate(1.02, 0.01, 9)], "{} of it")
+        Verdict(holds=True, found='0.97 to 1.02 of it')
+    """
+    span = _span([ratio.mean for ratio in ratios])
+    return Verdict(every(within(ratio, 0.9, 1.1) for ratio in ratios), found.format(span))
+
+
+def _span(values: Sequence[float]) -> str:
+    return f"{min(values):.2f} to {max(values):.2f}"
+
+
 def times(value: Estimate, factor: float) -> Estimate:
     """A mean and its interval times a number.
 
