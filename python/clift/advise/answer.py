@@ -407,8 +407,7 @@ def _against(race: Race, one: Ranked, taken: Ranked) -> str:
     if is_bounded(gap):
         return interval(gap, 1)
     runs = min(one.runs, taken.runs)
-    worth = race.independent(runs) or runs
-    if worth < FEWEST_INDEPENDENT:
+    if race.worth(runs) < FEWEST_INDEPENDENT:
         return f"{interval(gap, 1)}, in few runs"
     return f"{interval(gap, 1)} on average{single_runs(gap)}; few of {runs} runs decide it"
 
@@ -470,12 +469,10 @@ def _cost(contest: Contest, taken: Ranked) -> str:
 
 
 def _sure(race: Race, taken: Ranked, link: Link) -> str:
-    worth = race.independent(taken.runs)
-    runs = taken.runs if worth is None else worth
     return (
-        f"How sure: all intervals hold together with 95 %, over runs that are worth {runs:.0f} "
-        f"independent ones of {link.window_s:.3g} s; they speak of this log, not of other days or "
-        "places."
+        "How sure: all intervals hold together with 95 %, over runs that are worth "
+        f"{race.worth(taken.runs):.0f} independent ones of {link.window_s:.3g} s; they speak of "
+        "this log, not of other days or places."
     )
 
 

@@ -72,7 +72,6 @@ def write_trace(phy: PhyTrace, folder: Path, name: str, force: bool = True) -> P
             f"{path}: the trace of another log or of other options, or damaged; choose another "
             "folder, or give --force to replace it and remove runs over another"
         )
-    with output.written(folder):
-        note(folder, [name])
+    note(folder, [name])
     phy.write(path)
     return path

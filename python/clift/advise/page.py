@@ -38,8 +38,7 @@ def write(advice: Advice, folder: Path, force: bool = False) -> Iterator[Path]:
     """
     check(folder, force)
     writable(folder)
-    with output.written(folder):
-        note(folder, [*PAGE])
+    note(folder, [*PAGE])
     remove(folder, [ADVICE])
     drawn = png(over_time(advice.trace))
     contents = zip(PAGE, (page(advice, drawn).encode(), drawn), strict=True)

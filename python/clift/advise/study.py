@@ -128,6 +128,7 @@ def advise(
     """
     tolerance = number("tolerance", tolerance, 0.001, 0.5)
     application, goal = _task(task)
+    columns = {key: value for key, value in columns.items() if value is not None}
     path = Path(log)
     made = None if folder is None else Path(folder)
     if made is not None:
@@ -259,7 +260,7 @@ def _task(task: str) -> tuple[dict[str, str], str]:
     raise ScenarioError(f"task = {shown(task)}: give bulk, file=1MB (with a size), page or call")
 
 
-def _unchanged(path: Path, columns: Mapping[str, Any]) -> tuple[PhyTrace, str]:
+def _unchanged(path: Path, columns: dict[str, Any]) -> tuple[PhyTrace, str]:
     """The trace of a log and the SHA-256 of the same content.
 
     The hash is empty for a pipe, which cannot be read twice.
@@ -283,10 +284,8 @@ def _notes(path: Path, phy: PhyTrace) -> dict[str, list[str]]:
     return phy.notes | {"understood": [text]}
 
 
-def _read(path: Path, columns: Mapping[str, Any]) -> PhyTrace:
-    given = {key: value for key, value in columns.items() if value is not None}
-    if "time" in given:
-        given = {"format": "series", **given}
+def _read(path: Path, columns: dict[str, Any]) -> PhyTrace:
+    given = {"format": "series", **columns} if "time" in columns else columns
     try:
         return read_excerpt(path, _MOST_SLOTS, **given)
     except TableError as error:  # a TraceError, so that it comes first
@@ -327,21 +326,20 @@ def _command(path: Path, options: Mapping[str, Any]) -> str:
 
 
 def _round_trip(
-    path: Path, phy: PhyTrace, rtt: str | None, columns: Mapping[str, Any]
+    path: Path, phy: PhyTrace, rtt: str | None, columns: dict[str, Any]
 ) -> tuple[str, float]:
     """The round-trip time of the link beside the delays of the trace, and that of both in s."""
     link = described(phy)
-    given = {key: value for key, value in columns.items() if value is not None}
     if link.loss == 1:
         level = [text for text in phy.notes["understood"] if text.startswith("Es/N0 is from")]
-        if level and "cn0" in given:
+        if level and "cn0" in columns:
             raise ScenarioError(
                 f"{path}: every frame is lost: {level[0]}. A tenth of the symbol rate "
-                f"({shown(given['symbol_rate'])}) adds 10 dB"
+                f"({shown(columns['symbol_rate'])}) adds 10 dB"
             )
         raise ScenarioError(f"{path}: every slot is lost; check what the loss counts")
     if link.rate_kbps is None:
-        again = _command(path, given | {"rate": "20 Mbit/s"} | ({"rtt": rtt} if rtt else {}))
+        again = _command(path, columns | {"rate": "20 Mbit/s"} | ({"rtt": rtt} if rtt else {}))
         raise ScenarioError(f"{path}: has probes, but no rate of the link; give it, e.g. {again}")
     measured_ns = phy.rtt_ns or 0
     median_s = 0.0 if link.delay_ms is None else 2 * link.delay_ms[1] / 1000
@@ -361,7 +359,7 @@ def _round_trip(
         return "0 ms", median_s
     said = "\n".join(phy.notes["understood"])
     known = re.search(r"round-trip time that TCP measured is (.+)", said)
-    again = _command(path, given | {"rtt": known[1] if known else "50 ms"})
+    again = _command(path, columns | {"rtt": known[1] if known else "50 ms"})
     what = "the least that TCP measured" if known else "600 ms for a geostationary link"
     raise ScenarioError(f"{path}: has no delay; give the round-trip time, e.g. {again} ({what})")
 

@@ -12,12 +12,16 @@ import pyarrow as pa
 import clift._parse as _parse
 from clift._bar import bar
 from clift._words import counted
+from clift.campaign import record
 from clift.campaign.conclusion import Verdict, compared_axes, conclude, verdicts
 from clift.campaign.metrics import is_metric
+from clift.campaign.record import as_dict
 from clift.campaign.results import DRAWN_CELLS, Cell, Results
 from clift.campaign.runner import planned, run_campaign
 from clift.campaign.statistics import Estimate
+from clift.campaign.tables import NAMES, tables
 from clift.errors import Interrupted, ScenarioError
+from clift.report.text import report
 from clift.scenario import Scenario
 from clift.simulation import chosen, data_frame
 
@@ -85,7 +89,9 @@ class Campaign:
         Raises:
             ScenarioError: If the metric does not exist.
         """
-        _known(metric)
+        if not is_metric(metric):
+            cure = "no such metric; give e.g. completion_s, goodput_kbps or timeouts"
+            raise ScenarioError(f"metric = {metric!r}: {cure}")
         return [cell.estimate(metric) for cell in self.cells]
 
     def table(self, name: str = "summary") -> pa.Table:
@@ -100,8 +106,6 @@ class Campaign:
         Raises:
             ScenarioError: If the table does not exist.
         """
-        from clift.campaign.tables import NAMES, tables
-
         if name not in NAMES:
             raise ScenarioError(f"name = {name!r}: give one of {', '.join(NAMES)}")
         if name not in self._tables:
@@ -161,8 +165,6 @@ class Campaign:
         Raises:
             ScenarioError: If they cannot be written.
         """
-        from clift.campaign import record
-
         where = Path(folder)
         record.prepare(where)
         files = list(record.write(self.results, self.scenario, where))
@@ -213,13 +215,9 @@ class Campaign:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON object of `clift run --json`, as a dict."""
-        from clift.campaign.record import as_dict
-
         return as_dict(self.results, self.scenario)
 
     def __str__(self) -> str:
-        from clift.report.text import report
-
         return report(self.results)
 
     def __repr__(self) -> str:
@@ -298,9 +296,3 @@ def measured(scenario: Scenario, results: Results, progress: bool, **how: Any) -
     if not results.done:
         raise Interrupted("stopped before a run had finished", [])
     return Campaign(scenario, results)
-
-
-def _known(metric: str) -> None:
-    if not is_metric(metric):
-        cure = "no such metric; give e.g. completion_s, goodput_kbps or timeouts"
-        raise ScenarioError(f"metric = {metric!r}: {cure}")

@@ -79,8 +79,7 @@ def two_bbrs(scenarios: Iterable[Scenario]) -> str:
 
 def several(results: Results) -> list[int]:
     """The cells with more than one run."""
-    found: list[int] = np.flatnonzero(results.counts() > 1).tolist()
-    return found
+    return np.flatnonzero(results.counts() > 1).tolist()
 
 
 def given(results: Results) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import clift.own as own
@@ -93,8 +94,6 @@ class Load:
 
 def _run(load: Load, spans: tuple[Span, ...]) -> tuple[Batch, float]:
     """Main loop of a worker."""
-    from time import monotonic
-
     begun = monotonic()
     batch = Worker(_cells(load), threading.Event()).run(spans)
     batch.firsts.clear()  # they are done again where they are drawn

@@ -241,7 +241,7 @@ def _varying(results: Results) -> list[str]:
 
 def conditions(results: Results, *axes: str | None) -> dict[Condition, list[Cell]]:
     """The cells by their names on the other axes (those that vary), in order."""
-    varying = {name for name, labels in results.axes if len(labels) > 1}
+    varying = _varying(results)
     grouped: dict[Condition, list[Cell]] = {}
     for cell in results.cells:
         key = tuple(cell.name(name) for name in cell.labels if name not in axes and name in varying)
@@ -322,8 +322,8 @@ class _Case:
             word = f"{word} or better"
         interval = None
         if lead.low is not None and not exact:
-            ends = (lead.low, inf if lead.high is None else lead.high)
             sign = -1 if lead.share < 0 else 1
+            ends = Range.of((lead.low, lead.high))
             interval = Range(*sorted(sign * end for end in ends))
         return Verdict(
             self.condition,
@@ -357,8 +357,7 @@ class _Case:
                     continue
                 found, interval = self.differences[place - 1], None
                 if found.low is not None:
-                    ends = (found.low, inf if found.high is None else found.high)
-                    interval = Range(*sorted(map(cost, ends)))
+                    interval = Range(*sorted(map(cost, Range.of((found.low, found.high)))))
                 partner = " with ".join(best.name(other) for other in axes if other != axis)
                 yield Fixed(best.name(axis), partner, cost(found.share), interval)
 
@@ -577,8 +576,7 @@ def _would(verdict: Verdict) -> str:
 def _listed(where: list[str]) -> str:
     if len(where) == 1 and (not where[0] or where[0].startswith("(")):
         return f" {where[0]}".rstrip()
-    listed = ", ".join(where[:-1]) + " and " + where[-1] if len(where) > 1 else where[0]
-    return f" for {listed}"
+    return f" for {_and(where)}"
 
 
 def percent(spread: Range) -> str:

@@ -74,8 +74,8 @@ def write_record(record: dict[str, Any], folder: Path, name: str, listed: Iterab
     path = folder / name
     with output.written(path):
         text = with_sums(record | {"files": [one.name for one in listed]}, folder, 2, name)
-        output.write(path, text.encode())
-        note(folder, [name])
+    output.write(path, text.encode())
+    note(folder, [name])
     return path
 
 
@@ -262,12 +262,13 @@ def note(folder: Path, names: list[str], made: str = "") -> None:
         made: What they were made of, once all are there.
 
     Raises:
-        OSError: If that cannot be written.
+        ScenarioError: If that cannot be written.
     """
     notes = {"files": sorted({*own(folder), *noted(folder), *names}), "made": made}
     text = json.dumps(notes | {_SUMS: _sum(notes)})
-    make_folder(folder / FOLDER)
-    write_file(folder / FOLDER / _JOURNAL, lambda out: out.write(text.encode()))
+    with output.written(folder):
+        make_folder(folder / FOLDER)
+        write_file(folder / FOLDER / _JOURNAL, lambda out: out.write(text.encode()))
 
 
 def _sum(notes: dict[str, Any]) -> str:

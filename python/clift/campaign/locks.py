@@ -121,8 +121,7 @@ class Locks:
 
     def _call(self, command: int, kind: int, start: int, length: int) -> bytes:
         asked = _FLOCK.pack(kind, os.SEEK_SET, start, length, 0)
-        answer: bytes = fcntl.fcntl(self._handle, command, asked)
-        return answer
+        return fcntl.fcntl(self._handle, command, asked)
 
     def close(self) -> None:
         """Lets all go."""

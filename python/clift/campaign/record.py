@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._clift import __version__
-from clift._output import written
 from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
 from clift.campaign.files import make_folder, results_in, said, write_file
@@ -155,7 +154,7 @@ def write(
     remove(folder, [RECORD])
     remove(folder, [name for name in former if name not in files])
     if (folder / FOLDER).is_dir():
-        _noted(folder, files)
+        note(folder, files)
     record = as_dict(results, scenario, TOLD_CELLS) if record is None else record
     record = record | setting(results, scenario)
     for name, parts in made.items():
@@ -181,33 +180,27 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
     from clift.report import figures
     from clift.report.drawing import pngs
 
+    def read(name: str) -> pa.Table:
+        return pq.read_table(folder / f"{name}.parquet")
+
     files = [name for name in own(folder) if (folder / name).exists()]
     try:
-        # The tables that were written: every series is a run done again.
+        # Every series is a run done again.
         ours = (
             (name, figure)
-            for name, figure in figures.draw(results, scenario, partial(_read, folder))
+            for name, figure in figures.draw(results, scenario, read)
             if force or not is_foreign(folder, f"{name}.png")
         )
         with closing(pngs(ours)) as drawn:
             for name, content in drawn:
                 path = folder / f"{name}.png"
                 if (folder / FOLDER).is_dir():
-                    _noted(folder, [path.name])
+                    note(folder, [path.name])
                 files.append(path.name)
                 yield _file(path, partial(_put, content))
     finally:
         there = [name for name in dict.fromkeys(files) if (folder / name).exists()]
         _record(read_record(folder) | {"files": there}, folder)
-
-
-def _read(folder: Path, name: str) -> pa.Table:
-    return pq.read_table(folder / f"{name}.parquet")
-
-
-def _noted(folder: Path, names: list[str]) -> None:
-    with written(folder):
-        note(folder, names)
 
 
 def _record(record: dict[str, Any], folder: Path) -> Path:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clift._arrays import Floats
 from clift._clift import RECEIVED, UNIT_AGAIN, UNIT_NEW, UNIT_REPAIR
+from clift.campaign.segments import columns
 from clift.simulation import Run
 
 # Cells whose units are drawn, and the part of the run in which a loss is looked for.
@@ -127,9 +128,7 @@ def first_repaired_loss(
 
 def _received(events: pa.Table, its_flow: int, its_seq: int, begin: int) -> int | None:
     """When the segment first reached the receiver, if that was after `begin`."""
-    time, kind, seq, flow = (
-        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
-    )
+    time, kind, seq, flow = columns(events)
     found = np.flatnonzero((flow == its_flow) & (seq == its_seq) & (kind == RECEIVED))
     return int(time[found[0]]) if found.size and time[found[0]] > begin else None
 

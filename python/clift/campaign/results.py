@@ -128,6 +128,11 @@ class Cell:
             self._known[metric] = _told(metric, found)
         return self._known[metric]
 
+    def mean(self, metric: str) -> float | None:
+        """Mean over the runs that have the metric; None if none has."""
+        found = self.estimate(metric)
+        return None if found is None else found.mean
+
     def estimates(self) -> dict[str, Estimate]:
         """The estimate of every metric that a run has, by name: all at once is much faster."""
         self._forget()

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
 from time import monotonic
@@ -25,11 +26,12 @@ from clift.campaign.plan import Plan
 from clift.campaign.results import DRAWN_CELLS, Cell, Results
 from clift.campaign.runs import WINDOW, Runs, windows
 from clift.campaign.statistics import Estimate, quantile
-from clift.campaign.stopping import is_narrow, rounds
+from clift.campaign.stopping import is_narrow, looks
 from clift.campaign.store import Store
 from clift.campaign.values import Values
 from clift.campaign.work import Batch, Worker
 from clift.errors import ChangedFileError, ScenarioError
+from clift.report.text import with_interval
 from clift.scenario import Scenario
 from clift.simulation import simulate
 
@@ -94,7 +96,8 @@ def run_campaign(
     with connect(scheduler, scenario) if scheduler else nullcontext() as cluster:
 
         def done() -> bool:
-            return _do(results, cells, store, watch, count, cluster)
+            plan = Plan(results.asked(), store, results.places())
+            return Study(results, cells, plan, store, watch, cluster).done(count)
 
         if _without_copies(results, done):
             _rounds(results, until, done)
@@ -146,7 +149,7 @@ def _rounds(
         return
     most = results.asked().tolist()
     active = list(range(len(most)))
-    for look, runs in rounds(max(most)):
+    for look, runs in enumerate(looks(max(most)), 1):
         for number in active:
             results.ask(number, min(runs, most[number]))
         if not done():
@@ -160,33 +163,6 @@ def _rounds(
         ]
         if not active:
             break
-
-
-def _do(
-    results: Results,
-    cells: Sequence[Scenario],
-    store: Store | None,
-    watch: Watcher,
-    threads: int,
-    cluster: Cluster | None,
-) -> bool:
-    """Does the missing runs; False after Ctrl-C."""
-    plan = Plan(results.asked(), store, results.places())
-    study = Study(results, cells, plan, store, watch, cluster)
-    # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
-    try:
-        if results.wanted == plan.missing == 1 and cluster is None:
-            study.run_alone()
-        else:
-            study.run(threads if cluster is None else cluster.slots)
-    except KeyboardInterrupt:
-        return False
-    finally:
-        if store is not None:
-            study.load()
-    if study.failure is not None:
-        raise study.failure
-    return True
 
 
 def planned(scenario: Scenario, cells: Sequence[Scenario]) -> Results:
@@ -215,6 +191,7 @@ def planned(scenario: Scenario, cells: Sequence[Scenario]) -> Results:
     return Results(title, scenario.config["seed"], axes, made, scenario.printed, met, table)
 
 
+@dataclass(slots=True)
 class Study:
     """A campaign under way: its batches, who does them, and what is known so far.
 
@@ -227,42 +204,58 @@ class Study:
         cluster: Does the runs; None: they are done here.
     """
 
-    def __init__(
-        self,
-        results: Results,
-        cells: Sequence[Scenario],
-        plan: Plan,
-        store: Store | None,
-        watch: Watcher,
-        cluster: Cluster | None = None,
-    ) -> None:
-        self._cluster = cluster
-        self.failure: BaseException | None = None
-        self._results, self._cells = results, cells
-        self._plan, self._store, self._watch = plan, store, watch
-        self._stop = threading.Event()
-        self._batches: queue.SimpleQueue[Batch | BaseException | None] = queue.SimpleQueue()
-        self._glimpses: dict[int, RunningMean] = {}
-        self._transfers: dict[int, tuple[bool, bool]] = {}
-        self._todo, self._done = plan.missing, 0
-        self._begun = monotonic()
-        self._run_s, self._runs = 0.0, 0
+    results: Results
+    cells: Sequence[Scenario]
+    plan: Plan
+    store: Store | None
+    watch: Watcher
+    cluster: Cluster | None
+    _failure: BaseException | None = None
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _batches: queue.SimpleQueue[Batch | BaseException | None] = field(
+        default_factory=queue.SimpleQueue
+    )
+    _glimpses: dict[int, RunningMean] = field(default_factory=dict)
+    _transfers: dict[int, tuple[bool, bool]] = field(default_factory=dict)
+    _begun: float = field(default_factory=monotonic)
+    _todo: int = 0
+    _done: int = 0
+    _ended: int = 0
+    _run_s: float = 0.0
+    _runs: int = 0
+
+    def done(self, threads: int) -> bool:
+        """Does the missing runs; False after Ctrl-C."""
+        self._todo = self.plan.missing
+        # Ctrl-C may come anywhere: while runs are made ready, run, or are looked at.
+        try:
+            if self.results.wanted == self._todo == 1 and self.cluster is None:
+                self.run_alone()
+            else:
+                self.run(threads if self.cluster is None else self.cluster.slots)
+        except KeyboardInterrupt:
+            return False
+        finally:
+            self.load()
+        if self._failure is not None:
+            raise self._failure
+        return True
 
     def run_alone(self) -> None:
         """The only run there is, with its own progress."""
-        spans = self._plan.next(1)
+        spans = self.plan.next(1)
         if spans is None:  # somebody else does it
             return self.run(1)
-        duration = f"of {self._cells[0].config['duration']}"
+        duration = f"of {self.cells[0].config['duration']}"
 
         def progress(now_s: float, goodput_kbps: float) -> None:
-            self._watch(
+            self.watch(
                 0, 1, f"simulated {now_s:.0f} s {duration}, goodput {goodput_kbps:.1f} kbit/s"
             )
 
-        run = simulate(self._cells[0].replication(0), progress=progress)
+        run = simulate(self.cells[0].replication(0), progress=progress)
         self._check_inputs()
-        batch = Batch([Worker(self._cells, self._stop).row(0, run)], spans, firsts={0: run})
+        batch = Batch([Worker(self.cells, self._stop).row(0, run)], spans, firsts={0: run})
         try:
             self._write(batch)
         finally:
@@ -271,21 +264,21 @@ class Study:
 
     def run(self, threads: int) -> None:
         """Does the open runs, with this number of batches at a time."""
-        self._watch(0, self._todo, "")
+        self.watch(0, self._todo, "")
         told = False
         while not self._stop.is_set():
             self._pass(threads)
-            if self._stop.is_set() or self._store is None or self._plan.is_over:
+            if self._stop.is_set() or self.store is None or self.plan.is_over:
                 return
             if not told:
-                self._store.tell_of_others()
+                self.store.tell_of_others()
                 told = True
             # What others have is waited for; if they are gone, it is done here.
             self._stop.wait(_LOOK_S)
-            self._plan.again()
+            self.plan.again()
 
     def _pass(self, threads: int) -> None:
-        count = max(1, min(threads, self._plan.missing))
+        count = max(1, min(threads, self.plan.missing))
         crew = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         for one in crew:
             one.start()
@@ -313,13 +306,13 @@ class Study:
                 self._stop.set()
                 if isinstance(found, KeyboardInterrupt) and patient:
                     raise found
-                self.failure = self.failure or found
+                self._failure = self._failure or found
 
     def _work(self) -> None:
-        worker = Worker(self._cells, self._stop)
+        worker = Worker(self.cells, self._stop)
         try:
             size = 1
-            while not self._stop.is_set() and (spans := self._plan.next(size)) is not None:
+            while not self._stop.is_set() and (spans := self.plan.next(size)) is not None:
                 batch = self._batch(worker, spans)
                 try:
                     self._write(batch)
@@ -335,24 +328,24 @@ class Study:
             self._batches.put(None)
 
     def _batch(self, worker: Worker, spans: Sequence[Span]) -> Batch:
-        if self._cluster is None:
+        if self.cluster is None:
             begun = monotonic()
             batch = worker.run(spans)
             seconds = monotonic() - begun
         else:
-            batch, seconds = self._cluster.run(spans, self._stop)
+            batch, seconds = self.cluster.run(spans, self._stop)
         self._check_inputs()
         self._run_s, self._runs = self._run_s + seconds, self._runs + len(batch.rows)
         return batch
 
     def _check_inputs(self) -> None:
-        if self._store is not None:
-            self._store.check_inputs()
+        if self.store is not None:
+            self.store.check_inputs()
 
     def _let_go(self, spans: Sequence[Span]) -> None:
-        if self._store is not None:
+        if self.store is not None:
             for first, end in spans:
-                self._store.let_go(first, end)
+                self.store.let_go(first, end)
 
     def _size(self) -> int:
         """Runs of a batch."""
@@ -362,15 +355,15 @@ class Study:
 
     def _write(self, batch: Batch) -> None:
         """Puts a batch on the disk."""
-        if self._store is None or not batch.rows:
+        if self.store is None or not batch.rows:
             return
         # After an error, what is finished is still shown, and nothing new is begun.
-        batch.file = self._store.keep(batch.rows, batch.columns())
+        batch.file = self.store.keep(batch.rows, batch.columns())
 
     def _keep(self, batch: Batch) -> None:
-        table = self._results.table
+        table = self.results.table
         for number, run in batch.firsts.items():
-            self._results.cells[number].keep_first(run)
+            self.results.cells[number].keep_first(run)
         if batch.rows:
             columns = dict(batch.columns())
             if any(row.window is not None for row in batch.rows):
@@ -381,10 +374,10 @@ class Study:
             )
             table.extend(cells, runs, columns)
         if batch.file is not None:
-            self._results.loaded.add(batch.file)
+            self.results.loaded.add(batch.file)
         self._done += len(batch.rows)
         if batch.rows:
-            self._watch(self._done, self._todo, self._note(batch.rows))
+            self.watch(self._done, self._todo, self._note(batch.rows))
 
     def _note(self, rows: Sequence[Row]) -> str:
         """What is known so far of the cell of the last run."""
@@ -394,22 +387,21 @@ class Study:
             seen = self._glimpses.setdefault(row.cell, RunningMean())
             seen.take(row.values.get(self._primary(row)))
         last = rows[-1]
-        return note(self._results.cells[last.cell], self._primary(last), self._glimpses[last.cell])
+        return note(self.results.cells[last.cell], self._primary(last), self._glimpses[last.cell])
 
     def _primary(self, row: Row) -> str:
         """What the cell of a run is judged by, as far as that run tells."""
         known = self._transfers.get(row.cell)
         if known is None:
-            cell = self._results.cells[row.cell]
+            cell = self.results.cells[row.cell]
             known = self._transfers[row.cell] = cell.is_transfer, cell.arrives
         return judged_by(row.values.__contains__, *known)
 
     def load(self) -> None:
         """Puts what others have put into the store into the results."""
-        assert self._store is not None
-        for file, found in self._store.tables(self._results.loaded):
-            if load(self._results, found):
-                self._results.loaded.add(file)
+        for file, found in self.store.tables(self.results.loaded) if self.store else ():
+            if load(self.results, found):
+                self.results.loaded.add(file)
 
 
 def load(results: Results, found: pa.Table) -> bool:
@@ -470,8 +462,6 @@ class RunningMean:
 
 def note(cell: Cell, primary: str, seen: RunningMean) -> str:
     """What is known so far of what a cell is judged by."""
-    from clift.report.text import with_interval
-
     if not seen.count:
         return ""
     found = Estimate(seen.mean, seen.half_width, seen.count)

@@ -124,7 +124,7 @@ def one_way_delays(events: pa.Table) -> tuple[Ints, Ints, Ints]:
         [[9000000], [9000000], [0]]
     """
     # The packets of a handshake have the number of the first byte too.
-    time, kind, seq, flow = _columns(events.filter(events["len"].to_numpy() > 0))
+    time, kind, seq, flow = columns(events.filter(events["len"].to_numpy() > 0))
     key = flow << 44 | seq
     sent_keys, first_sent = np.unique(key[kind == SENT], return_index=True)
     sent_at = time[kind == SENT][first_sent]
@@ -137,7 +137,8 @@ def one_way_delays(events: pa.Table) -> tuple[Ints, Ints, Ints]:
     return arrived, arrived - sent_at[place[known]], got_keys[known] >> 44
 
 
-def _columns(events: pa.Table) -> tuple[Ints, Ints, Ints, Ints]:
+def columns(events: pa.Table) -> tuple[Ints, Ints, Ints, Ints]:
+    """Times in ns, kinds, sequence numbers and flows of what `Run.events` gives."""
     time, kind, seq, flow = (
         events.column(name).to_numpy().astype(np.int64)
         for name in ("time_ns", "kind", "seq", "flow")
@@ -167,7 +168,7 @@ def around_the_loss(events: pa.Table) -> Excerpt | None:
     Returns:
         The start of the log where nothing was lost; None where nothing was sent.
     """
-    time, kind, seq, flow = _columns(events)
+    time, kind, seq, flow = columns(events)
     if not np.any(kind == SENT):
         return None
     mine = flow == flow[kind == SENT].min()

@@ -210,18 +210,12 @@ def intervals(
     if not len(told):
         return found
     chosen = deviations[:, told]
-    errors = _standard_errors(chosen, independent)
+    runs = len(chosen)
+    errors = np.std(chosen, axis=0, ddof=1) / sqrt(runs) * _wider(runs, independent)
     for place, error, low, high in zip(told, errors, *_ends(chosen), strict=True):
         if np.isfinite(high - low):
             found[place] = float(-high * error), float(-low * error)
     return found
-
-
-def _standard_errors(deviations: Floats, independent: float | None) -> Floats:
-    """The standard error of each mean, wider if the runs are worth fewer."""
-    runs = len(deviations)
-    errors: Floats = np.std(deviations, axis=0, ddof=1) / sqrt(runs)
-    return errors if independent is None else errors * _wider(runs, independent)
 
 
 def _ends(deviations: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -240,18 +234,16 @@ def _are_too_few(independent: float | None) -> bool:
     return independent is not None and independent < FEWEST_INDEPENDENT
 
 
-def has_events(deviations: Floats) -> bool:
-    """Whether enough runs differ from the usual one: half of all, or ten.
+def have_events(deviations: Floats) -> Flags:
+    """Of which columns enough runs differ from the usual one: half of all, or ten.
+
+    Args:
+        deviations: Runs by metrics.
 
     Example:
-        >>> has_events(np.array([0.0] * 50 + [1.0] * 10)), has_events(np.array([0.0] * 50 + [1.0]))
-        (True, False)
+        >>> have_events(np.array([[0.0, 0.0]] * 50 + [[1.0, 0.0]] * 9 + [[1.0, 1.0]])).tolist()
+        [True, False]
     """
-    return bool(have_events(deviations[:, None])[0])
-
-
-def have_events(deviations: Floats) -> Flags:
-    """The same of every column of a table with a row a run."""
     if len(deviations) < 2:
         return np.zeros(deviations.shape[1], np.bool_)
     spread = np.std(deviations, axis=0)
@@ -280,8 +272,7 @@ def studentised(deviations: Floats) -> Floats:
     flat = variances <= 1e-12 * np.max(squares, axis=0)
     errors = np.sqrt(np.where(flat, 1.0, variances) / (count - 1))
     alone = np.where(means == 0, 0.0, np.copysign(inf, means))
-    ratios: Floats = np.where(flat, alone, means / errors)
-    return ratios
+    return np.where(flat, alone, means / errors)
 
 
 @lru_cache(maxsize=8)
@@ -290,17 +281,16 @@ def _shares(count: int) -> Floats:
     draws = np.random.default_rng((_SEED, count)).integers(0, count, (_RESAMPLES, count))
     rows = np.arange(_RESAMPLES)[:, None] * count
     counts = np.bincount((draws + rows).ravel(), minlength=_RESAMPLES * count)
-    shares: Floats = counts.reshape(_RESAMPLES, count) / count
-    return shares
+    return counts.reshape(_RESAMPLES, count) / count
 
 
-def _wider(runs: int, independent: float, level: float = LEVEL) -> float:
+def _wider(runs: int, independent: float | None, level: float = LEVEL) -> float:
     """How much wider an interval is if `runs` are worth fewer.
 
     With covariances of the runs proportional to how far they overlap, s^2 and the variance of the
     mean have the ratio (runs - 1) / (independent - 1) to what they have without.
     """
-    if independent >= runs:
+    if independent is None or independent >= runs:
         return 1.0
     degrees = floor(independent) - 1
     ratio = quantile(max(1, degrees), level) / quantile(runs - 1, level)
@@ -478,7 +468,7 @@ def _interval_of_ratio(
         return None
     student = quantile(runs - 1, level)
     least, most = min(least, -student), max(most, student)
-    wider = 1.0 if independent is None else _wider(runs, independent, level)
+    wider = _wider(runs, independent, level)
     (aa, ab), (_, bb) = (np.cov(mine, theirs) * (wider**2 / runs)).tolist()
 
     def roots(times: float) -> tuple[float, float, float]:
@@ -507,7 +497,7 @@ def _probability(pairs: Floats, mean: float, worth_of: float | None) -> float:
     if error <= 1e-12 * abs(mean):
         # The same in every run: all that is known is that none went the other way (sign test).
         return 2.0 ** (1 - floor(independent))
-    if len(pairs) >= _FEWEST_TO_RESAMPLE and not has_events(deviations):
+    if len(pairs) >= _FEWEST_TO_RESAMPLE and not have_events(deviations[:, None])[0]:
         return 1.0
     if independent < len(pairs):
         error *= sqrt((len(pairs) - 1) / (independent - 1))

@@ -9,7 +9,6 @@ within the share of the mean that was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count, takewhile
 from math import ceil, pi
 from statistics import NormalDist
@@ -79,8 +78,3 @@ def is_enough(found: Estimate, look: int, share: float) -> bool:
         return False
     longest = max(found.high - found.mean, found.mean - found.low)
     return longest * widening(look) <= share * abs(found.mean)
-
-
-def rounds(most: int) -> Iterator[tuple[int, int]]:
-    """Numbers of the looks, and the runs that each is after."""
-    yield from enumerate(looks(most), 1)

@@ -78,7 +78,7 @@ class Store:
     @property
     def files(self) -> int:
         """Files of finished runs."""
-        return sum(parts.spans_of(name, self.study) is not None for name in self._names)
+        return len(_files_of(self._names, self.study))
 
     @property
     def done(self) -> Flags:
@@ -194,8 +194,8 @@ class Store:
             but: The names of files that are left out.
         """
         self.list()
-        for name in sorted(self._names):
-            if name not in but and parts.spans_of(name, self.study) is not None:
+        for name in _files_of(self._names, self.study):
+            if name not in but:
                 yield name, self.read(self._runs / name)
 
     def read(self, path: Path) -> pa.Table:
@@ -213,8 +213,7 @@ class Store:
             OSError: If one cannot be removed.
             ScenarioError: If one cannot be read.
         """
-        names = [name for name in self._names if parts.spans_of(name, self.study) is not None]
-        damaged = _damaged(self._runs, sorted(names), parts.whole)
+        damaged = _damaged(self._runs, _files_of(self._names, self.study), parts.whole)
         for path, what in damaged.items():
             _LOG.warning("%s", what.replace("run the study again: it repeats", "repeating"))
             with suppress(FileNotFoundError):  # another process of the study was faster
@@ -392,6 +391,11 @@ def missing(folder: Path, runs: int) -> dict[Path, str]:
     )
 
 
+def _files_of(names: Iterable[str], study: str) -> list[str]:
+    """The names of files with runs of a study, in order."""
+    return sorted(name for name in names if parts.spans_of(name, study) is not None)
+
+
 def _damaged(runs: Path, names: Iterable[str], check: Callable[[Path], object]) -> dict[Path, str]:
     found = {}
     for name in names:
@@ -438,7 +442,7 @@ def _former(store: Store, inner: Path) -> dict[str, Any] | None:
 def _study(inner: Path) -> dict[str, Any] | None:
     path = inner / _STUDY
     try:
-        study = json.loads(read_file(path))
+        study: dict[str, Any] = json.loads(read_file(path))
         if study["format"] != _FORMAT or study["study"] != study_key(study["cells"]):
             raise ValueError
     except FileNotFoundError:
@@ -446,8 +450,7 @@ def _study(inner: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         cure = f"{_CURE}, or remove {inner}"
         raise ScenarioError(f"{path}: not of this version of CLIFT, or damaged; {cure}") from None
-    found: dict[str, Any] = study
-    return found
+    return study
 
 
 def _take_over(
@@ -459,15 +462,10 @@ def _take_over(
 ) -> None:
     """Keeps the runs of the former study that are this one's too, and writes this one's name."""
     runs = inner / _RUNS
-    old = (
-        []
-        if former is None
-        else [
-            path
-            for path in runs.iterdir()
-            if parts.spans_of(path.name, former["study"]) is not None
-        ]
+    names = (
+        [] if former is None else _files_of((path.name for path in runs.iterdir()), former["study"])
     )
+    old = [runs / name for name in names]
     cells: dict[str, list[int]] = {}
     for cell, key in enumerate(store.keys):
         cells.setdefault(key, []).append(cell)

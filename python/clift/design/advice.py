@@ -119,10 +119,9 @@ def runs_needed(design: Design, place: int, untold: list[Ranked]) -> int | None:
     if len(differences) < len(found):
         return None
     runs = min(len(race.values[one.candidate]) for one in untold)
-    worth = race.independent(runs)
     # As many tests as leave each interval its level.
     tests = ceil(sqrt(race.factor() * len(design.contests)))
-    count = needed(differences, float(runs) if worth is None else worth, tests, design.tolerance)
+    count = needed(differences, race.worth(runs), tests, design.tolerance)
     return MOST_NEEDED + 1 if count is None else count
 
 

@@ -62,7 +62,7 @@ def front_of(contest: Contest) -> Front:
     tables = _tables(contest)
     if not tables:
         return Front()
-    worth = {one: _worth(contest, len(table)) for one, table in tables.items()}
+    worth = {one: contest.race.worth(len(table)) for one, table in tables.items()}
     enough = min(FEWEST_INDEPENDENT, max(worth.values()))
     means = {one: _means(table) for one, table in tables.items() if worth[one] >= enough}
     signs = np.array([sign for _, sign in _BY])
@@ -96,11 +96,6 @@ def _tables(contest: Contest) -> dict[int, Floats]:
         for one, count in counts.items()
         if count
     }
-
-
-def _worth(contest: Contest, runs: int) -> float:
-    found = contest.race.independent(runs)
-    return float(runs) if found is None else min(found, float(runs))
 
 
 def _means(table: Floats) -> Floats:

@@ -252,6 +252,11 @@ class Race:
         there = [self.windows[run] for run in range(runs) if run in self.windows]
         return independent(there) if there else None
 
+    def worth(self, runs: int) -> float:
+        """The same as a number in any case."""
+        found = self.independent(runs)
+        return float(runs) if found is None else min(found, float(runs))
+
     def factor(self) -> int:
         """How many intervals hold together: of every other candidate, at every look there may be.
 

@@ -133,8 +133,7 @@ def write(design: Design, folder: Path) -> Iterator[Path]:
     Raises:
         ScenarioError: If a file cannot be written.
     """
-    with output.written(folder):
-        note(folder, names()[1:])
+    note(folder, names()[1:])
     remove(folder, [SEARCH])
     record = as_dict(design) | {"text": design.text}
     made: list[Path] = []

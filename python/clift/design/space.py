@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import Any
 
 from clift._parse import fault
@@ -153,9 +154,7 @@ def candidates(space: Space, axes: Sequence[Sequence[Candidate]] = ()) -> list[C
         elif key not in ("scheme", "buffer", *_USUAL):
             parts.append([_key(key, value) for value in values])
     parts += [list(axis) for axis in axes]
-    size = 1
-    for part in parts:
-        size *= len(part)
+    size = prod(map(len, parts))
     if not parts or size > MOST:
         raise ScenarioError(f"space: {size if parts else 'no'} candidates; give 2 to {MOST}")
     found: dict[str, Candidate] = {}

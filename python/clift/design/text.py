@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from textwrap import fill
 
 from clift._words import counted
@@ -188,12 +189,8 @@ def _sentence(design: Design) -> str:
     if not told:
         conditions = counted(count, "condition")
         return f"In none of the {conditions} is the first told apart from all others (?)."
-    firsts: dict[str, int] = {}
-    for one in told:
-        firsts[one.label] = firsts.get(one.label, 0) + 1
-    found = ", ".join(
-        f"{label} in {many}" for label, many in sorted(firsts.items(), key=lambda kv: -kv[1])
-    )
+    firsts = Counter(one.label for one in told)
+    found = ", ".join(f"{label} in {many}" for label, many in firsts.most_common())
     open_ = count - len(told)
     rest = f"in {open_} of them the first is not told apart from others (?)" if open_ else ""
     return f"Of {counted(count, 'condition')}, best is {found}{'; ' if rest else ''}{rest}."

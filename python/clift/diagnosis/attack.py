@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from textwrap import fill
 
@@ -107,7 +107,7 @@ def attack(scenario: Scenario, budget: int = 10, runs: int = 400, progress: bool
         return sign * value(replay(scenario, edits), metric)
 
     before = harm(Edits())
-    search = _Search(there, draw, harm, before)
+    search = _Search(dict(there), draw, harm, before, (before, []))
     with bar("attack", runs if progress else 0) as report:
         try:
             search.compare(budget, max(1, runs // 10), lambda done: report(done, runs))
@@ -131,30 +131,23 @@ def value(run: Run, metric: str) -> float:
     return run.summary()["duration_s"] if run.completion_s is None else run.completion_s
 
 
+@dataclass(slots=True)
 class _Search:
     """The state of a search."""
 
-    def __init__(
-        self,
-        there: list[tuple[int, float]],
-        draw: random.Random,
-        harm: Callable[[Edits], float],
-        before: float,
-    ) -> None:
-        self.times = dict(there)
-        self.slots = [slot for slot, _ in there]
-        self.draw = draw
-        self.harm = harm
-        self.chosen: list[int] = []
-        self.worst = before
-        self.random: list[float] = []
-        self.hardest: tuple[float, list[int]] = (before, [])
-        self.runs = 0
-        self.is_complete = True
+    times: dict[int, float]
+    draw: random.Random
+    harm: Callable[[Edits], float]
+    worst: float
+    hardest: tuple[float, list[int]]
+    chosen: list[int] = field(default_factory=list)
+    random: list[float] = field(default_factory=list)
+    runs: int = 0
+    is_complete: bool = True
 
     def compare(self, budget: int, count: int, report: Callable[[int], object]) -> None:
         """Place the erasures at random, several times."""
-        placed = [self.draw.sample(self.slots, budget) for _ in range(count)]
+        placed = [self.draw.sample(list(self.times), budget) for _ in range(count)]
         self.random = each([Edits(erased=slots) for slots in placed], self.harm, report)
         self.hardest = max(zip(self.random, placed, strict=True))
         self.runs += count
@@ -166,7 +159,7 @@ class _Search:
         near = [slot for slot in near if slot not in self.chosen]
         self.draw.shuffle(near)
         tried = near[: count // 2]
-        others = [slot for slot in self.slots if slot not in {*self.chosen, *tried}]
+        others = [slot for slot in self.times if slot not in {*self.chosen, *tried}]
         tried += self.draw.sample(others, min(len(others), count - len(tried)))
         done = self.runs
         jobs = [Edits(erased=[*self.chosen, slot]) for slot in tried]
