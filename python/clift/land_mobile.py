@@ -93,7 +93,7 @@ class LandMobile(Described):
         "preset": to.Keyword("channel.preset", to.text("a name"), "internet"),
         "esn0_db": to.Keyword("channel.esn0", to.decibels, None),
         "interleaving_ms": to.Keyword("channel.interleaving", to.milliseconds, None),
-        "branches": to.Keyword("channel.branches", to.whole(0, 4294967295), None),
+        "branches": to.Keyword("channel.branches", to.count, None),
         "environment": to.Keyword("channel.environment", to.text("a name"), None),
         "model": to.Keyword("channel.propagation", to.text("a name"), None),
         "elevation_deg": to.Keyword("channel.elevation", to.quantity("deg"), None),
@@ -109,7 +109,7 @@ class LandMobile(Described):
         "threshold": to.Keyword("channel.threshold", to.number, None),
         "offset_db": to.Keyword("channel.offset", to.decibels, None),
         "slot_ns": to.Keyword("channel.slot", to.whole(1, 2305843009213693952, "ns"), None),
-        "lldu_bytes": to.Keyword("channel.lldu", to.whole(0, 4294967295, "B"), None),
+        "lldu_bytes": to.Keyword("channel.lldu", to.size, None),
     }
 
     def __init__(

@@ -338,8 +338,7 @@ class Scenario(Fixed):
     @property
     def varied(self) -> dict[str, Any]:
         """The section `[vary]` as given, before any change."""
-        varied: dict[str, Any] = self._nodes.get("vary") or self.tree.get("vary") or {}
-        return varied
+        return self._nodes.get("vary") or self.tree.get("vary") or {}
 
     @property
     def is_transfer(self) -> bool:

@@ -113,8 +113,7 @@ class Run(Fixed):
 
         `clift.summary` documents its keys and their types.
         """
-        summary: Summary = self._outcome.summary()
-        return summary
+        return self._outcome.summary()
 
     def numbers(self) -> dict[str, float]:
         """All finite numbers of the summary by dotted name, e.g. `flows.0.timeouts`.
@@ -156,7 +155,9 @@ class Run(Fixed):
         taken = self.scenario.taken()
         config = self.scenario.config
         flows = [config["transport"], *(flow["transport"] for flow in config["flow"])]
-        is_of_papers = any(map(_is_as_in_the_papers, flows))
+        is_of_papers = any(
+            flow["protocol"] == "tcp" and profile_of(flow) == "papers" for flow in flows
+        )
         # The summary of many flows takes long, and other transports are never broken off.
         if not is_of_papers and all(flow["protocol"] != "quic" for flow in flows):
             return taken
@@ -197,8 +198,6 @@ class Run(Fixed):
         Raises:
             ScenarioError: If the interval is not above zero, or `flows` below 1.
         """
-        import pyarrow as pa
-
         # Below a microsecond the number of samples would explode.
         interval_ns = _parse.nanoseconds("interval_ms", interval_ms, "ms", 1000)
         some = None if flows is None else _parse.whole("flows", flows, 1, 2**32 - 1)
@@ -211,8 +210,6 @@ class Run(Fixed):
             A table of time_ns, flow, kind (0 sent, 1 retransmitted, 2 received, 3 received again, 4
             dropped or lost, 5 acknowledged), seq and len.
         """
-        import pyarrow as pa
-
         return pa.table(_clift.events(self.scenario.setup()))
 
     def units(self, until_s: float | None = None) -> pa.Table:
@@ -238,8 +235,6 @@ class Run(Fixed):
         Raises:
             ScenarioError: If `until_s` is not a time.
         """
-        import pyarrow as pa
-
         last = None if until_s is None else _parse.nanoseconds("until_s", until_s, "s")
         return pa.table(_clift.units(self.scenario.setup(), last))
 
@@ -521,11 +516,9 @@ def data_frame(table: pa.Table) -> pd.DataFrame:
         ) from None
 
 
-def _is_as_in_the_papers(transport: Mapping[str, Any]) -> bool:
-    """Whether the TCP of a flow is that of profile papers."""
-    profile = transport["profile"]
-    is_of_papers = profile == "papers" or (profile is None and not transport["sack"])
-    return is_of_papers and transport["protocol"] == "tcp"
+def profile_of(transport: Mapping[str, Any]) -> str:
+    """The profile of a flow's TCP, given or by default."""
+    return str(transport["profile"] or ("linux" if transport["sack"] else "papers"))
 
 
 def _losses_of_its_own(summary: Summary) -> list[str]:
@@ -610,9 +603,7 @@ def simulate(
         True
     """
     made = chosen(scenario, dict(options))
-    watch = None
-    if progress is not None:
-        watch = _watch(progress)
+    watch = None if progress is None else _watch(progress)
     run = Run(made, _clift.run(made.setup(), watch))
     for note in run.notes():
         # No warning about a value that the caller gave explicitly instead of a measured one.

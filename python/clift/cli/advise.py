@@ -8,8 +8,12 @@ from typing import Any
 
 import click
 
+from clift.advise.link import Link
+from clift.advise.study import SCHEMES
+from clift.advise.study import advise as ask
 from clift.cli.imports import columns
 from clift.cli.options import writes
+from clift.design.space import parse_space
 from clift.errors import Interrupted
 
 
@@ -59,10 +63,6 @@ def advise(
     Starlink dish, RINEX, a trace of CLIFT, or a table whose columns are named as for clift trace
     import. After Ctrl-C the command answers from the runs that are done.
     """
-    from clift.advise.link import Link
-    from clift.advise.study import SCHEMES
-    from clift.advise.study import advise as ask
-    from clift.design.space import parse_space
 
     def tell(found: Link | str) -> None:
         if isinstance(found, Link):

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import clift.constellation as library
 from clift._words import counted
 from clift.cli.options import Picture, busy, seconds, until_written, writes
 from clift.constellation import Delays, Walker
@@ -64,8 +65,6 @@ def constellation(**given: Any) -> None:
     Each row of the table is one step: `time_s,delay_ms`. When the path shortens, later packets
     overtake earlier ones.
     """
-    import clift.constellation as library
-
     walker = _walker(given)
     with until_written(), busy("flying"):
         table = library.delays(
@@ -91,8 +90,6 @@ def constellation(**given: Any) -> None:
 
 
 def _walker(given: dict[str, Any]) -> Walker:
-    import clift.constellation as library
-
     own = {
         "altitude_km": given["altitude"],
         "inclination_deg": given["inclination"],
@@ -119,8 +116,7 @@ def _walker(given: dict[str, Any]) -> Walker:
 
 def _json(table: Delays) -> str:
     changes = [asdict(change) for change in table.changes()]
-    numbers = _numbers(table)
-    return json.dumps(numbers | {"changes": changes}, indent=2)
+    return json.dumps(_numbers(table) | {"changes": changes}, indent=2)
 
 
 def _text(table: Delays) -> str:

@@ -10,6 +10,7 @@ import click
 
 from clift._words import counted
 from clift.cli.options import changing
+from clift.report.text import aligned
 from clift.scenario import Scenario
 
 
@@ -52,8 +53,6 @@ _COLUMNS = {
 
 def _table(found: dict[str, dict[str, Any]]) -> str:
     """The table of hosts, and below it the first difference and whether packet fates agree."""
-    from clift.report.text import aligned
-
     shown = {name: title for name, title in _COLUMNS.items() if _is_there(found, name)}
     rows = [["host", "TCP", *shown.values()]]
     for host, one in found.items():

@@ -11,6 +11,8 @@ import click
 from clift._parse import MARGIN
 from clift._words import counted
 from clift.cli.options import SHARE, changing, writes
+from clift.design.space import parse_space
+from clift.design.study import design as search
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
 
@@ -82,8 +84,6 @@ def design(
     """
     from clift.cli.study import further_notes, tell_notes
     from clift.design.record import as_dict, prepare, write
-    from clift.design.space import parse_space
-    from clift.design.study import design as search
 
     space: dict[str, list[str]] = {}
     for text in spaces:

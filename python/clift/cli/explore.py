@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from clift._output import write
+from clift.campaign.identity import file_hashes
+from clift.scenario import Scenario
 
 
 @click.command()
@@ -25,10 +27,8 @@ def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
     The page begins with the first two cells of SCENARIO, or with a guide. It is one file, loads
     nothing from the network and sends nothing.
     """
-    from clift.campaign.identity import file_hashes
     from clift.explore.page import page, study_of
     from clift.report.page.write import check, is_ours
-    from clift.scenario import Scenario
 
     if save is not None:
         check(save, is_ours, force)

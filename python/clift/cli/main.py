@@ -288,9 +288,6 @@ def _flags(arguments: Sequence[str], message: str) -> str:
 
 def _fail(message: str) -> int:
     line = printable(" ".join(message.split()))
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True, color=_color())
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True, color=color)
     return BAD_INPUT
-
-
-def _color() -> bool:
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from clift._words import counted
 from clift.cli.options import TIME, Picture, Quantity, busy
 from clift.errors import ScenarioError
+from clift.model import hybrid, predict
+from clift.report.text import aligned
 
 _MOST_POINTS = 1_000_000
 
@@ -104,7 +107,6 @@ def model(schemes: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 
 def _predict(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> None:
-    from clift.model import predict
     from clift.report.model_text import sweep, table
 
     swept = _swept(options)
@@ -116,7 +118,7 @@ def _predict(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -
     if as_json:
         said = []
         for scheme, one in found:
-            values = {name: _json(value) for name, value in (swept | one.values()).items()}
+            values = {name: finite(value) for name, value in (swept | one.values()).items()}
             said.append({"scheme": scheme, **values})
         click.echo(json.dumps(said, indent=2))
     elif swept:
@@ -159,11 +161,6 @@ def _check(schemes: tuple[str, ...], options: dict[str, Any], as_json: bool) -> 
 
 
 def _hybrid(options: dict[str, Any], as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from clift.model import hybrid
-    from clift.report.text import aligned
-
     try:
         k, n = (int(part) for part in options["hybrid"].split("/"))
     except ValueError:
@@ -176,8 +173,8 @@ def _hybrid(options: dict[str, Any], as_json: bool) -> None:
     except ScenarioError as error:
         raise ScenarioError(f"--hybrid {options['hybrid']}: {error}") from None
     if as_json:
-        p = _json(options["p"])
-        click.echo(json.dumps({"p": p, **{key: _json(v) for key, v in values.items()}}, indent=2))
+        p = finite(options["p"])
+        click.echo(json.dumps({"p": p, **{key: finite(v) for key, v in values.items()}}, indent=2))
         return
     rows = [["p", *(name.replace("_", " ") for name in values)]]
     columns = [np.ravel(options["p"]), *(np.ravel(value) for value in values.values())]
@@ -219,7 +216,6 @@ def _plot(found: list[tuple[str, Any]], swept: dict[str, Any], path: Path) -> No
 
 def _quantiles(found: list[tuple[str, Any]]) -> str:
     from clift.report.model_text import number
-    from clift.report.text import aligned
 
     shares = (0.05, 0.5, 0.85, 0.95, 0.99)
     rows = [["recovery delay ms", *(f"p{100 * share:.0f}" for share in shares)]]
@@ -229,12 +225,12 @@ def _quantiles(found: list[tuple[str, Any]]) -> str:
     return "\n" + aligned(rows, left=1)
 
 
-def _json(values: Any) -> Any:
+def finite(values: Any) -> Any:
     """Numbers for JSON: null instead of NaN or infinity."""
     flat = [None if not np.isfinite(value) else float(value) for value in np.ravel(values)]
     return flat if np.ndim(values) else flat[0]
 
 
 def _row_json(row: Any) -> dict[str, Any]:
-    numbers = {name: _json(getattr(row, name)) for name in ("model", "simulated", "within")}
+    numbers = {name: finite(getattr(row, name)) for name in ("model", "simulated", "within")}
     return {"metric": row.metric, **numbers, "verdict": row.verdict}

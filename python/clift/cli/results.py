@@ -12,6 +12,7 @@ from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.statistics import Estimate
 from clift.errors import ScenarioError
+from clift.report.text import aligned, with_interval
 
 if TYPE_CHECKING:
     from clift.campaign.saved import Saved
@@ -182,12 +183,8 @@ def _figures(one: Estimate | None, name: str) -> dict[str, Any]:
 
 
 def _shown(one: Estimate | None, name: str) -> str:
-    from clift.report.text import with_interval
-
     return with_interval(one, metric(name).scale)
 
 
 def _print(told: Any, table: list[list[str]], as_json: bool, left: int) -> None:
-    from clift.report.text import aligned
-
     click.echo(json.dumps(told, indent=2) if as_json else aligned(table, left))

@@ -15,12 +15,18 @@ from types import FrameType
 from typing import Any
 
 import click
+import numpy as np
 
-from clift._output import written
+from clift._bar import bar
 from clift._parse import MARGIN
 from clift._words import counted, printable
 from clift.campaign import Results
-from clift.campaign.store import Store
+from clift.campaign.caveats import AS_IT_SAYS, caveats, notes
+from clift.campaign.conclusion import compared_axes
+from clift.campaign.folder import made_of, note, refuse_foreign
+from clift.campaign.record import TOLD_CELLS, as_dict, draw, write
+from clift.campaign.runner import planned, run_campaign
+from clift.campaign.store import Store, open_store
 from clift.errors import (
     ChangedFileError,
     CliftError,
@@ -28,6 +34,7 @@ from clift.errors import (
     ScenarioError,
     SimulationError,
 )
+from clift.report.text import report
 from clift.scenario import Scenario
 
 
@@ -79,9 +86,6 @@ def run_study(scenario: Scenario, options: StudyOptions) -> None:
         Interrupted: After Ctrl-C or SIGTERM, once finished runs are shown and written.
         CliftError: If a run or a file fails.
     """
-    from clift.campaign.folder import refuse_foreign
-    from clift.campaign.store import open_store
-
     with stoppable():
         if options.output is None:
             _run_study(scenario, options, None)
@@ -93,12 +97,7 @@ def run_study(scenario: Scenario, options: StudyOptions) -> None:
 
 
 def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -> None:
-    from clift._bar import bar
     from clift.campaign.comma import rows_text
-    from clift.campaign.conclusion import compared_axes
-    from clift.campaign.record import TOLD_CELLS, as_dict
-    from clift.campaign.runner import planned, run_campaign
-    from clift.report.text import report
 
     failure = None
     results = planned(scenario, scenario.cells())
@@ -124,10 +123,11 @@ def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -
     tell_notes(further_notes(results, told=options.show in ("text", "brief")))
     if options.show == "csv":
         click.echo(rows_text(results, scenario), nl=False)
+    elif options.show == "json":
+        whole = record if len(results.cells) <= TOLD_CELLS else as_dict(results, scenario)
+        click.echo(json.dumps(whole, indent=2))
     else:
-        is_json = options.show == "json"
-        brief = options.show == "brief"
-        click.echo(_json(results, scenario, record) if is_json else report(results, brief))
+        click.echo(report(results, brief=options.show == "brief"))
     missing = ""
     if store is not None:
         _tell_of_more(results, scenario, store, options)
@@ -143,13 +143,6 @@ def _run_study(scenario: Scenario, options: StudyOptions, store: Store | None) -
         raise Interrupted(f"stopped after {results.done} of {counted(results.wanted, 'run')}", [])
 
 
-def _json(results: Results, scenario: Scenario, record: dict[str, Any]) -> str:
-    from clift.campaign.record import TOLD_CELLS, as_dict
-
-    whole = record if len(results.cells) <= TOLD_CELLS else as_dict(results, scenario)
-    return json.dumps(whole, indent=2)
-
-
 def _fill(
     results: Results,
     scenario: Scenario,
@@ -162,10 +155,6 @@ def _fill(
 
     After an interrupted campaign, only the tables of runs and cells are written, without plots.
     """
-    from clift.campaign.caveats import caveats
-    from clift.campaign.folder import made_of, note
-    from clift.campaign.record import draw, write
-
     folder = store.folder
     # An interrupted user waits for the prompt; the next command writes the rest.
     plots = options.plots and not was_stopped
@@ -178,8 +167,7 @@ def _fill(
     if plots and not missing:
         missing = _written(folder, draw(results, scenario, folder, options.force), "plots")
     if not missing:
-        with written(folder):
-            note(folder, [], made)
+        note(folder, [], made)
     return missing
 
 
@@ -215,11 +203,9 @@ def _watched(results: Results, options: StudyOptions) -> None:
 
 def further_notes(results: Results, told: bool) -> list[str]:
     """Notes of the runs, each once, without the one that the report has `told`."""
-    from clift.campaign.caveats import AS_IT_SAYS, notes
-
     found = notes(results)
     unsaid = found[1:] if told else found  # the report has the first one
-    return [note for note in unsaid if not note.endswith(AS_IT_SAYS)]
+    return [one for one in unsaid if not one.endswith(AS_IT_SAYS)]
 
 
 def _tell_taken(record: dict[str, Any]) -> None:
@@ -231,16 +217,14 @@ def _tell_taken(record: dict[str, Any]) -> None:
 
 def tell_notes(notes: list[str]) -> None:
     """Print the notes of the runs, one per line."""
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
+    for one in notes:
+        click.echo(f"note: {one}", err=True)
 
 
 def _tell_of_more(
     results: Results, scenario: Scenario, store: Store, options: StudyOptions
 ) -> None:
     """Print a note if the folder holds runs of the study that this command did not ask for."""
-    import numpy as np
-
     if options.until is not None:  # --until fixes the number of runs of each cell
         return
     count = len(store.keys)

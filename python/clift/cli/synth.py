@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from clift.cli.options import MILLISECONDS, TIME, Picture, Quantity, busy, writes
 from clift.errors import ScenarioError, TraceError
+from clift.land_mobile import LandMobile
 from clift.trace import read_trace
 
 
@@ -109,13 +111,9 @@ def synth(output: Path, **given: Any) -> None:
     A Parquet trace is written in constant memory. The same seed gives the same fading at every
     Es/N0, interleaving and code.
     """
-    from clift.land_mobile import LandMobile
-
     named = {name: value for name, value in given.items() if name in LandMobile.keywords}
     channel = LandMobile(**named | _own_code(given["per_table"]))
-    measured = None
-    if given["levels"] is not None:
-        measured = _series(given)
+    measured = None if given["levels"] is None else _series(given)
     duration_s, seed = given["duration"] / 1e9, given["seed"]
     with busy(f"making {output}"):
         if measured is not None:
@@ -167,8 +165,6 @@ def _series(given: dict[str, Any]) -> tuple[list[float], list[float]]:
 
 
 def _columns(path: Path) -> dict[str, list[str]]:
-    import csv
-
     try:
         with path.open(newline="") as file:
             rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]

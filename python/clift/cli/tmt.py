@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
 
+import clift.tmt as manager
+from clift.cli.model import finite
 from clift.cli.options import TIME, busy, check_apart, reading, writes
 from clift.model_check import Departure, depart
 from clift.trace import PhyTrace, read_trace
@@ -63,7 +64,6 @@ def tmt(
     **options: Any,
 ) -> None:
     """Apply schemes to the PHY trace in PATH, with every slot in use."""
-    import clift.tmt as manager
     from clift.report.link_text import table
     from clift.report.model_text import departed
 
@@ -119,21 +119,18 @@ def _rtt(phy: PhyTrace) -> int:
 
 
 def _departure_json(departure: Departure) -> dict[str, Any]:
-    def plain(value: float) -> float | None:
-        return value if isfinite(value) else None
-
     return {
         "alpha": departure.fit.alpha,
         "beta": departure.fit.beta,
         "shape": {
-            name: {"chain": plain(chain), "trace": plain(trace)}
+            name: {"chain": finite(chain), "trace": finite(trace)}
             for name, chain, trace in departure.shape
         },
         "metrics": {
             row.metric: {
-                "model": plain(row.model),
-                "trace": plain(row.simulated),
-                "within": plain(row.within),
+                "model": finite(row.model),
+                "trace": finite(row.simulated),
+                "within": finite(row.within),
                 "verdict": row.verdict,
             }
             for row in departure.rows

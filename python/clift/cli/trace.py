@@ -14,6 +14,7 @@ from clift.cli.options import TIME, UNITS, WRITABLE, Picture, busy, check_apart,
 from clift.cli.synth import synth
 from clift.errors import TraceError
 from clift.measured import Source, sources
+from clift.report import trace_text
 from clift.trace import PhyTrace
 
 # Suffixes of lists of delivery opportunities, which hold neither losses nor delays.
@@ -38,18 +39,16 @@ def info(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
 
     PATHS are files or folders. One trace is described in a block, several in a table.
     """
-    from clift.report.trace_text import block, describe, table
-
     found = []
     for source in _sources(paths, options):
         with busy(f"reading {source.path}"):
-            found.append((source, describe(source.read())))
+            found.append((source, trace_text.describe(source.read())))
     if as_json:
         rows = [{"trace": source.name, "path": str(source.path), **said} for source, said in found]
         click.echo(json.dumps(rows, indent=2))
         return
     named = [(source.name, said) for source, said in found]
-    click.echo(block(*named[0]) if len(named) == 1 else table(named))
+    click.echo(trace_text.block(*named[0]) if len(named) == 1 else trace_text.table(named))
 
 
 @trace.command()

@@ -11,6 +11,7 @@ import click
 from clift.cli.options import Picture, change, changing, seconds, writes
 from clift.errors import ScenarioError
 from clift.scenario import Scenario
+from clift.simulation import simulate
 
 
 @click.command()
@@ -70,7 +71,6 @@ def why(
     from clift.cli.study import naming, stoppable
     from clift.diagnosis import tell
     from clift.diagnosis.replay import cost_kbps, first_run, measure, replayed
-    from clift.simulation import simulate
 
     study = Scenario.read(path, changes)
     scenario = first_run(study)

@@ -11,6 +11,9 @@ from clift._arrays import Floats
 from clift.constellation.orbits import EARTH_KM, ROTATION
 from clift.errors import ScenarioError
 
+Place = tuple[float, float] | str
+"""Latitude and longitude in degrees, as a pair or as text."""
+
 
 @dataclass(frozen=True)
 class Station:
@@ -20,7 +23,7 @@ class Station:
     longitude_deg: float
 
     @classmethod
-    def of(cls, place: tuple[float, float] | str) -> Station:
+    def of(cls, place: Place) -> Station:
         """A place given as a pair or as text.
 
         Raises:

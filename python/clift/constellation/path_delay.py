@@ -9,7 +9,7 @@ import numpy as np
 
 import clift._parse as _parse
 from clift._arrays import Floats
-from clift.constellation.ground import Station, serving
+from clift.constellation.ground import Place, Station, serving
 from clift.constellation.orbits import LIGHT_KM_S, PRESETS, Walker, preset
 from clift.constellation.route import Grid
 from clift.errors import ScenarioError
@@ -74,8 +74,8 @@ class Delays:
 
 def delays(
     constellation: Walker | str,
-    start: tuple[float, float] | str,
-    end: tuple[float, float] | str,
+    start: Place,
+    end: Place,
     duration_s: float = 600.0,
     *,
     step_s: float = 1.0,
@@ -161,5 +161,4 @@ def _times(duration_s: float, step_s: float, start_s: float, least_deg: float) -
     steps = math.floor(duration_s / step_s + 1e-9)
     if steps > _MOST_STEPS:
         raise ScenarioError(f"{steps} steps; give at most {_MOST_STEPS}, with a larger step_s")
-    times: Floats = start_s + step_s * np.arange(steps + 1, dtype=np.float64)
-    return times
+    return start_s + step_s * np.arange(steps + 1, dtype=np.float64)

@@ -30,7 +30,7 @@ from clift.errors import ScenarioError
 from clift.hosts.fates import Arrival, Log, same
 from clift.hosts.live import hindrances, run_live
 from clift.scenario import Scenario
-from clift.simulation import simulate
+from clift.simulation import profile_of, simulate
 from clift.trace import read_trace
 
 HOSTS = ("engine", "ns2", "ns3", "live")
@@ -106,7 +106,7 @@ class Flow:
             window=_bound(transport["cwnd_max"]),
             initial_window=_bound(transport["initial_window"]),
             delayed_ack_ms=_clift.parse_time(delayed) / 1e6 if _is_time(delayed) else None,
-            profile=_profile(transport),
+            profile=profile_of(transport),
             timestamps=transport["timestamps"],
             sack=transport["sack"],
         )
@@ -249,12 +249,8 @@ def _engine(cell: Scenario, tell: Callable[[str], None]) -> HostResult:
     numbers["delay_ms"] = _delay(links)
     goodputs: list[float] = [flow["goodput_kbps"] for flow in summary["flows"]]
     transport = cell.config["transport"]
-    tcp = f"CLIFT, profile {_profile(transport)}" if transport["protocol"] == "tcp" else "none"
+    tcp = f"CLIFT, profile {profile_of(transport)}" if transport["protocol"] == "tcp" else "none"
     return HostResult(tcp, goodputs, numbers, Log(arrivals, []))
-
-
-def _profile(transport: dict[str, Any]) -> str:
-    return str(transport["profile"] or ("linux" if transport["sack"] else "papers"))
 
 
 _NS2 = {"newreno": "reno", **{name: name for name in ("cubic", "hybla", "westwood", "compound")}}

@@ -53,7 +53,10 @@ def serve(result: Path, flows: int) -> None:
 def _count(connection: socket.socket) -> tuple[int, tuple[int, float]]:
     """Number of a connection, its bytes, and when the last of them came."""
     with connection:
-        end, number = _exactly(connection, _HEAD).split()
+        head = connection.recv(_HEAD, socket.MSG_WAITALL)
+        if len(head) < _HEAD:
+            raise OSError("the receiving host ended early")
+        end, number = head.split()
         until = float(end) or None
         total, last = 0, time.monotonic()
         # A sender aborts the connection at the end of its time.
@@ -139,16 +142,6 @@ def _counted(result: Path) -> list[tuple[int, float]]:
         time.sleep(0.01)
     found: list[tuple[int, float]] = json.loads(result.read_text())
     return found
-
-
-def _exactly(connection: socket.socket, count: int) -> bytes:
-    data = b""
-    while len(data) < count:
-        part = connection.recv(count - len(data))
-        if not part:
-            raise OSError("the receiving host ended early")
-        data += part
-    return data
 
 
 def _timeouts() -> int:

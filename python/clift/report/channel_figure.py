@@ -15,6 +15,8 @@ from clift.report.trace_figure import draw_bursts
 from clift.trace import PhyTrace
 
 Floats = NDArray[np.floating]
+Series = tuple[Sequence[float], Sequence[float]]
+"""Times in s, and levels in dB."""
 
 SYNTHETIC = "#1f6fb4"
 CLOSED = "0.25"
@@ -28,7 +30,7 @@ def figure(
     title: str,
     seed: int = 1,
     phy: PhyTrace | None = None,
-    measured: tuple[Sequence[float], Sequence[float]] | None = None,
+    measured: Series | None = None,
 ) -> Figure:
     """Draw the statistics of a channel.
 
@@ -82,7 +84,7 @@ def _draw_distribution(
     axis: Axes,
     channel: LandMobile,
     levels: Floats,
-    measured: tuple[Sequence[float], Sequence[float]] | None,
+    measured: Series | None,
 ) -> None:
     shares = np.geomspace(1e-4, 1, 400)
     median = 0.0
@@ -132,7 +134,7 @@ def _draw_crossings(
     duration_axis: Axes,
     levels: Floats,
     step_s: float,
-    measured: tuple[Sequence[float], Sequence[float]] | None,
+    measured: Series | None,
 ) -> None:
     thresholds = np.linspace(-30, 5, 71)
     median = float(np.median(levels))

@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 
 from clift._arrays import Floats
 from clift.constellation import Delays, Grid, Station, Walker
+from clift.constellation.ground import Place
 from clift.report.style import COLOURS, Picture
 
 
 def figure(
     constellation: Walker,
     table: Delays,
-    places: tuple[tuple[float, float] | str, tuple[float, float] | str],
+    places: tuple[Place, Place],
     start_s: float,
 ) -> Figure:
     """Draw delay over time, and the routes before and after the largest route change.
@@ -52,7 +53,7 @@ def _map(
     constellation: Walker,
     table: Delays,
     row: int,
-    places: tuple[tuple[float, float] | str, tuple[float, float] | str],
+    places: tuple[Place, Place],
     start_s: float,
 ) -> None:
     time = start_s + float(table.time_s[row])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf, isnan
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,7 +122,7 @@ def number(value: float, digits: int) -> str:
         >>> number(0.25, 3), number(float("nan"), 3), number(1e-9, 6)
         ('0.250', '-', '1.00e-09')
     """
-    if isnan(value) or isinf(value):
+    if not isfinite(value):
         return "-"
     if value != 0 and abs(value) < 10.0 ** (1 - digits):
         return f"{value:.2e}"

@@ -84,20 +84,16 @@ _OF_LINKS = (
 
 def _links(cell: Cell) -> str:
     """Table of the links of a network: means over the runs; empty for a path."""
-    names = links_of(cell.values.names)
-    found = [[cell.estimate(f"{link}.{name}") for name in _OF_LINKS] for link in names]
-    shown = [metric(f"links.0.{name}") for name in _OF_LINKS]
+    shown = {name: metric(f"links.0.{name}") for name in _OF_LINKS}
     rows = [
         [
             link.removeprefix("links.").replace("return_links.", "return of "),
-            *(
-                _figure(one.mean if one else None, kind.scale)
-                for one, kind in zip(of, shown, strict=True)
-            ),
+            *(_figure(cell.mean(f"{link}.{name}"), one.scale) for name, one in shown.items()),
         ]
-        for link, of in zip(names, found, strict=True)
+        for link in links_of(cell.values.names)
     ]
-    return aligned([["link", *(one.heading for one in shown)], *rows], left=1) if rows else ""
+    heads = ["link", *(one.heading for one in shown.values())]
+    return aligned([heads, *rows], left=1) if rows else ""
 
 
 def first_notes(results: Results) -> list[str]:
@@ -310,8 +306,8 @@ def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
         return
     title = f"{metric('goodput_kbps').heading}: "
     for name in dict.fromkeys(name for _, cell in cells for name in _flows(cell)):
-        found = (cell.estimate(name) for _, cell in cells)
-        texts = ["" if one is None else plain(one.mean) for one in found]
+        found = (cell.mean(name) for _, cell in cells)
+        texts = ["" if one is None else plain(one) for one in found]
         yield _Column(f"{title}flow {name.split('.')[1]}", texts)
         title = ""
 
@@ -323,10 +319,10 @@ _LEAST = "flows.least.goodput_kbps"
 def _ends(cells: list[tuple[int, Cell]], word: str) -> Iterator[float | None]:
     """Goodput of the least or most served flow, in each cell."""
     for _, cell in cells:
-        known = cell.estimate(f"flows.{word}.goodput_kbps")
-        estimates = [known] if known else [cell.estimate(name) for name in _flows(cell)]
-        means = [one.mean for one in estimates if one is not None]
-        yield (min if word == "least" else max)(means, default=None)
+        known = cell.mean(f"flows.{word}.goodput_kbps")
+        means = [cell.mean(name) for name in _flows(cell)] if known is None else [known]
+        there = [one for one in means if one is not None]
+        yield (min if word == "least" else max)(there, default=None)
 
 
 def _flows(cell: Cell) -> Iterator[str]:
@@ -374,8 +370,7 @@ def _printed(value: Comparison | None, scale: float) -> tuple[str, str]:
 
 
 def _means(cells: list[tuple[int, Cell]], name: str) -> list[str]:
-    found = [cell.estimate(name) for _, cell in cells]
-    return [_figure(one.mean if one else None, metric(name).scale) for one in found]
+    return [_figure(cell.mean(name), metric(name).scale) for _, cell in cells]
 
 
 def _of_links(cell: Cell, metric: str) -> dict[int, float]:
@@ -383,9 +378,9 @@ def _of_links(cell: Cell, metric: str) -> dict[int, float]:
     found = {}
     for name in cell.values.names:
         first, link, *rest = f"{name}..".split(".")
-        one = cell.estimate(name) if (first, rest[0]) == ("links", metric) else None
+        one = cell.mean(name) if (first, rest[0]) == ("links", metric) else None
         if one is not None and link.isdecimal():
-            found[int(link)] = one.mean
+            found[int(link)] = one
     return found
 
 
@@ -410,12 +405,11 @@ def limited_by(cell: Cell) -> str:
     if cell.scenario is not None and cell.scenario.config["network"] is not None:
         return ""
     used = _of_links(cell, "share_used")
-    absent = cell.estimate("share_without_flows")
     names = {f"links.{one}": f"link {one}" for one in used}
     if (least := f"links.{_tightest(cell)}") in names:
         names[least] = "link"
     hops = [] if cell.scenario is None else cell.scenario.config["path"]
-    return _limited(cell, "", names, absent.mean if absent else 0.0, _out(cell, hops))
+    return _limited(cell, "", names, cell.mean("share_without_flows") or 0.0, _out(cell, hops))
 
 
 def flows_limited_by(cell: Cell) -> dict[str, str]:
@@ -429,13 +423,13 @@ def flows_limited_by(cell: Cell) -> dict[str, str]:
         return {}
     if not 0 < len(list(_flows(cell))) <= _MOST_FLOWS or network["reroute_every"] is not None:
         return {}
-    lasted = cell.estimate("duration_s")
+    lasted = cell.mean("duration_s")
     found = {}
     for name, source, there in _routes(scenario):
-        start, end = (cell.estimate(f"flows.{name}.{key}") for key in ("start_s", "end_s"))
+        start, end = (cell.mean(f"flows.{name}.{key}") for key in ("start_s", "end_s"))
         if lasted is None or start is None or end is None:
             continue
-        absent = 1 - (end.mean - start.mean) / lasted.mean
+        absent = 1 - (end - start) / lasted
         crossed = _crossed(network, source, there)
         out = _out(cell, [network["links"][link] for link in there])
         if text := _limited(cell, f"flows.{name}.", crossed, absent, out):
@@ -470,17 +464,17 @@ def _crossed(network: Mapping[str, Any], node: str, there: list[str]) -> dict[st
 
 def _out(cell: Cell, hops: Iterable[Mapping[str, Any]]) -> float:
     """Share of the time in which one of the hops, a leg, has an outage."""
-    lasted = cell.estimate("duration_s")
+    lasted = cell.mean("duration_s")
     legs = [hop["leg"] for hop in hops if hop["leg"]]
     spans = sorted(tuple(map(parse_time, span)) for leg in legs for span in leg["outages"])
     if lasted is None or not spans:
         return 0.0
     out, until = 0, 0
     for begin, end in spans:
-        last = min(end, round(lasted.mean * 1e9))
+        last = min(end, round(lasted * 1e9))
         out += max(0, last - max(begin, until))
         until = max(until, last)
-    return out / (lasted.mean * 1e9)
+    return out / (lasted * 1e9)
 
 
 def _limited(
@@ -488,26 +482,26 @@ def _limited(
 ) -> str:
     """What limited a flow, or all without its prefix, whose data cross these links."""
     waits = ("share_application_limited", "share_window_limited")
-    application, window = (cell.estimate(flow + name) for name in waits)
+    application, window = (cell.mean(flow + name) for name in waits)
     if application is None or window is None:
         return ""
-    used = {link: cell.estimate(f"{link}.share_used") for link in links}
-    waited = {link: cell.estimate(f"{link}.share_waiting") for link in links}
-    waiting = {link: one.mean for link, one in waited.items() if one is not None}
-    taken = {link: one.mean for link, one in used.items() if one is not None}
+    taken, waiting = (
+        {link: one for link in links if (one := cell.mean(f"{link}.{name}")) is not None}
+        for name in ("share_used", "share_waiting")
+    )
     link = max(taken, key=lambda one: taken[one] + waiting.get(one, 0.0), default="")
     waits_of_link = waiting.get(link, 0.0)
     own = _own(cell, flow, link) if flow else 1.0
-    shares = limits(application.mean, window.mean, taken.get(link), waits_of_link, absent, out, own)
+    shares = limits(application, window, taken.get(link), waits_of_link, absent, out, own)
     if link:
         shares[links[link]] = shares.pop("link")
     if cell.scenario is not None and _has_most_window(cell.scenario.config):
         shares["receive window or cwnd_max"] = shares.pop("receive window")
     ranked = sorted(shares.items(), key=lambda one: -one[1])
     text = ", ".join(f"{what} {100 * share:.0f} %" for what, share in ranked if share >= _NAMED)
-    padding = cell.estimate(f"{link}.share_padding")
-    if padding is not None and padding.mean > _PADDED:
-        text += f"; padding takes {100 * padding.mean:.0f} % of the link"
+    padding = cell.mean(f"{link}.share_padding") or 0.0
+    if padding > _PADDED:
+        text += f"; padding takes {100 * padding:.0f} % of the link"
     return text
 
 

@@ -23,6 +23,7 @@ from clift._clift import (
     UNIT_REPAIR,
 )
 from clift.campaign.repairs import around, first_repaired_loss, heights
+from clift.campaign.segments import columns
 from clift.report.style import COLOURS, Picture, heading, marks
 
 _BLUE, _RED, _GREEN, _PINK, _BLACK = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[6]
@@ -96,9 +97,7 @@ def _segments(
     """Draw segments sent, received and acknowledged, by sequence number."""
     row = np.flatnonzero((sent["first_packet"] == packet) & (sent["kind"] == UNIT_NEW))[0]
     its_flow, its_seq = sent["flow"][row], sent["seq"][row]
-    time, kind, seq, flow = (
-        events.column(name).to_numpy() for name in ("time_ns", "kind", "seq", "flow")
-    )
+    time, kind, seq, flow = columns(events)
     here = (flow == its_flow) & (time >= window[0]) & (time <= window[1])
     styles = (
         (SENT, "sent", ".", _BLUE, 30),

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clift._arrays import Floats
 
-_KINDS = {"f8": "<f8", "f4": "<f4", "u1": "<u1", "u2": "<u2", "u4": "<u4", "u8": "<u8"}
-
 
 def column(values: ArrayLike, kind: str = "f4") -> dict[str, str]:
     """Numbers as a JSON object.
@@ -24,7 +22,7 @@ def column(values: ArrayLike, kind: str = "f4") -> dict[str, str]:
         >>> column([1, 2], "u1")
         {'t': 'u1', 'd': 'AQI='}
     """
-    return {"t": kind, "d": b64encode(np.asarray(values, _KINDS[kind]).tobytes()).decode()}
+    return {"t": kind, "d": b64encode(np.asarray(values, f"<{kind}").tobytes()).decode()}
 
 
 def numbers(values: NDArray[Any]) -> dict[str, str]:

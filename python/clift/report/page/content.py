@@ -238,15 +238,14 @@ def over_time(study: Study) -> Iterator[tuple[int, int, dict[str, tuple[Any, Any
 
 
 def _series(study: Study) -> list[dict[str, Any]]:
-    several = set()
-    found = []
-    for cell, flow, drawn in over_time(study):
-        one: dict[str, Any] = {"cell": cell, "flow": flow}
-        one |= {name: [column(x), column(y)] for name, (x, y) in drawn.items()}
-        found.append(one)
-        if flow:
-            several.add(cell)
-    return [one | {"several": one["cell"] in several} for one in found]
+    drawn = list(over_time(study))
+    several = {cell for cell, flow, _ in drawn if flow}
+    return [
+        {"cell": cell, "flow": flow}
+        | {name: [column(x), column(y)] for name, (x, y) in lines.items()}
+        | {"several": cell in several}
+        for cell, flow, lines in drawn
+    ]
 
 
 def distributions(study: Study) -> Iterator[tuple[int, Any, Any]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clift._arrays import Floats, Ints
 from clift.campaign.campaign import Campaign
+from clift.campaign.record import TOLD_CELLS, as_dict, axes_of, setting
 from clift.campaign.results import Results, label_name
 from clift.campaign.saved import record_of, table_of
 from clift.campaign.tables import NAMES
@@ -189,8 +190,7 @@ class Study:
         at = np.minimum(np.searchsorted(cells[order], rows), max(0, self.size - 1))
         if len(rows) and np.any(cells[order][at] != rows):
             raise ScenarioError("a table has a cell that the record lacks")
-        cell: Ints = order[at] if len(rows) else rows
-        return cell
+        return order[at] if len(rows) else rows
 
 
 def read(folder: Path) -> Study:
@@ -221,8 +221,6 @@ def read(folder: Path) -> Study:
 
 def of(campaign: Campaign) -> Study:
     """The study of a finished campaign in memory."""
-    from clift.campaign.record import TOLD_CELLS, as_dict, setting
-
     record = as_dict(campaign.results, campaign.scenario, TOLD_CELLS)
     record |= setting(campaign.results, campaign.scenario) | {"text": campaign.scenario.text}
     return made(record, {name: campaign.table(name) for name in NAMES})
@@ -230,8 +228,6 @@ def of(campaign: Campaign) -> Study:
 
 def of_results(results: Results, tables: dict[str, pa.Table] | None = None) -> Study:
     """The axes and cells of results, with tables of first runs."""
-    from clift.campaign.record import axes_of
-
     cells = [{"labels": cell.labels, "runs": len(cell.values)} for cell in results.cells]
     return made({"cells": cells, **axes_of(results)}, tables or {})
 

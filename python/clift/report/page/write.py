@@ -131,13 +131,13 @@ def page(study: Study, runs: str | None = None) -> str:
 
 def _facts(study: Study) -> str:
     record = study.record
-    source = _told(record, "source")
     parts = [
-        f"{study.size} cell{'s' * (study.size != 1)}, {counted(record['runs_done'], 'run')}, "
+        f"{counted(study.size, 'cell')}, {counted(record['runs_done'], 'run')}, "
         f"seed {escape(str(record['seed']))}, CLIFT {escape(str(record['clift']))}"
     ]
-    if source:
-        parts.append(f"After: {escape(source)}")
+    source = record.get("in_effect", {}).get("source")
+    if source and source["value"] not in ("", None, "none"):
+        parts.append(f"After: {escape(str(source['value']))}")
     return "<br>".join(parts)
 
 
@@ -151,12 +151,6 @@ def _runs_open(study: Study, runs: str | None) -> str:
         f"changed{other}: click on it, or on its name below the plot or in a table. The run opens "
         f"in <code>{escape(runs)}</code>, which must be beside this page.</p>"
     )
-
-
-def _told(record: Any, key: str) -> str:
-    """A key in effect, if it has a value."""
-    one = record.get("in_effect", {}).get(key)
-    return "" if not one or one["value"] in ("", None, "none") else str(one["value"])
 
 
 def _incomplete(study: Study) -> str:
@@ -214,7 +208,7 @@ def _conclusion(study: Study) -> str:
         alone = (
             "Nothing is compared: the study has no alternatives."
             if study.compared is None
-            else ("The finished runs are too few for a conclusion.")
+            else "The finished runs are too few for a conclusion."
         )
         return f'<p class="conclusion">{alone}</p>'
     note = ""
