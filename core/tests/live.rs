@@ -476,6 +476,7 @@ impl Traffic {
             scheme: self.tmt.scheme.clone(),
             slots: &self.tmt.slots,
             period: self.wrap.then(|| period(&self.phy())),
+            over: self.phy().t()[0] + period(&self.phy()),
             offset: self.offset as i64,
             end: self.end.map_or(i64::MAX, ns),
             nominal: self.tmt.nominal(),

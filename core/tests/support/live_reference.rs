@@ -15,6 +15,8 @@ pub struct Input<'a> {
     /// Slots in trace time, and the period with which they repeat.
     pub slots: &'a [Slot],
     pub period: Option<i64>,
+    /// When the last slot is over, in trace time: it lasts as long as the others.
+    pub over: i64,
     /// Trace time at time zero of the run; slots before and after the run do not exist.
     pub offset: i64,
     pub end: i64,
@@ -386,7 +388,8 @@ impl Link<'_> {
         }
         let last = self.input.slots[self.input.slots.len() - 1].0 - self.input.offset;
         if let (Some(&(packet, _)), None) = (self.queue.front(), self.input.period)
-            && last.max(self.input.packets[packet].0) < self.input.end
+            && (self.input.over - self.input.offset).max(self.input.packets[packet].0)
+                < self.input.end
         {
             self.expected.trace_ended = Some((last + 1).max(self.input.packets[packet].0));
         }
