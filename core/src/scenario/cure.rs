@@ -6,8 +6,11 @@ use serde_json::Value;
 use super::config::Config;
 
 /// What to give for the key `key` of the section at the dotted path `section`; `None` if the schema
-/// does not describe its values.
+/// does not describe its values, and in a web page, which the schema would make a tenth larger.
 pub(super) fn of_missing(section: &str, key: &str) -> Option<String> {
+    if cfg!(target_family = "wasm") {
+        return None;
+    }
     let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Config>();
     let root = schema.to_value();
     let mut found = vec![&root];
