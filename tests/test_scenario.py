@@ -73,6 +73,13 @@ def test_a_missing_trace_file_is_reported_with_file_line_and_key(
         clift.simulate({"trace": {"file": "gone.csv"}})
 
 
+def test_a_trace_whose_share_is_one_slot_cannot_repeat(tmp_path: Path) -> None:
+    clift.PhyTrace([0, 10, 20], [5, 5, 5], 1500).write(tmp_path / "phy.csv")
+    text = 'trace.file = "phy.csv"\ntrace.share = 10\nlink.wrap = true\n'
+    with pytest.raises(clift.ScenarioError, match=r"line 3: link\.wrap: a trace of one slot"):
+        clift.simulate(clift.Scenario.parse(text, str(tmp_path / "x.toml")))
+
+
 def test_unreadable_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(clift.ScenarioError, match=r"missing\.toml: No such file"):
         clift.Scenario.read(tmp_path / "missing.toml")

@@ -266,6 +266,11 @@ impl Cell {
                 starts.push(Duration::ZERO);
                 continue;
             };
+            if usage.wrap && span.0 == span.1 {
+                let cure =
+                    "a trace of one slot cannot repeat; give a longer one, or a smaller share";
+                return Err(Fault::of(&link.key, "link.wrap", cure));
+            }
             starts.push(match usage.start {
                 Start::At(time) => time,
                 Start::Random => self.random_start(link, draw, span)?,

@@ -195,8 +195,9 @@ impl<T: std::str::FromStr<Err: fmt::Display>> Text<T> {
 
 /// Reads a probability.
 fn probability() -> Text<Probability> {
-    Text::new("a probability, e.g. 0.02 or \"2 %\"")
-        .or_number(|number| Probability::new(number).map_err(|error| error.to_string()))
+    Text::new("a probability, e.g. 0.02 or \"2 %\"").or_number(|number| {
+        Probability::new(number).map_err(|error| format!("{error}, or e.g. \"2 %\""))
+    })
 }
 
 struct ProbabilitiesVisitor;

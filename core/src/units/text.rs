@@ -195,7 +195,10 @@ impl FromStr for Probability {
         let value = value.ok_or_else(|| {
             QuantityError(format!("`{text}` is not a probability; write e.g. 0.02 or \"2 %\""))
         })?;
-        Probability::new(value).map_err(|error| QuantityError(error.to_string()))
+        Probability::new(value).map_err(|_| {
+            let cure = "give a number from 0 to 1, or e.g. \"2 %\"";
+            QuantityError(format!("`{text}` is not a probability; {cure}"))
+        })
     }
 }
 
@@ -210,6 +213,14 @@ impl QuantityKind {
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let (number, unit) = split_number(text);
         let Some(number) = Decimal::parse(number) else {
+            if number.strip_prefix('-').and_then(Decimal::parse).is_some() {
+                return Err(QuantityError(format!(
+                    "`{}` is negative; write {} as e.g. \"{}\"",
+                    shortened(text),
+                    self.article_name,
+                    self.example
+                )));
+            }
             return Err(QuantityError(format!(
                 "`{}` is not {}; write a number and its unit, e.g. \"{}\"",
                 shortened(text),
@@ -372,7 +383,10 @@ mod tests {
         assert_eq!(time("5 parsec"), "unknown unit `parsec`; a time is in ns, us, ms, s, min, h");
         assert_eq!(time("0.5 ns"), "`0.5 ns` must be a whole number of ns; round it");
         assert_eq!(time("99999999999 h"), "`99999999999 h` is too large; check the unit");
-        assert!(time("-1 ms").contains("is not a time"));
+        assert_eq!(time("-1 ms"), "`-1 ms` is negative; write a time as e.g. \"500 ms\"");
+        assert!(time("--1 ms").contains("is not a time"));
+        let share = |text: &str| text.parse::<Probability>().unwrap_err().to_string();
+        assert!(share("200 %").starts_with("`200 %` is not a probability; give a number from 0"));
         assert_eq!(time("1e s"), "unknown unit `e s`; a time is in ns, us, ms, s, min, h");
         assert_eq!(
             time("1e3"),
