@@ -304,6 +304,16 @@ def test_a_call_is_judged_by_its_opinion_score_and_has_no_transports(tmp_path: P
         clift.advise(path, task="call", transports=["TCP cubic"], **keys)
     with pytest.raises(ScenarioError, match="give bulk, file=1MB"):
         clift.advise(path, task="file", **keys)
+    with pytest.raises(ScenarioError, match="task = 'file=1XB': unknown unit `XB`"):
+        clift.advise(path, task="file=1XB", **keys)
+
+
+def test_a_family_of_schemes_stands_for_its_blocks(tmp_path: Path) -> None:
+    path = log(tmp_path / "lossy.parquet", 0.05, 90)
+    keys = PAIRS | {"schemes": ["ARQ", "HARQ"], "transports": ["TCP cubic"]}
+    found = clift.advise(path, rtt="40 ms", **keys)
+    assert found.found is not None
+    assert "HARQ(50/52), TCP cubic" in [one.label for one in found.found.candidates]
 
 
 def test_the_report_begins_with_the_answer_and_the_trace(

@@ -71,7 +71,7 @@ def test_a_plugin_without_an_end_is_refused(tmp_path: Path) -> None:
         with pytest.raises(clift.ScenarioError) as refused:
             clift.load_plugin(path)
         cure = "give a Python file that registers parts"
-        assert str(refused.value) == f"path {path}: not a regular file; {cure}"
+        assert str(refused.value) == f"plugin {path}: not a regular file; {cure}"
 
 
 def test_misaligned_arrays_are_copied() -> None:

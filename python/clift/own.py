@@ -449,7 +449,7 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         content = file.read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise ScenarioError(f"path {file}: {why}; {cure}") from None
+        raise ScenarioError(f"plugin {file}: {why}; {cure}") from None
     load_content(file, content)
 
 

@@ -25,7 +25,7 @@ from clift.campaign.record import prepare as writable
 from clift.design.result import Design
 from clift.design.space import Candidate, candidates
 from clift.design.study import design
-from clift.errors import ScenarioError, TraceError
+from clift.errors import CliftError, ScenarioError, TraceError
 from clift.imports import TableError, read_excerpt
 from clift.scenario import Scenario
 from clift.trace import PhyTrace
@@ -89,7 +89,8 @@ def advise(
         rtt: Round-trip time of the link, for a log without delays.
         task: `bulk` (goodput), a file with its size (`file=1MB`), `page` (loading time of a web
             page), or `call` (mean opinion score of a voice call over UDP).
-        schemes: Schemes to try, the simplest first.
+        schemes: Schemes to try, the simplest first; `FEC` and `HARQ` alone stand for several
+            blocks, as in `clift.design`.
         transports: Protocols and congestion controls to try, the simplest first: `TCP cubic`.
             Default: `TRANSPORTS`. A call has none.
         tolerance: Pairs are equal if the interval of their difference lies within this share.
@@ -174,7 +175,7 @@ def advise(
         placed = Scenario(scenario).moved(str(trace))
 
         def search(each: int, force: bool) -> Design:
-            budget = each * len(set(schemes)) * len(set(space.get("transport", [""])))
+            budget = each * len(candidates(space))
             return design(
                 *(placed, goal, (), space), runs_budget=budget, folder=place, force=force,
                 tolerance=tolerance, threads=threads, progress=progress,
@@ -252,6 +253,10 @@ def _task(task: str) -> tuple[dict[str, str], str]:
         case "bulk", False:
             return {"type": "bulk"}, "goodput"
         case "file", True:
+            try:
+                _clift.parse_size(size)
+            except CliftError as error:
+                raise ScenarioError(f"task = {shown(task)}: {error}") from None
             return {"type": "file", "size": size}, "completion"
         case "page", False:
             return {"type": "page", "shape": _PAGE}, "completion"
@@ -374,7 +379,8 @@ def _affordable(
     packets = 125 * (link.rate_kbps or 0) * window_s / _PACKET
     quic = [one.upper().startswith("QUIC") for one in space.get("transport", [""])]
     each = sum(_QUIC_PACKET_S if one else _PACKET_S for one in quic) * packets
-    cost = len(set(space["scheme"])) * each
+    # A family of schemes is many of them.
+    cost = len(candidates({"scheme": space["scheme"]})) * each
     runs = int(min(_MOST, max(_FEWEST, _COST_S / max(cost, 1e-9))))
     shorter = min(1.0, _COST_S / max(cost * runs, 1e-9))
     return runs, round(max(window_s * shorter, _WINDOW_S / 10), 1)
