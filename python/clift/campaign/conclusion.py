@@ -569,8 +569,8 @@ def _would(verdict: Verdict) -> str:
     trace = ""
     if verdict.lasts_s:
         minutes = ceil(verdict.needed * verdict.lasts_s / 60)
-        trace = f", {minutes} min of trace"
-    return f"about {verdict.needed}{trace} would tell"
+        trace = f", which take {minutes} min of trace"
+    return f"about {verdict.needed} would tell{trace}"
 
 
 def _listed(where: list[str]) -> str:
