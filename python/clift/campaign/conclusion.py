@@ -161,8 +161,9 @@ def conclude(results: Results) -> str:
     labels = [names for name, names in results.axes if name not in axes and len(names) > 1]
     parts: dict[str, list[str]] = {}
     found = _merged(verdicts(results), labels)
+    others = [name for name in _varying(results) if name not in axes]
     for verdict in found:
-        parts.setdefault(head(verdict), []).append(_where(verdict))
+        parts.setdefault(head(verdict), []).append(_where(verdict, others))
     sentence = "; ".join(f"{head}{_listed(where)}" for head, where in parts.items())
     if not sentence:
         return ""
@@ -502,8 +503,13 @@ def head(verdict: Verdict) -> str:
     return f"too few independent runs to tell {together} apart"
 
 
-def _where(verdict: Verdict) -> str:
-    place = " ".join(label for label in verdict.condition if label is not None)
+def _where(verdict: Verdict, axes: Sequence[str]) -> str:
+    # A number alone may be read as the gain.
+    place = " ".join(
+        f"{axis} {label}" if label[:1].isdigit() else label
+        for axis, label in zip(axes, verdict.condition, strict=True)
+        if label is not None
+    )
     gain = percent(verdict.gain)
     if verdict.best is not None and isinf(verdict.gain.low):
         much = f"({verdict.among[0]} has no {verdict.word.removeprefix('more ')})"
