@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -165,3 +167,25 @@ def test_tables_read_in_duckdb(folders: tuple[str, str]) -> None:
     duckdb = pytest.importorskip("duckdb")
     path = Path(folders[0], "runs.parquet")
     assert duckdb.sql(f"select count(*) from '{path}'").fetchone() == (16,)
+
+
+# Runs a command and prints its exit code and how many of the threads that it began are left.
+_THREADS = """
+import contextlib, os, sys
+from clift.cli.main import run
+before = set(os.listdir("/proc/self/task"))
+with contextlib.redirect_stdout(sys.stderr):
+    code = run(sys.argv[1:])
+print(code, len(set(os.listdir("/proc/self/task")) - before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux lists a process's threads")
+@pytest.mark.parametrize("options", [[], ["--csv"], ["--where", "scheme=ARQ"], ["--metric", "no"]])
+def test_no_thread_is_left_that_could_abort_the_process_at_its_end(
+    folders: tuple[str, str], options: list[str]
+) -> None:
+    command = [sys.executable, "-c", _THREADS, "results", folders[0], *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    code = 2 if "no" in options else 0
+    assert done.stdout.split() == [str(code), "0"], done.stderr

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._arrays import Floats
+from clift.campaign import parquet
 from clift.campaign.files import read_file, said
 from clift.campaign.metrics import measured_by
 from clift.errors import ScenarioError
@@ -280,8 +281,7 @@ def read(path: Path, study: str, keys: Sequence[str]) -> pa.Table:
     """
     found = whole(path)
     try:
-        # A pool of threads costs more than such a small file takes.
-        table = pq.ParquetFile(io.BytesIO(found)).read(use_threads=False)
+        table = parquet.table(io.BytesIO(found))
         cells, runs = (table.column(name).to_numpy() for name in ("cell", "run"))
         own = [keys[cell] for cell in cells]
         fits = spans(sorted((runs * len(keys) + cells).tolist())) == spans_of(path.name, study)

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clift._clift import __version__
+from clift.campaign import parquet
 from clift.campaign.caveats import caveats
 from clift.campaign.conclusion import compared_axis, conclude, verdicts
-from clift.campaign.files import make_folder, results_in, said, write_file
+from clift.campaign.files import make_folder, open_file, results_in, said, write_file
 from clift.campaign.folder import RECORD, is_foreign, note, own, read_record, remove, with_sums
 from clift.campaign.identity import file_hashes
 from clift.campaign.results import Results
@@ -181,7 +182,8 @@ def draw(results: Results, scenario: Scenario, folder: Path, force: bool = True)
     from clift.report.drawing import pngs
 
     def read(name: str) -> pa.Table:
-        return pq.read_table(folder / f"{name}.parquet")
+        with open_file(folder / f"{name}.parquet") as content:
+            return parquet.table(content)
 
     files = [name for name in own(folder) if (folder / name).exists()]
     try:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from clift.campaign import store
+from clift.campaign import parquet, store
 from clift.campaign.folder import RECORD, RECORDS, damaged, open_listed, read_record, sums
 from clift.campaign.metrics import judged_in
 from clift.campaign.results import fewest
@@ -208,11 +207,7 @@ def table_of(folder: Path, name: str, record: dict[str, Any], last: str = "") ->
     path = folder / f"{name}.parquet"
     try:
         with open_listed(folder, path.name, record) as content:
-            # Not through Arrow's data sets, which would take folder names for columns.
-            file = pq.ParquetFile(content)
-            columns = file.schema_arrow.names
-            end = columns.index(last) + 1 if last in columns else len(columns)
-            return file.read(columns[:end])
+            return parquet.table(content, last)
     except FileNotFoundError:
         raise ScenarioError(f"{path}: missing; run the scenario again") from None
     except (OSError, ValueError, pa.ArrowException) as error:
