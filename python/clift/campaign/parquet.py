@@ -1,7 +1,7 @@
 """Parquet files, read without threads.
 
 Arrow's threads may still hold pieces of a Python file after the read. If Python ends meanwhile, a
-thread that lets go of a piece aborts the process, whatever its exit code.
+thread that lets go of a piece aborts the process, even after success.
 """
 
 from __future__ import annotations
