@@ -436,7 +436,7 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         >>> import clift
         >>> clift.load_plugin("missing.py")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        clift.errors.ScenarioError: path missing.py: No such file or directory; ...
+        clift.errors.ScenarioError: plugin missing.py: No such file or directory; ...
     """
     cure = "give a Python file that registers parts"
     if not isinstance(path, str | os.PathLike):
