@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::metrics::{FlowMetrics, HopMetrics, Value, fairness};
+use crate::metrics::{Distribution, FlowMetrics, HopMetrics, Value, fairness};
 use crate::units::{Duration, Instant};
 
 /// Everything that a run measured.
@@ -68,10 +68,9 @@ impl Outcome {
 
     /// A quantile of these times in s, by nearest rank.
     pub(super) fn completion_quantile(&self, share: f64) -> Option<Value> {
-        let mut times = self.completions()?;
-        let rank = (share * times.len() as f64).ceil() as usize;
-        let (_, time, _) = times.select_nth_unstable(rank.saturating_sub(1));
-        Some(time.as_secs_f64().into())
+        let mut times = Distribution::default();
+        self.completions()?.into_iter().for_each(|time| times.record(time));
+        times.quantiles([share]).map(|[time]| time.as_secs_f64().into())
     }
 
     /// Number of these times.

@@ -18,8 +18,8 @@ use crate::units::{Duration, Instant};
 ///
 /// What becomes of a packet is known once it is taken out. So nobody has to ask at that very
 /// instant: what happened until a packet comes or arrives is made up for then, and a packet costs
-/// our engine as few events as without a queue's management. Hosts that
-/// act on departures have [`Managed`](crate::queue::Managed) before the leg.
+/// our engine as few events as without a queue's management. Hosts that act on departures have
+/// [`Managed`](crate::queue::Managed) before the leg.
 pub(super) struct ManagedLeg {
     queue: Queue,
     transmitter: Transmitter,
