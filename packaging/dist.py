@@ -74,7 +74,8 @@ def main() -> None:
     module = Path("python", "clift", "explore", "clift.wasm")
     if (ROOT / module).is_file():
         shutil.copy2(ROOT / module, unpacked / module)
-    build = ["build", "--release", "--locked", "--quiet", "--interpreter", sys.executable]
+    build = ["build", "--release", "--strip", "--locked", "--quiet"]
+    build += ["--interpreter", sys.executable]
     if sys.platform == "linux" and importlib.util.find_spec("ziglang"):
         build += PORTABLE
     elif sys.platform == "linux":
