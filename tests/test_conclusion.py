@@ -207,7 +207,7 @@ def test_the_axis_to_choose_is_an_option() -> None:
     found.compare = ("scheme",)
     said = conclude(found)
     assert said.startswith("ARQ is best for cubic (")
-    assert "none is best for bbr (" in said
+    assert '"none" is best for bbr (' in said
     found.compare = ("buffer",)
     with pytest.raises(ScenarioError, match="does not vary `buffer`; give congestion, scheme"):
         conclude(found)

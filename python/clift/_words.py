@@ -18,6 +18,17 @@ def counted(number: int, one: str, more: str | None = None) -> str:
     return f"{number} {one if number == 1 else more or one + 's'}"
 
 
+def is_best(label: str) -> str:
+    """That an alternative is best; `none is best` would say that there is no best.
+
+    Example:
+        >>> is_best("ARQ"), is_best("none with bbr")
+        ('ARQ is best', '"none with bbr" is best')
+    """
+    name = f'"{label}"' if label.partition(" ")[0] == "none" else label
+    return f"{name} is best"
+
+
 def printable(text: str) -> str:
     r"""A text without characters that steer a terminal or turn the direction of writing.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clift._parse import MARGIN
-from clift._words import counted
+from clift._words import counted, is_best
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results, fewest
 from clift.campaign.statistics import (
@@ -488,7 +488,7 @@ def _together(condition: Condition, members: list[Verdict]) -> Verdict:
 def head(verdict: Verdict) -> str:
     """What can be said of the alternatives, without where and by how much."""
     if verdict.best is not None:
-        said = f"{verdict.best} is best"
+        said = is_best(verdict.best)
         return f"over this one trace {said}" if verdict.is_exact else said
     if verdict.why:
         return f"none is called best, as {verdict.why}"

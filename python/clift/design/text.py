@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from textwrap import fill
 
-from clift._words import counted
+from clift._words import counted, is_best
 from clift.campaign.caveats import given, two_bbrs
 from clift.design.advice import SHOWN, advice
 from clift.design.objective import IN_ORDER_DELAY, OBJECTIVES, P99_DELAY, Objective
@@ -205,7 +205,7 @@ def _of_one(design: Design) -> str:
         "; over this one trace, differences are exact" if design.contests[0].race.is_exact else ""
     )
     if first.standing == BEST:
-        return f"{first.label} is best{exact}."
+        return f"{is_best(first.label)}{exact}."
     return f"{first.label} is first, but too few independent runs tell it from all others{exact}."
 
 
