@@ -32,6 +32,9 @@ def program() -> Path:
 
 def shortened(path: Path, folder: Path) -> Path:
     """A copy of an example beside its files, whose runs last at most 20 s."""
+    (folder / "python").symlink_to(ROOT / "python")
+    folder /= "examples"
+    folder.mkdir()
     for other in path.parent.iterdir():
         if other.suffix not in (".toml", ".py"):
             (folder / other.name).symlink_to(other)
