@@ -35,7 +35,7 @@ def test_a_campaign_has_runs_estimates_and_a_conclusion(
     assert arq.median_low < arq.median < arq.median_high
     assert harq.mean < arq.mean
     [verdict] = campaign.verdicts
-    assert (verdict.best, verdict.among) == ("HARQ(10/12)", ("ARQ",))
+    assert (verdict.best, verdict.among) == (None, ("HARQ(10/12)", "ARQ"))  # of few times
     assert campaign.conclusion in " ".join(str(campaign).split())
     runs = campaign.table("runs")
     assert runs.num_rows == 16

@@ -75,11 +75,12 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
 @pytest.mark.parametrize(
     ("values", "wanted", "sentence"),
     [
-        ({"A": [10, 11, 12], "B": [20, 21.2, 22.1]}, 3,
-         "A is best (48 % less time than B)."),
-        ({"A": [10, 11, 12, 11], "B": [20, 21.2, 22.1, 21.1]}, 5,
-         "So far: A is best (48 % less time than B)."),
-        # A difference of times has an interval from 50 runs on.
+        # A difference of times has an interval from 50 runs on: before, none is called best.
+        ({"A": [10, 11, 12, 13] * 12, "B": [20, 21.2, 22.1, 23] * 12}, 48,
+         "Too few independent runs to tell A and B apart "
+         "(47 % apart in 48 runs; about 72 would tell)."),
+        ({"A": [10, 11, 12] * 17, "B": [20, 21.2, 22.1] * 17}, 60,
+         "So far: A is best (48 % less time than B, interval 47 to 48 %)."),
         ({"A": [10, 11, 12] * 17, "B": [20, 21.2, 22.1] * 17}, 51,
          "A is best (48 % less time than B, interval 47 to 48 %)."),
         # The same difference in three runs: a coin falls so one time in four.
@@ -107,8 +108,8 @@ def transfers(values: dict[str, list[float | None]], wanted: int) -> Results:
         ({"A": [20, 21, 22], "B": [19, None, None]}, 3,
          "Too few independent runs to tell A and B apart "
          "(20 % apart in 3 runs; too few to say how many would tell)."),
-        ({"A": [10, 11, 12.5], "B": [29, None, None]}, 3,
-         "A is best (62 % less time or better than B)."),
+        ({"A": [10, 11, 12.5] * 17, "B": [29, None, None] * 17}, 51,
+         "A is best (62 % less time or better than B, interval 62 to 63 %)."),
         ({"A": [10, 10, None], "B": [29, None, None]}, 3,
          "None is called best, as some files were not through."),
         # A is ahead of B for sure, and not of C, whose mean is behind both.

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from clift._arrays import Ints
 from clift._parse import MARGIN
 from clift.campaign.cells import Cells
-from clift.campaign.metrics import judged_by
+from clift.campaign.metrics import judged_by, metric
 from clift.campaign.runs import Runs
 from clift.campaign.segments import Segments, segments
 from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate, estimate, estimates
@@ -25,9 +26,6 @@ from clift.simulation import Run, simulate
 _TAILS = frozenset(["p95", "p99", "max"])
 # Metrics that may be below zero.
 _SIGNED = frozenset(["rating", "video_quality_kbps"])
-# How long a task takes, to which a single loss can add seconds.
-TIMES = frozenset(["completion_s", "page_load_s"])
-"""Metrics of how long a task takes."""
 # Numbers whose estimates are made together: of a million runs a few metrics, for their memory.
 _TOGETHER = 1 << 22
 _SAYS_LITTLE = re.compile(r"[-+.\de%]*|true|false", re.IGNORECASE)
@@ -205,14 +203,18 @@ def _told(metric: str, found: Estimate) -> Estimate:
     return replace(found, half_width=found.high / 2, low=0.0)
 
 
-def fewest(metric: str) -> int:
+@cache
+def fewest(name: str) -> int:
     """Runs from which on its mean, and the difference of two of its means, have an interval.
 
+    A single loss can add seconds to how long a task takes, so times need more runs.
+
     Example:
-        >>> fewest("flows.0.completion_s"), fewest("goodput_kbps")
+        >>> fewest("flows.0.completion_acked_s"), fewest("goodput_kbps")
         (50, 2)
     """
-    return FEWEST_OF_TIMES if metric.rpartition(".")[2] in TIMES else 2
+    shown = metric(name)
+    return FEWEST_OF_TIMES if (shown.unit, shown.better) == ("s", "less") else 2
 
 
 @dataclass(frozen=True, slots=True)

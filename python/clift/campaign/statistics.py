@@ -42,8 +42,8 @@ LEVEL = 0.05
 FEWEST_INDEPENDENT = 3.0
 """Runs over one trace that are worth fewer independent ones have no interval."""
 FEWEST_OF_TIMES = 50
-"""Completion times of fewer runs have an interval of the median only: none of the mean, and none of
-the difference of two means."""
+"""Times of fewer runs have an interval of the median only: none of the mean, and none of the
+difference of two means, so that none is called best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,8 +361,8 @@ class Difference:
         share: The same as a share of the other's mean.
         low: Where the interval of `share` begins; None where there is none to give.
         high: Where it ends; None also if the other's mean may be zero, so that nothing bounds it.
-        p: How probable so large a mean difference is, either way, if there is none; 1 if too few
-            runs differ from the others to tell.
+        p: How probable so large a mean difference is, either way, if there is none; 1 if these
+            runs, or those of them that differ from the others, are too few to tell.
         spread: Standard deviation of the differences, as a share of the other's mean.
         least: The least difference of a single run, as a share of the other's; None if one is 0.
         most: The largest.
@@ -403,7 +403,7 @@ def difference(
         independent: How many independent runs those over one trace are worth; None: each is
             drawn for itself.
         level: What the interval leaves outside: 5 %, or less where several are to hold together.
-        fewest: Fewer pairs have no interval.
+        fewest: Fewer pairs have no interval, and tell nothing.
 
     Returns:
         None if there are fewer than two pairs to tell by.
@@ -424,11 +424,12 @@ def difference(
     pairs = mine - theirs
     mean, base = float(np.mean(pairs)), float(np.mean(theirs))
     share = mean / base if base else (0.0 if mean == 0 else inf)
-    is_told = base != 0 and len(runs) >= fewest
-    about = _interval_of_ratio(mine, theirs, independent, level) if is_told else None
+    is_told = len(runs) >= fewest
+    is_share = is_told and base != 0
+    about = _interval_of_ratio(mine, theirs, independent, level) if is_share else None
     low, high = (None, None) if about is None else (end - 1 for end in about)
     low, high = (None if end is None or isinf(end) else end for end in (low, high))
-    p = _probability(pairs, mean, independent)
+    p = _probability(pairs, mean, independent) if is_told else 1.0
     spread = float(np.std(pairs, ddof=1)) / abs(base) if base else inf
     if not theirs.all():
         return Difference(mean, share, low, high, p, spread)

@@ -14,8 +14,8 @@ from clift._words import counted
 from clift.campaign.caveats import given, noted, several, two_bbrs
 from clift.campaign.conclusion import conclude
 from clift.campaign.metrics import flows_of, links_of, metric
-from clift.campaign.results import TIMES, Cell, Comparison, Results
-from clift.campaign.statistics import FEWEST_OF_TIMES, Estimate
+from clift.campaign.results import Cell, Comparison, Results, fewest
+from clift.campaign.statistics import Estimate
 from clift.errors import ScenarioError, TraceError
 from clift.scenario import Scenario
 
@@ -595,11 +595,10 @@ def _explained(
         parts.append(f"paper: value printed in {' and '.join(sources)}")
         parts.append("difference: (mean - printed) / printed")
     unsure = [one for one in found if one is not None and one.half_width is None and one.runs > 1]
-    timed = cells[0].primary.rpartition(".")[2] in TIMES and any(
-        one.runs < FEWEST_OF_TIMES for one in unsure
-    )
+    least = fewest(cells[0].primary)
+    timed = any(one.runs < least for one in unsure)
     if timed:
-        runs = f"from {FEWEST_OF_TIMES} runs on"
+        runs = f"from {least} runs on"
         parts.append(f"the mean of a time, and the difference of two, has an interval {runs}")
     if (
         unsure
