@@ -238,6 +238,9 @@ EMPTY = ("Link", "Transport", "Linux", "Papers", "Quic")
 REFUSED = {
     "transport.quic": f"transport.quic = {{}}\n{CHANNEL}",
     "transport.linux": f"transport = {{ protocol = 'quic', linux = {{}} }}\n{CHANNEL}",
+    "transport.sack": f"transport = {{ protocol = 'quic', sack = false }}\n{CHANNEL}",
+    "flow.0.transport.ecn": f"flow = [{{ application.type = 'voice', transport = "
+    f"{{ protocol = 'udp', ecn = true }} }}, {{}}]\n{CHANNEL}",
     "return.scheme": f"{CHANNEL}[return]\nscheme = 'ARQ'\n[[return.path]]\n{LEG}",
     "return.link": f"{CHANNEL}[return]\nlink.queue = '3 packets'\n[[return.path]]\n{LEG}",
     "hybrid.seed": f"hybrid.seed = 3\n{CHANNEL}",

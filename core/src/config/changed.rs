@@ -1,17 +1,27 @@
 //! Finds keys that a configuration sets.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The first key of a section whose value is not the default.
 pub(crate) fn first_changed_key<T: Serialize + Default>(section: &T) -> Option<String> {
+    changed_keys(section, &T::default()).next()
+}
+
+/// The keys of a section whose values are not those of another.
+pub(crate) fn changed_keys<T: Serialize>(
+    section: &T,
+    usual: &T,
+) -> impl Iterator<Item = String> + use<T> {
     // A section of plain values serialises to a JSON object.
-    let (Ok(Value::Object(section)), Ok(Value::Object(usual))) =
-        (serde_json::to_value(section), serde_json::to_value(T::default()))
-    else {
-        return None;
-    };
-    section.into_iter().find(|(key, value)| usual.get(key) != Some(value)).map(|(key, _)| key)
+    let [section, usual] = [section, usual].map(|one| match serde_json::to_value(one) {
+        Ok(Value::Object(keys)) => keys,
+        _ => Map::new(),
+    });
+    section
+        .into_iter()
+        .filter(move |(key, value)| usual.get(key) != Some(value))
+        .map(|(key, _)| key)
 }
 
 #[cfg(test)]

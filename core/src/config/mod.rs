@@ -41,7 +41,7 @@ pub(crate) use crate::parts;
 pub(crate) use crate::tagged;
 pub use arguments::Arguments;
 pub(crate) use arguments::{called, number, one_of};
-pub(crate) use changed::first_changed_key;
+pub(crate) use changed::{changed_keys, first_changed_key};
 pub use fault::Fault;
 pub(crate) use fault::unknown_value;
 pub(crate) use flat::flatten_variants;

@@ -13,7 +13,7 @@ use super::printed::Printed;
 use super::traffic::{Flow, Transport};
 use super::vary::Vary;
 use crate::application::ApplicationConfig;
-use crate::config::{Fault, parts};
+use crate::config::{Fault, changed_keys, parts};
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -123,30 +123,46 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Checks that some flow has the protocol of each section of `[transport]`.
-    pub(super) fn check_sections(&self) -> Result<(), Fault> {
-        let own = self.flow.iter().enumerate();
-        let own = own.map(|(n, flow)| (format!("flow.{n}.transport"), &flow.transport));
-        let mut all = vec![("transport".to_owned(), &self.transport)];
-        all.extend(own);
+    /// Checks that some flow has a protocol that uses each key of `[transport]`.
+    pub(super) fn check_transports(&self) -> Result<(), Fault> {
+        let usual = Transport::default();
+        let own: Vec<_> = self.flow.iter().map(|flow| &flow.transport).collect();
         // Listed flows take the place of those of `[transport]`.
-        let flows = if self.flow.is_empty() { &all[..] } else { &all[1..] };
-        for (key, transport) in &all {
-            let Transport { tcp, options, .. } = transport;
-            let given = [
-                ("quic", options.quic.is_some(), "quic"),
-                ("linux", tcp.linux.is_some(), "tcp"),
-                ("papers", tcp.papers.is_some(), "tcp"),
-            ];
-            for (name, given, protocol) in given {
-                if given && flows.iter().all(|(_, own)| own.kind.protocol.name() != protocol) {
-                    let cure = format!(
-                        "no flow has protocol = \"{protocol}\"; give it, or leave the section out"
-                    );
-                    return Err(Fault::of(key, name, cure));
-                }
-            }
-        }
-        Ok(())
+        let all = if own.is_empty() { vec![&self.transport] } else { own.clone() };
+        check_transport("transport", &self.transport, &usual, &all)?;
+        own.iter().enumerate().try_for_each(|(n, one)| {
+            check_transport(&format!("flow.{n}.transport"), one, &self.transport, &[one])
+        })
     }
+}
+
+/// Checks that one of the flows uses each key that a transport sets and its base does not.
+fn check_transport(
+    key: &str,
+    transport: &Transport,
+    base: &Transport,
+    flows: &[&Transport],
+) -> Result<(), Fault> {
+    let users = |name: &str| match name {
+        "quic" => &["quic"][..],
+        "delayed_ack" | "timestamps" | "sack" | "linux" | "papers" => &["tcp"],
+        "congestion" | "initial_window" | "cwnd_max" | "receive_window" | "careful_resume"
+        | "ecn" => &["tcp", "quic"],
+        _ => &["tcp", "quic", "udp"],
+    };
+    for name in changed_keys(transport, base) {
+        let users = users(&name);
+        // One that a program has added may use any key.
+        let is_unused = |own: &&Transport| {
+            let protocol = own.kind.protocol.name();
+            ["tcp", "quic", "udp"].contains(&protocol) && !users.contains(&protocol)
+        };
+        if flows.iter().all(is_unused) {
+            let users = users.join("\" or \"");
+            let cure = "set the protocol, or leave it out";
+            let message = format!("belongs to protocol = \"{users}\"; {cure}");
+            return Err(Fault::of(key, &name, message));
+        }
+    }
+    Ok(())
 }

@@ -58,7 +58,10 @@ pub(super) fn read(
     let (axes, ended) = vary::take(&source, &mut root, &mut sets, &keys())?;
     let printed = printed::take(&source, &mut root, &axes, &ended)?;
     let registry = registry.clone();
-    let recipe = Recipe { source, root, axes, sets, registry, runs: Mutex::default() };
+    let mut varied = axes.iter().flat_map(|axis| &axis.points).flat_map(|point| &point.changes);
+    let has_one_transport = !varied.any(|(path, _)| ["transport", "flow"].contains(&&*path[0]));
+    let runs = Mutex::default();
+    let recipe = Recipe { source, root, axes, sets, registry, has_one_transport, runs };
     let mut cells = Vec::new();
     if recipe.is_small(MADE) {
         cells = (0..recipe.count()).map(|index| recipe.cell(index)).collect::<Result<_, _>>()?;

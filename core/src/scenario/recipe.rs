@@ -31,6 +31,8 @@ pub(super) struct Recipe {
     /// Changes from outside.
     pub(super) sets: Vec<Set>,
     pub(super) registry: Registry,
+    /// Whether all cells have the same transports. Otherwise a key may be for other cells.
+    pub(super) has_one_transport: bool,
     /// Number of replications, by the first cell with these points.
     pub(super) runs: Mutex<BTreeMap<usize, u32>>,
 }
@@ -121,7 +123,8 @@ impl Recipe {
             }
         }
         self.source.apply(&mut table, self.sets.iter().filter(|set| !set.is_of_campaign()))?;
-        self.registry.within(|| made(&self.source, table, self.labels(index)))
+        let labels = self.labels(index);
+        self.registry.within(|| made(&self.source, table, labels, self.has_one_transport))
     }
 
     /// Number of replications of a cell. A cell is made only if no similar one was made before.
@@ -156,6 +159,7 @@ fn made(
     source: &Source,
     mut table: Table,
     labels: Vec<(String, String)>,
+    has_one_transport: bool,
 ) -> Result<Cell, ScenarioError> {
     presets::lay_under(&mut table);
     inherit(&mut table);
@@ -163,9 +167,8 @@ fn made(
     let root = Value::from(Node::Table(table));
     let read = config::read::<Config>(&root)
         .and_then(|config| {
-            // In a campaign a section may be for other cells.
-            if labels.is_empty() {
-                config.traffic.check_sections()?;
+            if has_one_transport {
+                config.traffic.check_transports()?;
             }
             Ok((Plan::new(&config)?, config))
         })

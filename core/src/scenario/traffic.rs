@@ -15,7 +15,7 @@ use crate::transport::tcp::{Multipath, PathSchedulerChoice, TcpConfig};
 use crate::transport::{Choice, Options};
 use crate::units::Duration;
 
-/// A transport protocol and its options. Options of another protocol are ignored.
+/// A transport protocol and its options. Options that no flow uses are refused.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Transport {
     /// The protocol.
@@ -37,7 +37,7 @@ parts!(Transport { kind, tcp, options });
 pub struct TransportKind {
     /// The protocol: "tcp", "quic", or "udp" for datagrams without acknowledgement. QUIC shares
     /// `congestion`, `packet`, `initial_window`, `cwnd_max` and `receive_window` with TCP; datagrams
-    /// use only `packet`.
+    /// use only `packet`. `profile` may stand beside any protocol.
     pub protocol: Choice,
 }
 

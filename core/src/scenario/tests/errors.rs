@@ -308,6 +308,22 @@ fn every_error_names_line_key_and_cure() {
         ("[application]\ntype = \"file\"", "geo.toml line 1: application: missing key `size`"),
         ("[transport]\nprotocol = \"udp\"", "application.type: datagrams have no flow control"),
         (
+            "[transport]\nprotocol = \"udp\"\ncongestion = \"bbr\"\n[application]\n\
+             type = \"constant rate\"\nrate = \"1 Mbit/s\"",
+            "geo.toml line 3: transport.congestion: belongs to protocol = \"tcp\" or \"quic\"; set \
+             the protocol, or leave it out",
+        ),
+        (
+            "[transport]\nprotocol = \"udp\"\nlinux.rack = false\n[application]\ntype = \"voice\"\n\
+             [vary]\nseed = [1, 2]",
+            "geo.toml line 3: transport.linux: belongs to protocol = \"tcp\"; set",
+        ),
+        (
+            "[transport]\nsack = false\ncongestion = \"newreno\"\n[[flow]]\n[[flow]]\n\
+             application.type = \"voice\"\ntransport.protocol = \"udp\"\ntransport.ecn = true",
+            "geo.toml line 8: flow.1.transport.ecn: belongs to protocol = \"tcp\" or \"quic\"; set",
+        ),
+        (
             "[transport]\npacket = \"40 B\"",
             "geo.toml line 2: transport.packet: 40 bytes is not a valid TCP packet size; give 53 to 65535",
         ),
