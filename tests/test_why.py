@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import clift
 import clift._clift as _clift
 from clift.diagnosis.attack import attack
-from clift.diagnosis.replay import Edits, behind, bursts, effect, replay, replayed, setup
+from clift.diagnosis.replay import Edits, behind, bursts, effect, first_run, replay, replayed, setup
 from clift.report.causes import draw
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "why.md"
@@ -524,12 +524,6 @@ def test_what_does_not_exist_is_named(path: Path, words: tuple[str, ...], told: 
     ("text", "change", "told"),
     [
         ('transport.protocol = "quic"', "transport.congestion=newreno", "flow 0 cannot change"),
-        (
-            'transport.protocol = "udp"\n'
-            'application = { type = "constant rate", rate = "100 kbit/s" }',
-            "transport.congestion=hybla",
-            "nothing changes",
-        ),
         ('flow = [{ transport.congestion = "cubic" }]', "transport.congestion=hybla", "nothing"),
         ("", "link.queue=20 packets", "nothing changes"),
     ],
@@ -581,6 +575,21 @@ def test_an_attack_hurts_more_than_random_erasures() -> None:
     erased = Edits(erased=[slot for slot, _ in found.slots])
     assert replay(scenario, erased).goodput_kbps == found.worst
     assert attack(scenario, budget=3, runs=60) == found
+
+
+def test_an_attack_on_flows_that_arrive_is_on_the_mean_of_their_times(tmp_path: Path) -> None:
+    (tmp_path / "times.txt").write_text("0\n2\n")
+    arrivals = {"type": "times", "file": str(tmp_path / "times.txt")}
+    flow = {"application": {"type": "file", "size": "50 kB"}, "arrivals": arrivals}
+    channel = {"model": "bernoulli", "erasures": 0, "slot": "6 ms", "lldu": "1500 B"}
+    keys = {"channel": channel, "flow": [flow], "link": {"rtt": "100 ms"}, "duration": "2.1 s"}
+    scenario = first_run(clift.Scenario(keys))
+    found = attack(scenario, budget=2, runs=20)
+    # The second flow does not end: it counts with the time that it had.
+    first = clift.simulate(scenario).summary()["flows"][0]["completion_s"]
+    assert found.before == pytest.approx((first + 0.1) / 2)
+    assert found.worst > found.before
+    assert "mean completion with 2 further erasures:" in found.lines()
 
 
 def test_random_runs_have_budgets_that_add_up() -> None:

@@ -196,6 +196,7 @@ impl Traces for Edited<'_> {
         fn held_information(&self, name: &Path) -> Result<Information, MakeError>;
         fn information(&self, spec: &InformationSpec) -> Result<Information, MakeError>;
         fn delays(&self, file: &str) -> Result<Arc<DelaySeries>, MakeError>;
+        fn times(&self, file: &str) -> Result<Vec<Duration>, MakeError>;
         fn page(&self, file: &str) -> Result<Arc<PageContent>, MakeError>;
     }
 }

@@ -11,6 +11,7 @@ from textwrap import fill
 from clift._bar import bar
 from clift._parse import whole
 from clift._words import counted
+from clift.campaign.metrics import judged_by, metric
 from clift.diagnosis.replay import Edits, each, received_slots, replay
 from clift.errors import Interrupted, ScenarioError
 from clift.scenario import Scenario
@@ -25,7 +26,7 @@ class Attack:
     """Erasures that hurt a run, beside random ones.
 
     Args:
-        metric: `goodput_kbps`, or `completion_s` if every flow ends.
+        metric: `goodput_kbps`; `completion_s` if every flow ends, or its mean if flows arrive.
         before: Its value without further erasures.
         worst: Its value with the erasures found.
         slots: Number and time in s of each erased slot, in order of time.
@@ -57,15 +58,14 @@ class Attack:
 
     def lines(self) -> list[str]:
         """The result as text."""
-        is_time = self.metric == "completion_s"
-        title, unit = ("completion", "s") if is_time else ("goodput", "kbit/s")
+        shown, is_time = metric(self.metric), self.metric != "goodput_kbps"
         rows = [("without them", self.before)]
         if self.random:
             last = max(self.random) if is_time else min(self.random)
             rows += [("at random, median", median(self.random)), ("at random, worst", last)]
         rows.append(("placed by the search", self.worst))
-        lines = [f"{title} with {counted(len(self.slots), 'further erasure')}:"]
-        lines += [f"  {name:<22}{value:>10.4g} {unit}" for name, value in rows]
+        lines = [f"{shown.title} with {counted(len(self.slots), 'further erasure')}:"]
+        lines += [f"  {name:<22}{value:>10.4g} {shown.unit}" for name, value in rows]
         places = [f"{at:.3f} s (slot {slot})" for slot, at in self.slots]
         return [*lines, fill(f"erased: {', '.join(places) or 'none'}", 100)]
 
@@ -100,11 +100,12 @@ def attack(scenario: Scenario, budget: int = 10, runs: int = 400, progress: bool
     if len(there) < budget:
         raise ScenarioError(f"budget = {budget}: the run has {len(there)} received slots")
     draw = random.Random(scenario.seed)
-    metric = "completion_s" if scenario.is_transfer else "goodput_kbps"
-    sign = 1 if metric == "completion_s" else -1
+    arrives = any(flow["arrivals"] for flow in scenario.config["flow"])
+    name = judged_by(lambda _: False, scenario.is_transfer, arrives)
+    sign = -1 if name == "goodput_kbps" else 1
 
     def harm(edits: Edits) -> float:
-        return sign * value(replay(scenario, edits), metric)
+        return sign * value(replay(scenario, edits), name)
 
     before = harm(Edits())
     search = _Search(dict(there), draw, harm, before, (before, []))
@@ -120,15 +121,19 @@ def attack(scenario: Scenario, budget: int = 10, runs: int = 400, progress: bool
     slots = sorted(((slot, search.times[slot]) for slot in search.chosen), key=lambda one: one[1])
     found = [sign * one for one in search.random]
     return Attack(
-        metric, sign * before, sign * search.worst, slots, found, search.runs, search.is_complete
+        name, sign * before, sign * search.worst, slots, found, search.runs, search.is_complete
     )
 
 
-def value(run: Run, metric: str) -> float:
-    """A metric of a run; a transfer that does not end counts as long as the run."""
-    if metric == "goodput_kbps":
+def value(run: Run, name: str) -> float:
+    """A metric of a run; a transfer that does not end counts as long as it lasts."""
+    if name == "goodput_kbps":
         return run.goodput_kbps
-    return run.summary()["duration_s"] if run.completion_s is None else run.completion_s
+    if name == "completion_s":
+        return run.summary()["duration_s"] if run.completion_s is None else run.completion_s
+    flows = run.summary()["flows"]
+    times = [flow["completion_s"] or flow["end_s"] - flow["start_s"] for flow in flows]
+    return sum(times) / max(1, len(times))
 
 
 @dataclass(slots=True)
