@@ -809,6 +809,37 @@ def test_workers_get_plugins_and_nothing_else(tmp_path: Path) -> None:
     assert done.stdout.split() == ["None", *map(str, here)]
 
 
+STOPPED = """
+import os, signal, threading, time
+import clift
+
+@clift.register_congestion("slow")
+class Slow:
+    def on_ack(self, ack, window):
+        time.sleep(0.3)
+
+    def on_loss(self, window):
+        return 2
+
+phy = clift.channel.bernoulli(slots=200_000, p=0.01, seed=1)
+link = clift.tmt.apply(phy, "ARQ")
+runs = [clift.Scenario(link, duration_s=20, seed=seed, transport="slow") for seed in range(1, 9)]
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    clift.run_many(runs, progress=False, threads=4)
+except clift.Interrupted:
+    print("interrupted")
+"""
+
+
+def test_the_interpreter_ends_after_runs_that_were_left_in_a_part() -> None:
+    for _ in range(2):  # without a wait it crashed half of the times
+        done = subprocess.run(
+            [sys.executable, "-c", STOPPED], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
 @pytest.mark.parametrize(
     ("name", "guide"),
     [

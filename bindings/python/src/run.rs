@@ -179,6 +179,7 @@ fn on_threads<T: Send + 'static>(
     while closed.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
         match &stopped {
             Some((_, since)) if since.elapsed() >= GRACE => {
+                workers.into_iter().for_each(raised::leave);
                 return (jobs.take(), stopped.map(|(failure, _)| failure));
             }
             Some(_) => {}

@@ -140,7 +140,8 @@ fn watch(py: Python<'_>, job: Job) -> PyResult<bool> {
         // Nobody listens any more to what was stopped.
         let _ = sender.send((raised, budget.is_short()));
     });
-    thread.map_err(|error| memory_error(format!("no thread can be started: {error}")))?;
+    let thread =
+        thread.map_err(|error| memory_error(format!("no thread can be started: {error}")))?;
     let (raised, short) = py.detach(move || {
         loop {
             let ended = done.recv_timeout(LOOK);
@@ -155,6 +156,7 @@ fn watch(py: Python<'_>, job: Job) -> PyResult<bool> {
             if let Err(raised) = Python::attach(|py| py.check_signals()) {
                 stop.store(true, Ordering::Relaxed);
                 let _ = done.recv_timeout(GRACE);
+                raised::leave(thread);
                 return Err(raised);
             }
         }

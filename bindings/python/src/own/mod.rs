@@ -67,6 +67,7 @@ pub(crate) fn register(
     parameters: Vec<(String, bool)>,
     make: Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    raised::expect_calls(make.py())?;
     let part = Kind::new(what, name, parameters, &make);
     let summary = leaked(summary);
     match what {
@@ -106,7 +107,6 @@ impl Kind {
         parameters: Vec<(String, bool)>,
         make: &Bound<'_, PyAny>,
     ) -> &'static Self {
-        raised::expect_calls();
         let (what, name) = (leaked(what), leaked(name));
         let (signature, make) = (Signature::new(parameters), make.clone().unbind());
         Box::leak(Box::new(Self { what, name, signature, make }))
