@@ -300,7 +300,7 @@ def test_a_call_is_judged_by_its_opinion_score_and_has_no_transports(tmp_path: P
     assert found.found is not None
     assert found.found.objective.name == "mos"
     assert found.pair == "ARQ"
-    with pytest.raises(ScenarioError, match="omit transports"):
+    with pytest.raises(ScenarioError, match="goes over UDP; leave them out"):
         clift.advise(path, task="call", transports=["TCP cubic"], **keys)
     with pytest.raises(ScenarioError, match="give bulk, file=1MB"):
         clift.advise(path, task="file", **keys)
@@ -427,9 +427,11 @@ def test_a_log_that_changes_while_it_is_read_is_refused(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("--schemes ARK", "error: scheme: ARK: unknown scheme; write none"),
-        ("--transports cubic", "error: transport = 'cubic': give TCP or QUIC"),
-        ("--transports QUIC_cubic", "error: transport = 'QUIC_cubic': give TCP or QUIC"),
+        ("--schemes ARK", "error: --schemes 'ARK': ARK: unknown scheme; write none"),
+        ("--transports cubic", "error: --transports 'cubic': give TCP or QUIC"),
+        ("--transports QUIC_cubic", "error: --transports 'QUIC_cubic': give TCP or QUIC"),
+        ("--task file=0B", "error: --task 'file=0B': a file of 0 bytes; give 1 B or more"),
+        ("-o x.png", "error: x.png: results are written into a folder; give one"),
     ],
 )
 def test_names_are_checked_before_the_log_is_read(

@@ -210,7 +210,9 @@ def test_the_axis_to_choose_is_an_option() -> None:
     assert said.startswith("ARQ is best for cubic (")
     assert '"none" is best for bbr (' in said
     found.compare = ("buffer",)
-    with pytest.raises(ScenarioError, match="does not vary `buffer`; give congestion, scheme"):
+    with pytest.raises(
+        ScenarioError, match="'buffer': the scenario does not vary it; give congestion"
+    ):
         conclude(found)
 
 

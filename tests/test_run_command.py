@@ -152,11 +152,14 @@ def test_bad_input_gives_one_line_and_exit_code_2(scenario: Path, tmp_path: Path
         (["run", scenario, "--set", "link.rat=1"], "--set link.rat=1: link.rat: unknown key"),
         (["run", scenario, "--set", "link.rtt"], "--set link.rtt: give KEY=VALUE"),
         (["run", scenario, "--runs", "0"], "--runs"),
-        (["run", scenario, "-o", blocked], "cannot write results there"),
+        (["run", scenario, "-o", blocked], "file: results are written into a folder; give one"),
+        (["run", scenario, "-o", tmp_path / "x.png"], "x.png: results are written into a folder"),
+        (["run", scenario, "--csv", "--explain"], "--explain has no csv; leave --csv out"),
         (["run", scenario, "--set", "channel.length=1 s"], "trace"),
         (["run"], "Missing argument"),
         (["run", table], "log.csv: a table, not a scenario; `clift advise "),
-        (["run", scenario, "--compare", "scheme,scheme"], "`scheme` is given twice; remove one"),
+        (["run", scenario, "--compare", "scheme,scheme"], "--compare 'scheme': is given twice"),
+        (["run", scenario, "--compare", "rtt"], "--compare 'rtt': the scenario does not vary it"),
         (["run", scenario, "--qlog", tmp_path / "x.qlog"], "--qlog: the first flow is tcp, which"),
         (["tmt", tmp_path / "none.csv"], "none.csv"),
     ]
@@ -166,6 +169,10 @@ def test_bad_input_gives_one_line_and_exit_code_2(scenario: Path, tmp_path: Path
         assert expected in done.stderr
         assert done.stdout == ""
         assert done.stderr.count("\n") == 1, done.stderr
+    scenario.write_text('trace.file = "gone.csv"\nvary.scheme = ["none", "ARQ"]\n')
+    done = clift("run", scenario, "-o", tmp_path / "none" / "there")
+    assert "gone.csv: cannot be opened" in done.stderr
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

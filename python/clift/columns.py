@@ -94,6 +94,7 @@ class Columns:
         unread: Columns of a rate, delay or loss whose fields hold units, each with such a field.
         apart: Columns of a date and of a time of day, which nothing joins.
         unsure: Columns whose unit no name says.
+        is_empty: Whether there is no row below the header.
         spans: Of a table without a header, the least and the most of each column of numbers.
     """
 
@@ -110,11 +111,14 @@ class Columns:
     unread: Sequence[tuple[str, str]] = ()
     apart: Sequence[str] = ()
     unsure: Sequence[str] = ()
+    is_empty: bool = False
     spans: Sequence[str] = ()
 
     @property
     def fault(self) -> str | None:
         """Why no command reads the table as the log of a link; None if one does."""
+        if self.is_empty:
+            return "no row is below the header; give a log with rows"
         if self.apart:
             named = " and ".join(f"`{name[:30]}`" for name in self.apart)
             return f"date and time of day are apart, in {named}: join them, e.g. {_DATE}"
@@ -189,7 +193,7 @@ def guessed(text: str) -> Columns | None:
     for place, title in enumerate(names):
         if title:
             table.setdefault(title, [row[place] for row in rows[1:] if place < len(row)])
-    found = Columns(names, apart=_apart(table), unread=_unread(table))
+    found = Columns(names, apart=_apart(table), unread=_unread(table), is_empty=not rows[1:])
     found = replace(found, time=_times(table, names))
     if name := _column(table, "loss"):
         found = replace(found, loss=_typed(name, names) + _loss_unit(name, table.pop(name)))

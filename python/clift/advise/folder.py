@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import clift._output as output
-from clift.campaign.files import read_file, sha256
+from clift.campaign.files import check_folder, read_file, sha256
 from clift.campaign.folder import ADVICE, check_names, note
 from clift.errors import ScenarioError
 from clift.trace import PhyTrace
@@ -30,10 +30,11 @@ def check(folder: Path, force: bool = False, inputs: Iterable[Path] = ()) -> Non
         inputs: Files that are read, which nothing overwrites.
 
     Raises:
-        ScenarioError: If there is one.
+        ScenarioError: If there is one, or the folder is a file.
     """
     from clift.design.record import names
 
+    check_folder(folder)
     ours = [ADVICE, *PAGE, *TRACES, *names()]
     check_names(folder, ours, force or _is_unlisted(folder), inputs)
 

@@ -207,11 +207,19 @@ def _space(
     if task != "call":
         space["transport"] = list(TRANSPORTS if transports is None else transports)
     elif transports is not None:
-        raise ScenarioError("transports: a call goes over UDP; omit transports")
+        listed = shown(",".join(transports))
+        raise ScenarioError(f"transports = {listed}: a call goes over UDP; leave them out")
     # Their names are checked before a log is read.
-    pairs = {one.label: one.changes for one in candidates(space)}
     channel = {"model": "bernoulli", "erasures": "2 %", "slot": "1 ms", "lldu": "1 kB"}
-    Scenario({"channel": channel, "link": {"rtt": "1 s"}}).replace(vary={"pair": pairs}).cells()
+    any_link = Scenario({"channel": channel, "link": {"rtt": "1 s"}})
+    for name, values in space.items():
+        for value in values:
+            try:
+                pairs = {one.label: one.changes for one in candidates({name: [value]})}
+                any_link.replace(vary={"pair": pairs}).cells()
+            except ScenarioError as error:
+                why = re.sub(r"^[a-z.]+( = '.*')?: ", "", str(error))
+                raise ScenarioError(f"{name}s = {shown(value)}: {why}") from None
     return space
 
 
@@ -253,16 +261,22 @@ def _task(task: str) -> tuple[dict[str, str], str]:
         case "bulk", False:
             return {"type": "bulk"}, "goodput"
         case "file", True:
-            try:
-                _clift.parse_size(size)
-            except CliftError as error:
-                raise ScenarioError(f"task = {shown(task)}: {error}") from None
+            if not _parsed("task", task, size, _clift.parse_size):
+                raise ScenarioError(f"task = {shown(task)}: a file of 0 bytes; give 1 B or more")
             return {"type": "file", "size": size}, "completion"
         case "page", False:
             return {"type": "page", "shape": _PAGE}, "completion"
         case "call", False:
             return {"type": "voice"}, "mos"
     raise ScenarioError(f"task = {shown(task)}: give bulk, file=1MB (with a size), page or call")
+
+
+def _parsed(name: str, given: str, text: str, parse: Callable[[str], int]) -> int:
+    """The value of a text, with an error that names the argument."""
+    try:
+        return parse(text)
+    except CliftError as error:
+        raise ScenarioError(f"{name} = {shown(given)}: {error}") from None
 
 
 def _unchanged(path: Path, columns: dict[str, Any]) -> tuple[PhyTrace, str]:
@@ -349,7 +363,7 @@ def _round_trip(
     measured_ns = phy.rtt_ns or 0
     median_s = 0.0 if link.delay_ms is None else 2 * link.delay_ms[1] / 1000
     if rtt is not None:
-        seconds = _clift.parse_time(rtt) / 1e9
+        seconds = _parsed("rtt", rtt, rtt, _clift.parse_time) / 1e9
         # A far shorter delay is one of processing.
         if median_s * 4 >= seconds:
             raise ScenarioError(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clift._parse import MARGIN
+from clift._parse import MARGIN, shown
 from clift._words import counted, is_best
 from clift.campaign.metrics import metric
 from clift.campaign.results import Cell, Results, fewest
@@ -225,11 +225,9 @@ def compared_axes(results: Results) -> list[str]:
     for name in results.compare:
         if name not in varying:
             cure = f"give {', '.join(varying)}" if varying else "nothing varies"
-            raise ScenarioError(
-                f"compare: the scenario does not vary `{' '.join(name.split())}`; {cure}"
-            )
+            raise ScenarioError(f"compare = {shown(name)}: the scenario does not vary it; {cure}")
         if results.compare.count(name) > 1:
-            raise ScenarioError(f"compare: `{name}` is given twice; remove one")
+            raise ScenarioError(f"compare = {shown(name)}: is given twice; remove one")
     chosen = results.compare or [name for name in varying if name not in results.conditions]
     if not results.compare and "scheme" in varying and "scheme" not in chosen:
         chosen = ["scheme"]

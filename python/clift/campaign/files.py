@@ -18,6 +18,8 @@ from clift.errors import ScenarioError
 
 # What changes files goes through `os` and `FileIO`, which tests replace: their n-th call fails.
 _PARTIAL = ".clift-{}.partial"
+# A folder with such a name was meant to be a file.
+_OF_FILES = (".csv", ".html", ".json", ".md", ".parquet", ".pdf", ".png", ".svg", ".toml", ".txt")
 # What fsync says of a folder on file systems that have no such call for folders.
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 
@@ -150,11 +152,27 @@ def results_in(folder: Path) -> Iterator[None]:
     Raises:
         ScenarioError: Instead of an OSError.
     """
+    check_folder(folder)
     try:
         yield
     except OSError as error:
         message = f"{folder}: cannot write results there: {said(error)}; choose another folder"
         raise ScenarioError(message) from None
+
+
+def check_folder(folder: Path) -> None:
+    """Checks that a name is not that of a file.
+
+    Raises:
+        ScenarioError: If it is.
+
+    Example:
+        >>> check_folder(Path("results/delay.png"))
+        Traceback (most recent call last):
+        clift.errors.ScenarioError: results/delay.png: results are written into a folder; give one
+    """
+    if not folder.is_dir() and (folder.exists() or folder.suffix.lower() in _OF_FILES):
+        raise ScenarioError(f"{folder}: results are written into a folder; give one")
 
 
 def unlink(path: Path) -> None:

@@ -306,12 +306,15 @@ def open_store(folder: Path, scenario: Scenario, force: bool = False) -> Store:
         force: Whether runs of another study are removed, and files that are not ours overwritten.
 
     Raises:
-        ScenarioError: If the folder cannot be written, another study's process is at work in it,
-            or, unless `force`, it holds runs of another study or files that are not ours.
+        ScenarioError: If the folder cannot be written, it is new and the first run cannot be made,
+            another study's process is at work in it, or, unless `force`, it holds runs of another
+            study or files that are not ours.
     """
     inputs = Files(scenario)
     keys, hashes = cell_keys(scenario, inputs), file_hashes(scenario, inputs)
     inner = folder / FOLDER
+    if not inner.exists():
+        scenario.cells()[0].replication(0).setup()  # what cannot run leaves no folder
     with results_in(folder):
         make_folder(inner / _RUNS)
         locks = Locks(inner / "lock")

@@ -89,13 +89,10 @@ def run(
         raise click.UsageError("give --runs or --set runs, not both")
     changes |= {} if runs is None else {"runs": str(runs)}
     scenario = Scenario.read(path, changes)
-    if explain:
-        for key, (value, of) in scenario.explain().items():
-            click.echo(f"{key} = {value}  ({of})")
-        for line in lines(edges(scenario.config), scenario.routes()):
-            click.echo(line)
-        return
     show = show_as(as_json, as_csv, brief)
+    if explain:
+        _explain(scenario, show)
+        return
     wishes = StudyOptions(path.stem, show=show, plots=not no_plots, **more)
     needy = {"--dry-run": dry_run, "--scheduler": wishes.scheduler is not None}
     if wishes.output is None and (flag := next((one for one, on in needy.items() if on), None)):
@@ -112,7 +109,7 @@ def run(
         _check_qlog(scenario)
     if dry_run and wishes.output is not None:
         with stoppable():
-            _foretell(scenario, wishes.output, wishes.threads, as_json)
+            _foretell(scenario, wishes.output, wishes.threads, show)
     else:
         with naming(path):
             run_study(scenario, wishes)
@@ -129,11 +126,22 @@ def _check_qlog(scenario: Scenario) -> None:
         )
 
 
-def _foretell(scenario: Scenario, output: Path, threads: int | None, as_json: bool) -> None:
+def _explain(scenario: Scenario, show: str) -> None:
+    if show != "text":
+        raise click.UsageError(f"--explain has no {show}; leave --{show} out")
+    for key, (value, of) in scenario.explain().items():
+        click.echo(f"{key} = {value}  ({of})")
+    for line in lines(edges(scenario.config), scenario.routes()):
+        click.echo(line)
+
+
+def _foretell(scenario: Scenario, output: Path, threads: int | None, show: str) -> None:
     from clift.campaign.forecast import forecast
 
+    if show not in ("text", "json"):
+        raise click.UsageError(f"--dry-run has no {show}; leave --{show} out")
     found = forecast(scenario, output, threads)
-    if as_json:
+    if show == "json":
         click.echo(json.dumps(found.as_dict(), indent=2))
         return
     for line in found.lines():
