@@ -261,6 +261,12 @@ def test_a_key_without_effect_is_refused_by_name(key: str) -> None:
     assert f": {key}: " in str(error.value)
 
 
+def test_a_preset_stands_beside_any_protocol() -> None:
+    text = f"application.type = 'voice'\ntransport = {{ protocol = 'udp' }}\n{CHANNEL}"
+    for preset in ("geo-mobile-2014", "leo-2017"):
+        assert clift.Scenario.parse(f"preset = '{preset}'\n{text}").cells()
+
+
 def test_a_campaign_may_vary_the_protocol_beside_its_options() -> None:
     text = f"transport.quic = {{}}\nvary.transport.protocol = ['tcp', 'quic']\n{CHANNEL}"
     assert len(clift.Scenario.parse(text).cells()) == 2

@@ -13,7 +13,7 @@ use super::printed::Printed;
 use super::traffic::{Flow, Transport};
 use super::vary::Vary;
 use crate::application::ApplicationConfig;
-use crate::config::{Fault, changed_keys, parts};
+use crate::config::{Fault, changed_keys, join, parts};
 use crate::scheme::Scheme;
 use crate::units::Duration;
 
@@ -123,15 +123,16 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Checks that some flow has a protocol that uses each key of `[transport]`.
-    pub(super) fn check_transports(&self) -> Result<(), Fault> {
+    /// Checks that some flow has a protocol that uses each key of `[transport]`, but for those of a
+    /// preset.
+    pub(super) fn check_transports(&self, of_preset: &[String]) -> Result<(), Fault> {
         let usual = Transport::default();
         let own: Vec<_> = self.flow.iter().map(|flow| &flow.transport).collect();
         // Listed flows take the place of those of `[transport]`.
         let all = if own.is_empty() { vec![&self.transport] } else { own.clone() };
-        check_transport("transport", &self.transport, &usual, &all)?;
+        check_transport("transport", &self.transport, &usual, &all, of_preset)?;
         own.iter().enumerate().try_for_each(|(n, one)| {
-            check_transport(&format!("flow.{n}.transport"), one, &self.transport, &[one])
+            check_transport(&format!("flow.{n}.transport"), one, &self.transport, &[one], &[])
         })
     }
 }
@@ -142,6 +143,7 @@ fn check_transport(
     transport: &Transport,
     base: &Transport,
     flows: &[&Transport],
+    of_preset: &[String],
 ) -> Result<(), Fault> {
     let users = |name: &str| match name {
         "quic" => &["quic"][..],
@@ -157,7 +159,7 @@ fn check_transport(
             let protocol = own.kind.protocol.name();
             ["tcp", "quic", "udp"].contains(&protocol) && !users.contains(&protocol)
         };
-        if flows.iter().all(is_unused) {
+        if flows.iter().all(is_unused) && !of_preset.contains(&join(key, &name)) {
             let users = users.join("\" or \"");
             let cure = "set the protocol, or leave it out";
             let message = format!("belongs to protocol = \"{users}\"; {cure}");

@@ -161,14 +161,14 @@ fn made(
     labels: Vec<(String, String)>,
     has_one_transport: bool,
 ) -> Result<Cell, ScenarioError> {
-    presets::lay_under(&mut table);
+    let of_preset = presets::lay_under(&mut table);
     inherit(&mut table);
     let origins = origins(source, &table);
     let root = Value::from(Node::Table(table));
     let read = config::read::<Config>(&root)
         .and_then(|config| {
             if has_one_transport {
-                config.traffic.check_transports()?;
+                config.traffic.check_transports(&of_preset)?;
             }
             Ok((Plan::new(&config)?, config))
         })
