@@ -151,6 +151,7 @@ def test_bad_input_gives_one_line_and_exit_code_2(scenario: Path, tmp_path: Path
         (["run", tmp_path / "none.toml"], "none.toml: No such file"),
         (["run", scenario, "--set", "link.rat=1"], "--set link.rat=1: link.rat: unknown key"),
         (["run", scenario, "--set", "link.rtt"], "--set link.rtt: give KEY=VALUE"),
+        (["run", scenario, "--set", "scheme="], "--set scheme=: give KEY=VALUE"),
         (["run", scenario, "--runs", "0"], "--runs"),
         (["run", scenario, "-o", blocked], "file: results are written into a folder; give one"),
         (["run", scenario, "-o", tmp_path / "x.png"], "x.png: results are written into a folder"),

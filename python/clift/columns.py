@@ -178,6 +178,8 @@ def guessed(text: str) -> Columns | None:
         '--time time:date --rate throughput_mbps:Mbit/s --rate-is received --loss loss:%'
         >>> guessed("s,EsN0_dB,MODCOD\n0,7.5,QPSK 3/4\n").options
         "--time 1:s --esn0 EsN0_dB:dB --symbol-rate '10 kBd' --modcod MODCOD"
+        >>> guessed("time_s,rate_mbps\n").fault
+        'no row is below the header; give a log with rows'
         >>> guessed("Dear reader,\n") is None
         True
     """

@@ -341,8 +341,8 @@ def change(text: str, option: str = "--set") -> tuple[str, str]:
         >>> change("link.rtt = 600 ms")
         ('link.rtt', '600 ms')
     """
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
+    key, _, value = text.partition("=")
+    if not key.strip() or not value.strip():
         raise ScenarioError(f"{option} {text}: give KEY=VALUE, e.g. transport.congestion=bbr")
     return key.strip(), value.strip()
 
