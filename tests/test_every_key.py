@@ -241,6 +241,8 @@ REFUSED = {
     "transport.sack": f"transport = {{ protocol = 'quic', sack = false }}\n{CHANNEL}",
     "flow.0.transport.ecn": f"flow = [{{ application.type = 'voice', transport = "
     f"{{ protocol = 'udp', ecn = true }} }}, {{}}]\n{CHANNEL}",
+    "transport.congestion": "transport.protocol = 'udp'\napplication.type = 'voice'\n"
+    f"vary.transport.congestion = ['cubic', 'bbr']\n{CHANNEL}",
     "return.scheme": f"{CHANNEL}[return]\nscheme = 'ARQ'\n[[return.path]]\n{LEG}",
     "return.link": f"{CHANNEL}[return]\nlink.queue = '3 packets'\n[[return.path]]\n{LEG}",
     "hybrid.seed": f"hybrid.seed = 3\n{CHANNEL}",

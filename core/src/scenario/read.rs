@@ -59,9 +59,12 @@ pub(super) fn read(
     let printed = printed::take(&source, &mut root, &axes, &ended)?;
     let registry = registry.clone();
     let mut varied = axes.iter().flat_map(|axis| &axis.points).flat_map(|point| &point.changes);
-    let has_one_transport = !varied.any(|(path, _)| ["transport", "flow"].contains(&&*path[0]));
+    let has_one_protocol = !varied.any(|(path, value)| {
+        let is_protocol = path.last().is_some_and(|last| last == "protocol");
+        ["transport", "flow"].contains(&&*path[0]) && (is_protocol || value.plain().is_none())
+    });
     let runs = Mutex::default();
-    let recipe = Recipe { source, root, axes, sets, registry, has_one_transport, runs };
+    let recipe = Recipe { source, root, axes, sets, registry, has_one_protocol, runs };
     let mut cells = Vec::new();
     if recipe.is_small(MADE) {
         cells = (0..recipe.count()).map(|index| recipe.cell(index)).collect::<Result<_, _>>()?;

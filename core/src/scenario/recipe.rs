@@ -31,8 +31,8 @@ pub(super) struct Recipe {
     /// Changes from outside.
     pub(super) sets: Vec<Set>,
     pub(super) registry: Registry,
-    /// Whether all cells have the same transports. Otherwise a key may be for other cells.
-    pub(super) has_one_transport: bool,
+    /// Whether all cells have the same protocols. Otherwise a key may be for other cells.
+    pub(super) has_one_protocol: bool,
     /// Number of replications, by the first cell with these points.
     pub(super) runs: Mutex<BTreeMap<usize, u32>>,
 }
@@ -124,7 +124,7 @@ impl Recipe {
         }
         self.source.apply(&mut table, self.sets.iter().filter(|set| !set.is_of_campaign()))?;
         let labels = self.labels(index);
-        self.registry.within(|| made(&self.source, table, labels, self.has_one_transport))
+        self.registry.within(|| made(&self.source, table, labels, self.has_one_protocol))
     }
 
     /// Number of replications of a cell. A cell is made only if no similar one was made before.
@@ -159,7 +159,7 @@ fn made(
     source: &Source,
     mut table: Table,
     labels: Vec<(String, String)>,
-    has_one_transport: bool,
+    has_one_protocol: bool,
 ) -> Result<Cell, ScenarioError> {
     let of_preset = presets::lay_under(&mut table);
     inherit(&mut table);
@@ -167,7 +167,7 @@ fn made(
     let root = Value::from(Node::Table(table));
     let read = config::read::<Config>(&root)
         .and_then(|config| {
-            if has_one_transport {
+            if has_one_protocol {
                 config.traffic.check_transports(&of_preset)?;
             }
             Ok((Plan::new(&config)?, config))
