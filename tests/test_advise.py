@@ -637,6 +637,27 @@ def test_an_equal_pair_is_only_taken_if_it_excludes_what_the_first_does(
     ) in answer
 
 
+def test_a_rival_that_differs_in_one_run_is_excluded_by_way_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simplest pair and the rival differ in one run, and both are 1 % below the first."""
+    found = of_three_pairs(tmp_path)
+    race = Race(count=3, budget=90, most=30, tolerance=0.05)
+    for number in range(30):
+        low = 990.0 + number % 3
+        for one, value in enumerate((low, 1000.0, low - 5 * (number == 7))):
+            race.add(one, number, -value)
+    race.last = [0, 1, 2]
+    runs = {(one, number, 0): {IN_ORDER_DELAY: 100.0} for one in range(3) for number in range(30)}
+    monkeypatch.setattr(found, "contests", [replace(found.contests[0], race=race, runs=runs)])
+    assert race.cost(2, 0) is None
+    names = [one.label for one in found.candidates]
+    assert found.ranking()[0].label == names[1]
+    answer = answered(found, described(clift.channel.bernoulli(slots=900, p=0.1, seed=1)))[2]
+    assert answer.startswith(f"Take {names[0]}"), answer
+    assert f"{names[0]} is the simplest." in answer
+
+
 def test_pairs_that_no_run_tells_apart_are_named_as_such(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -289,7 +289,11 @@ def _preferred(found: Design, same: list[Ranked]) -> tuple[Ranked, str, str]:
     ]
     better = {
         one.candidate: [
-            rival for rival in rivals if rival is not one and not _is_excluded(race, rival, one)
+            rival
+            for rival in rivals
+            if rival is not one
+            and not _is_excluded(race, rival, one)
+            and not _is_excluded_by_way_of(race, rival, one, first)
         ]
         for one in same[1:]
     }
@@ -339,6 +343,17 @@ def _is_excluded(race: Race, one: Ranked, first: Ranked) -> bool:
     """Whether the runs say that a pair is not better than the first by the tolerance."""
     cost = race.cost(one.candidate, first.candidate)
     return cost is not None and cost[0] > -race.tolerance
+
+
+def _is_excluded_by_way_of(race: Race, rival: Ranked, one: Ranked, first: Ranked) -> bool:
+    """Whether what both differ from the first excludes it, where few runs tell the two apart."""
+    if race.cost(rival.candidate, one.candidate) is not None:
+        return False
+    its, own = (race.cost(of.candidate, first.candidate) for of in (rival, one))
+    if its is None or own is None:
+        return False
+    # The costs are shares of the mean of the first, the tolerance is one of the pair's mean.
+    return its[0] - own[1] > -race.tolerance * (1 - max(map(abs, own)))
 
 
 def _untold(found: Design, first: Ranked, rival: Ranked, link: Link) -> str:
