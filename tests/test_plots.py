@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 import clift
-from clift._clift import RECEIVED, UNIT_NEW, UNIT_REPAIR
+from clift._clift import GONE, RECEIVED, UNIT_NEW, UNIT_REPAIR
 from clift.campaign import run_campaign
 from clift.campaign.repairs import first_repaired_loss
 from clift.campaign.results import Cell, Results
@@ -224,10 +224,30 @@ def test_the_time_sequence_shows_the_longest_wait_with_a_loss() -> None:
 
 
 def excerpt(time: list[int], kind: list[int], seq: list[int]) -> Excerpt:
-    columns = {"time_ns": time, "flow": [0] * len(time), "kind": kind, "seq": seq}
+    columns = {
+        "time_ns": time,
+        "flow": [0] * len(time),
+        "kind": kind,
+        "seq": seq,
+        "len": [1] * len(seq),
+    }
     found = around_the_loss(pa.table(columns))
     assert found is not None
     return found
+
+
+def test_the_time_sequence_has_no_lost_acknowledgements() -> None:
+    narrow = {"leg": {"rate": "20 kbit/s", "delay": "50 ms", "queue": "5 packets"}}
+    phy = clift.channel.bernoulli(slots=20_000, p=0.01, slot_ns=1_200_000, lldu_bytes=1500, seed=1)
+    link = clift.tmt.apply(phy, "none", rtt_ms=100)
+    run = clift.simulate(link, duration_s=10, **{"return": {"path": [narrow]}})
+    events = run.events()
+    gone = events.filter((events["kind"].to_numpy() == GONE) & (events["len"].to_numpy() == 0))
+    found = around_the_loss(events)
+    assert gone.num_rows > 100
+    assert found is not None
+    assert found.matters
+    assert found.seq.min() > 0
 
 
 def test_capacity_equals_the_slots_from_any_start() -> None:

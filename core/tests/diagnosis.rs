@@ -1,6 +1,7 @@
 //! Causes: the budget adds up, watching changes nothing, and each cause is found where it was put.
 
-use clift::diagnosis::{Cause, Diagnosis, Trigger, Why, diagnose};
+use clift::diagnosis::{Cause, Diagnosis, Trigger, Why, diagnose, loss_after};
+use clift::metrics::HopMetrics;
 use clift::scenario::{Scenario, Store};
 use clift::simulation::{Outcome, Setup, run};
 use clift::trace::Folder;
@@ -380,4 +381,23 @@ proptest! {
             prop_assert_eq!(budget.bits(cause), 0, "{}: {:?}", &text, &budget);
         }
     }
+}
+
+#[test]
+fn a_lost_acknowledgement_is_no_segment_near_a_loss() {
+    let setup = setup(
+        r#"
+        duration = "5 s"
+        scheme = "ARQ"
+        channel = { model = "bernoulli", erasures = "1 %", rate = "4 Mbit/s" }
+        link = { live = true, rtt = "100 ms" }
+        [[return.path]]
+        leg = { rate = "20 kbit/s", delay = "50 ms", queue = "5 packets" }
+        "#,
+    );
+    let outcome = run(&setup, &mut ()).unwrap();
+    let HopMetrics::Leg(back) = &outcome.backward[0] else { panic!("a leg") };
+    assert!(back.counters.dropped > 100, "{back:?}");
+    let found = loss_after(&setup, Instant::ZERO + Duration::from_secs(2)).unwrap().unwrap();
+    assert!(found.segments.iter().all(|segment| segment.seq > 0), "{:?}", found.segments);
 }

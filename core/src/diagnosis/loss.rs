@@ -172,6 +172,8 @@ impl Observer for Log {
 
     fn event(&mut self, at: Instant, event: &Event) {
         let (flow, seq) = match *event {
+            // A lost acknowledgement has no place among the numbers of segments.
+            Event::Gone { len: 0, .. } => return,
             Event::Sent { flow, seq, .. }
             | Event::Received { flow, seq, .. }
             | Event::Gone { flow, seq, .. } => (flow, seq),

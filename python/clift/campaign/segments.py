@@ -168,7 +168,9 @@ def around_the_loss(events: pa.Table) -> Excerpt | None:
     Returns:
         The start of the log where nothing was lost; None where nothing was sent.
     """
-    time, kind, seq, flow = columns(events)
+    # A lost acknowledgement has no data, and no place among the numbers of segments.
+    without_data = (events["kind"].to_numpy() == GONE) & (events["len"].to_numpy() == 0)
+    time, kind, seq, flow = columns(events.filter(~without_data))
     if not np.any(kind == SENT):
         return None
     mine = flow == flow[kind == SENT].min()
