@@ -50,6 +50,16 @@ def test_the_log_equals_the_output_of_its_script(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_times_of_frames_of_several_sizes_are_no_coarse_clock() -> None:
+    # At this rate the times of frames differ by whole milliseconds.
+    phy = clift.import_modem("modem.csv", time="1:s", esn0="2:dB", symbol_rate="10 kBd")
+    times = phy.d_ns[phy.d_ns > 0]
+    assert len(set(times)) > 1
+    assert not any((times - min(times)) % 1_000_000)
+    assert not any("coarse" in warning for warning in phy.notes["warnings"])
+
+
+@pytest.mark.usefixtures("folder")
 def test_the_bytes_of_an_adaptive_trace_are_those_that_numpy_finds() -> None:
     log = np.genfromtxt("modem.csv", delimiter=",", names=True, dtype=None, encoding="ascii")
     table = clift.import_modem(

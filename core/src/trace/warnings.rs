@@ -28,7 +28,9 @@ impl PhyTrace {
             warnings.push(format!("a gap of {} without a slot at {}", readable(gap), readable(at)));
         }
         let coarse = warnings.iter().any(|warning| warning.starts_with("a coarse clock"));
-        if let Some(step) = self.grid().filter(|_| !coarse) {
+        // Frames of several sizes take multiples of a step to send, which is no step of a clock.
+        let is_clear = !coarse && self.sizes().column().is_none();
+        if let Some(step) = self.grid().filter(|_| is_clear) {
             warnings.push(format!(
                 "a coarse clock: all decoding times differ by multiples of {}",
                 readable(step)
