@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import command
 import numpy as np
 import pytest
 
@@ -65,3 +66,13 @@ def test_values_common_to_all_schemes_are_printed_once(
     assert max(map(len, out.splitlines())) <= 100
     assert run([*words, "--json"]) == 0
     assert [one["scheme"] for one in json.loads(capsys.readouterr().out)] == ["ARQ", "none"]
+
+
+def test_a_loop_of_links_is_named(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    out = tmp_path / "out.csv"
+    for words in (["tmt", loop, "--scheme", "ARQ"], ["trace", "convert", loop, out]):
+        done = command.clift(*words)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith(f"error: {loop}: "), done.stderr

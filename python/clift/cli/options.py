@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from os.path import realpath
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -257,12 +258,13 @@ def check_apart(inputs: Sequence[Path], *outputs: Path | None) -> None:
     Example:
         >>> check_apart([Path("a.csv")], Path("b.parquet"), None)
     """
-    taken = {path.resolve(): "is also an input" for path in inputs}
+    # Path.resolve() raises an error at a loop of links, which the reader of the file names.
+    taken = {realpath(path): "is also an input" for path in inputs}
     for output in outputs:
         if output is not None:
-            if fault := taken.get(output.resolve()):
+            if fault := taken.get(realpath(output)):
                 raise click.UsageError(f"{output} {fault}; give another output file")
-            taken[output.resolve()] = "is given for two outputs"
+            taken[realpath(output)] = "is given for two outputs"
 
 
 @contextmanager
