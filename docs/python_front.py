@@ -345,7 +345,9 @@ def _log(
             continue
         said = {"name": key} | usual.get(key, {}) | words.get("argument", {}).get(key, {})
         one = Argument(schema, f"trace.{key}", said, "")
-        one.doc = one.doc.replace(", relative to the same folder", "")
+        one.doc = one.doc.replace(
+            ", relative to the folder of the scenario file, or else to the current folder", ""
+        )
         annotation = one.annotation.replace("float", "str")  # texts, with a unit or a column
         default = "" if one.default == "needed" else f" = {one.default}"
         arguments.append(one)

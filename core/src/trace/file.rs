@@ -43,7 +43,8 @@ pub struct TraceFile {
     pub lldu: Option<Bytes>,
     /// Direction of a two-way measurement ("probes", "irtt"): "up" or "down".
     pub direction: Option<Direction>,
-    /// File of loss flags for "delay-loss", relative to the same folder.
+    /// File of loss flags for "delay-loss", relative to the folder of the scenario file, or else to
+    /// the current folder.
     pub losses: Option<PathBuf>,
     /// Time between the packets of "delay-loss", and of "ping" if its lines have no times.
     pub interval: Option<Duration>,
@@ -87,7 +88,7 @@ pub struct TraceFile {
     /// MODCODs and their thresholds: "dvb-s2", "dvb-s2x" (the default), "dvb-s2-short" (five with
     /// the frame error rates of a decoder), or a TOML or CSV file with name, efficiency (bit/symbol),
     /// threshold_db and optionally symbols (per frame) and, in TOML, curve (pairs of Es/N0 in dB and
-    /// frame error rate), relative to the same folder.
+    /// frame error rate), relative to the folder of the scenario file, or else to the current folder.
     pub modcod_table: Option<String>,
     /// Symbols per frame, if they differ from those of the table.
     pub frame_symbols: Option<u32>,
@@ -98,8 +99,8 @@ pub struct TraceFile {
     /// Marker of a missing value in a "series", in addition to an empty field, "-", "NaN", "NA" and
     /// "null".
     pub missing: Option<String>,
-    /// The receiver's capture that belongs to the sender's "capture", relative to the same folder.
-    /// If given, the format is "capture".
+    /// The receiver's capture that belongs to the sender's "capture", relative to the folder of the
+    /// scenario file. If given, the format is "capture".
     pub receiver: Option<PathBuf>,
     /// True if addresses and ports change between the two ends of a "capture", as behind NAT; they
     /// are then not compared.
