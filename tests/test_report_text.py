@@ -54,6 +54,24 @@ def test_paper_and_difference_are_explained_under_the_table_that_has_them() -> N
     assert both.index("paper: value printed in table 1") < both.index("figure 7")
 
 
+def test_the_share_of_a_capacity_that_differs_by_run_is_a_mean_of_shares(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "log.csv").write_text("t,rate\n0,0.2\n60,2\n120,0.2\n")
+    text = """
+        duration = "5 s"
+        runs = 6
+        scheme = "none"
+        trace = { file = "log.csv", time = "t:s", rate = "rate:Mbit/s" }
+        link = { rtt = "20 ms", start = "random", wrap = true }
+    """
+    scenario = Scenario.parse(text, str(tmp_path / "x.toml"))
+    said = report(run_campaign(scenario))
+    assert "capacity (kbit/s)  of it reached (%)" in said
+    assert "of it reached: mean of shares" in " ".join(said.split())
+    assert "mean of shares" not in " ".join(told(TEXT))
+
+
 def test_runs_that_came_out_the_same_are_said_once() -> None:
     clear = TEXT.replace("2 %", "0 %")
     said = "All runs of a cell gave identical results"

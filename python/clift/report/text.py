@@ -31,6 +31,8 @@ _MOST_CELLS = 100
 # Above this ratio of its two parts, an interval is written with both parts.
 _LOPSIDED = 1.25
 _CAPACITY = "links.{}.capacity_kbps"
+# Capacities of runs that differ by a smaller share are one in a table.
+_ALIKE = 0.01
 # Where a link is meant, the one with the least capacity.
 _FURTHER = {
     True: ["share_sent_again", "timeouts", "links.{}.share_used"],
@@ -71,7 +73,7 @@ def report(results: Results, brief: bool = False) -> str:
     sentence = conclude(results)
     if sentence:
         parts.append(filled(sentence))
-    parts += first_notes(results)
+    parts += map(filled, first_notes(results))
     return "\n\n".join(parts)
 
 
@@ -281,17 +283,22 @@ def _of_completions(cells: list[tuple[int, Cell]], without: list[str]) -> Iterat
 def _of_further(
     cells: list[tuple[int, Cell]], names: list[str], capacity: str
 ) -> Iterator[list[_Column]]:
-    """Means of further metrics. A capacity that all cells have is in the title of the share."""
+    """Means of further metrics. A capacity that all runs have is in the title of the share."""
+    [same, *others] = dict.fromkeys(_means(cells, capacity))
+    is_one = not others and same != "-" and not _vary([cell for _, cell in cells], capacity)
     for name in names:
-        texts = _means(cells, name)
-        if name == capacity and len(set(texts)) == 1 and "-" not in texts:
+        if name == capacity and is_one:
             continue
         title = metric(name).heading
-        if name == "share_reached":
-            [same, *others] = dict.fromkeys(_means(cells, capacity))
-            if not others and same != "-":
-                title = f"% of {same} {metric(capacity).unit}"
-        yield [_Column(title, texts)]
+        if name == "share_reached" and is_one:
+            title = f"% of {same} {metric(capacity).unit}"
+        yield [_Column(title, _means(cells, name))]
+
+
+def _vary(cells: list[Cell], name: str) -> bool:
+    """Whether runs of one cell differ in a metric by more than a table hides."""
+    found = [list(cell.column(name).values()) for cell in cells]
+    return any(max(values) - min(values) > _ALIKE * max(values) for values in found if values)
 
 
 def _of_flows(cells: list[tuple[int, Cell]]) -> Iterator[_Column]:
@@ -586,6 +593,9 @@ def _explained(
     if "median" in titles:
         both = ", p95" if "p95" in titles else ""
         parts.append(f"median{both}: over the runs")
+    reached = metric("share_reached").heading
+    if reached in titles and _vary(cells, _CAPACITY.format(_tightest(cells[0]))):
+        parts.append(f"{reached.removesuffix(' (%)')}: mean of shares")
     if metric("completed_flows").heading in titles:
         parts.append("mean completion and its p95: over the flows that completed")
     if any(text.endswith("]") and " [" in text for text in texts):
