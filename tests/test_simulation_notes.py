@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import command
+import pytest
 
 import clift
 
@@ -61,3 +62,21 @@ def test_the_table_of_a_campaign_has_the_note(tmp_path: Path) -> None:
     found = done.stdout[done.stdout.index("Note on 100000 packets: ") :]
     assert "segments, the links lost 0: TCP itself caused most losses" in " ".join(found.split())
     assert done.stdout.count("Note on") == 1
+
+
+def test_acknowledgements_that_fill_the_way_back_with_padding_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'duration = "5 s"\n[channel]\nmodel = "bernoulli"\nerasures = "0 %"\nrate = "20 Mbit/s"\n'
+        '[return.channel]\nmodel = "bernoulli"\nerasures = "0 %"\nrate = "2 Mbit/s"\n'
+    )
+    with pytest.warns(UserWarning, match="padding"):
+        padded = clift.simulate(path)
+    (told,) = padded.notes()
+    assert re.match(r"return link 0 is nearly full, mostly of padding, .* \[return.link\]", told)
+    shared = clift.simulate(path, **{"return.link.packing": "bytes"})
+    assert shared.notes() == []
+    assert shared.goodput_kbps > 3 * padded.goodput_kbps
+    assert "mostly of padding, as each packet" in " ".join(
+        command.clift("run", path).stdout.split()
+    )

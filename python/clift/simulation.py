@@ -42,6 +42,10 @@ _SHOWN = (
 # Number of setups that are prepared and passed to the engine at a time.
 _CHUNK = 4096
 
+# From these shares on, padding on the way back limits what is acknowledged.
+_MUCH_PADDING = 0.5
+_NEARLY_FULL = 0.8
+
 
 class StoredOutcome(NamedTuple):
     """Results of a run that is sent to another process."""
@@ -145,8 +149,9 @@ class Run(Fixed):
     def notes(self) -> list[str]:
         """Effects in the run that come from its settings rather than from the link, one line each.
 
-        Values that links took from their traces as defaults. QUIC connections that an end broke
-        off. For profile papers: a flow that was stuck in one recovery, as ns-2's TCP is if its
+        Values that links took from their traces as defaults. A return link whose slots are full of
+        padding, so that it limits acknowledgements. QUIC connections that an end broke off. For
+        profile papers: a flow that was stuck in one recovery, as ns-2's TCP is if its
         window overshoots a deep queue (docs/concepts/tcp.md); losses that TCP itself caused, if
         full queues dropped at least a tenth of all segments and more than the links lost.
         `clift.simulate` issues them as warnings, except for values that were given explicitly
@@ -159,9 +164,14 @@ class Run(Fixed):
             flow["protocol"] == "tcp" and profile_of(flow) == "papers" for flow in flows
         )
         # The summary of many flows takes long, and other transports are never broken off.
-        if not is_of_papers and all(flow["protocol"] != "quic" for flow in flows):
+        if (
+            not is_of_papers
+            and config["return"] is None
+            and all(flow["protocol"] != "quic" for flow in flows)
+        ):
             return taken
         summary = self.summary()
+        taken = _full_of_padding(self.numbers()) + taken
         taken += [
             f"{flow.get('name') or f'flow {number}'}: broken off {flow['broken_off']}"
             for number, flow in enumerate(summary["flows"])
@@ -208,7 +218,7 @@ class Run(Fixed):
 
         Returns:
             A table of time_ns, flow, kind (0 sent, 1 retransmitted, 2 received, 3 received again, 4
-            dropped or lost, 5 acknowledged), seq and len.
+            dropped or lost, 5 acknowledged), seq and len. A lost acknowledgement has len 0.
         """
         return pa.table(_clift.events(self.scenario.setup()))
 
@@ -519,6 +529,26 @@ def data_frame(table: pa.Table) -> pd.DataFrame:
 def profile_of(transport: Mapping[str, Any]) -> str:
     """The profile of a flow's TCP, given or by default."""
     return str(transport["profile"] or ("linux" if transport["sack"] else "papers"))
+
+
+def _full_of_padding(numbers: Mapping[str, float]) -> list[str]:
+    """Return links that short packets fill, as each of them takes a whole LLDU.
+
+    The words have no numbers, so that they are the same in all cells.
+    """
+    links = [
+        name.removesuffix(".share_padding")
+        for name, share in numbers.items()
+        if name.startswith("return_links.") and name.endswith(".share_padding")
+        if share >= _MUCH_PADDING
+    ]
+    return [
+        f"return link {link.removeprefix('return_links.')} is nearly full, mostly of padding, as "
+        "each packet, such as an ACK, begins a new LLDU; this limits the flows; with packing = "
+        '"bytes" in [return.link], packets share LLDUs'
+        for link in links
+        if numbers[f"{link}.share_used"] >= _NEARLY_FULL
+    ]
 
 
 def _losses_of_its_own(summary: Summary) -> list[str]:
