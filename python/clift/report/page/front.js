@@ -98,7 +98,7 @@ function table(place, { caption, columns, rows, per = 50, filter = true }) {
         { class: column.number && "number", scope: number || column.number ? null : "row" }, linked(column.href?.(row), String(column.text(row))))))));
     before.disabled = page === 0;
     after.disabled = page === pages - 1;
-    told.textContent = pages > 1 ? `rows ${page * per + 1} to ${Math.min(order.length, (page + 1) * per)} of ${order.length}` : `${order.length} rows`;
+    told.textContent = pages > 1 ? `rows ${page * per + 1} to ${Math.min(order.length, (page + 1) * per)} of ${order.length}` : `${order.length} row${order.length === 1 ? "" : "s"}`;
   }
   const many = rows.length > per;
   const search = make("input", { type: "search", "aria-label": `Filter: ${caption}`, placeholder: "filter",
