@@ -80,3 +80,20 @@ def test_acknowledgements_that_fill_the_way_back_with_padding_are_noted(tmp_path
     assert "mostly of padding, as each packet" in " ".join(
         command.clift("run", path).stdout.split()
     )
+
+
+def test_a_return_link_of_a_network_is_noted_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    channel = 'channel = { model = "bernoulli", erasures = "0 %", rate = "'
+    path.write_text(
+        'duration = "5 s"\n[network.links.sat]\nfrom = "a"\nto = "b"\n'
+        f'{channel}20 Mbit/s" }}\nreturn.{channel}2 Mbit/s" }}\n'
+        '[[flow]]\nname = "x"\nfrom = "a"\nto = "b"\n'
+    )
+    with pytest.warns(
+        UserWarning, match=r"return link sat .* \[network\.links\.sat\.return\.link\]"
+    ):
+        padded = clift.simulate(path)
+    shared = clift.simulate(path, **{"network.links.sat.return.link.packing": "bytes"})
+    assert shared.notes() == []
+    assert shared.goodput_kbps > 3 * padded.goodput_kbps

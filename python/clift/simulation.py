@@ -163,15 +163,12 @@ class Run(Fixed):
         is_of_papers = any(
             flow["protocol"] == "tcp" and profile_of(flow) == "papers" for flow in flows
         )
+        if config["return"] is not None or config["network"] is not None:
+            taken = _full_of_padding(self.numbers()) + taken
         # The summary of many flows takes long, and other transports are never broken off.
-        if (
-            not is_of_papers
-            and config["return"] is None
-            and all(flow["protocol"] != "quic" for flow in flows)
-        ):
+        if not is_of_papers and all(flow["protocol"] != "quic" for flow in flows):
             return taken
         summary = self.summary()
-        taken = _full_of_padding(self.numbers()) + taken
         taken += [
             f"{flow.get('name') or f'flow {number}'}: broken off {flow['broken_off']}"
             for number, flow in enumerate(summary["flows"])
@@ -536,18 +533,18 @@ def _full_of_padding(numbers: Mapping[str, float]) -> list[str]:
 
     The words have no numbers, so that they are the same in all cells.
     """
-    links = [
-        name.removesuffix(".share_padding")
+    found = [
+        name.removeprefix("return_links.").removesuffix(".share_padding")
         for name, share in numbers.items()
         if name.startswith("return_links.") and name.endswith(".share_padding")
         if share >= _MUCH_PADDING
     ]
     return [
-        f"return link {link.removeprefix('return_links.')} is nearly full, mostly of padding, as "
-        "each packet, such as an ACK, begins a new LLDU; this limits the flows; with packing = "
-        '"bytes" in [return.link], packets share LLDUs'
-        for link in links
-        if numbers[f"{link}.share_used"] >= _NEARLY_FULL
+        f"return link {link} is nearly full, mostly of padding, as each packet, such as an ACK, "
+        'begins a new LLDU; this limits the flows; with packing = "bytes" in '
+        f"[{'' if link.isdigit() else f'network.links.{link}.'}return.link], packets share LLDUs"
+        for link in found
+        if numbers[f"return_links.{link}.share_used"] >= _NEARLY_FULL
     ]
 
 
