@@ -432,12 +432,18 @@ def test_a_log_that_changes_while_it_is_read_is_refused(
         ("--transports QUIC_cubic", "error: --transports 'QUIC_cubic': give TCP or QUIC"),
         ("--task file=0B", "error: --task 'file=0B': a file of 0 bytes; give 1 B or more"),
         ("-o x.png", "error: x.png: results are written into a folder; give one"),
+        (
+            "--schemes ARQ --transports TCP\N{NO-BREAK SPACE}cubic",
+            "error: --schemes 'ARQ': 1 pair of a scheme and a transport to choose among; give more",
+        ),
+        ("--schemes ARQ --task call", "error: --schemes 'ARQ': 1 scheme to choose among; give more"),
     ],
 )
 def test_names_are_checked_before_the_log_is_read(
     capsys: pytest.CaptureFixture[str], words: str, expected: str
 ) -> None:
-    assert run(["advise", "none.csv", *words.split()]) == 2
+    given = [word.replace("\N{NO-BREAK SPACE}", " ") for word in words.split(" ")]
+    assert run(["advise", "none.csv", *given]) == 2
     assert capsys.readouterr().err.startswith(expected)
 
 

@@ -332,3 +332,8 @@ def test_bad_arguments_give_one_line(words: list[str], message: str, capsys) -> 
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_law_of_another_type_is_refused() -> None:
+    with pytest.raises(clift.errors.ScenarioError, match="law = 'x': give a"):
+        constellation.sky(60, 50, seed=1, law="x")  # type: ignore[arg-type]

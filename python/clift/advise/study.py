@@ -16,6 +16,7 @@ import numpy as np
 
 import clift._clift as _clift
 from clift._parse import number, shown
+from clift._words import counted
 from clift.advise.answer import Advice, Alternative, alternatives, answered, in_unit
 from clift.advise.folder import TRACE, check, write_trace
 from clift.advise.link import Link, described
@@ -220,6 +221,10 @@ def _space(
             except ScenarioError as error:
                 why = re.sub(r"^[a-z.]+( = '.*')?: ", "", str(error))
                 raise ScenarioError(f"{name}s = {shown(value)}: {why}") from None
+    if (count := len(candidates(space))) < 2:
+        what = "scheme" if task == "call" else "pair of a scheme and a transport"
+        listed = shown(",".join(space["scheme"]))
+        raise ScenarioError(f"schemes = {listed}: {counted(count, what)} to choose among; give more")
     return space
 
 

@@ -97,6 +97,8 @@ def sky(
         >>> table.rate_mbps[::2].tolist(), bool((table.rate_mbps[1::2] > 69).all())
         ([0.0, 0.0, 0.0, 0.0, 0.0], True)
     """
+    if not isinstance(law, Reconfigured):
+        raise _parse.fault("law", law, "give a clift.constellation.Reconfigured")
     duration_s = _parse.number("duration_s", duration_s, law.period_s, 1e6)
     rate_mbps = _parse.number("rate_mbps", rate_mbps, 0.001, 1e6)
     draws = np.random.default_rng(_parse.whole("seed", seed, 0, 2**63))
