@@ -308,6 +308,7 @@ def without_effect() -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore:flow 0")
+@pytest.mark.filterwarnings("ignore:return link")
 def test_every_key_has_an_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = (f"{n / 2},{20 + 15 * (n % 2)}\n" for n in range(40))
