@@ -436,7 +436,10 @@ def test_a_log_that_changes_while_it_is_read_is_refused(
             "--schemes ARQ --transports TCP\N{NO-BREAK SPACE}cubic",
             "error: --schemes 'ARQ': 1 pair of a scheme and a transport to choose among; give more",
         ),
-        ("--schemes ARQ --task call", "error: --schemes 'ARQ': 1 scheme to choose among; give more"),
+        (
+            "--schemes ARQ --task call",
+            "error: --schemes 'ARQ': 1 scheme to choose among; give more",
+        ),
     ],
 )
 def test_names_are_checked_before_the_log_is_read(

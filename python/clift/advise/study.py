@@ -224,7 +224,9 @@ def _space(
     if (count := len(candidates(space))) < 2:
         what = "scheme" if task == "call" else "pair of a scheme and a transport"
         listed = shown(",".join(space["scheme"]))
-        raise ScenarioError(f"schemes = {listed}: {counted(count, what)} to choose among; give more")
+        raise ScenarioError(
+            f"schemes = {listed}: {counted(count, what)} to choose among; give more"
+        )
     return space
 
 
