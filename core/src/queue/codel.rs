@@ -137,6 +137,13 @@ impl CoDelQueue {
         };
     }
 
+    /// A packet comes to the empty queue and leaves it at once, as `dequeue` would have it.
+    #[inline(always)] // as `take`
+    pub(super) fn pass(&mut self) {
+        self.first_above = None;
+        self.dropping = false;
+    }
+
     /// Adds packets dropped from the head for lack of room to the drop count, which increases the
     /// drop rate (`fq_codel_drop` of Linux).
     pub(super) fn press(&mut self, dropped: u32) {
@@ -250,6 +257,21 @@ impl Discipline for Single {
     #[inline]
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket> {
         self.queue.dequeue(now, dropped)
+    }
+
+    #[inline(always)] // as `CoDelQueue::take`
+    fn passes(&mut self, _: Instant, held: &WaitingPacket) -> bool {
+        let passes = self.has_room(held.size);
+        if passes {
+            self.queue.pass();
+        }
+        passes
+    }
+
+    #[inline(always)] // as `CoDelQueue::take`
+    fn is_at_rest(&self, _: Instant) -> bool {
+        let CoDelQueue { waiting, first_above, dropping, .. } = &self.queue;
+        waiting.is_empty() && first_above.is_none() && !dropping
     }
 
     #[inline]

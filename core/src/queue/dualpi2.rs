@@ -274,6 +274,19 @@ impl Discipline for Queues {
         None
     }
 
+    /// A packet that finds none waiting is neither dropped nor marked.
+    #[inline]
+    fn passes(&mut self, now: Instant, held: &WaitingPacket) -> bool {
+        self.advance(now);
+        // A drawn signal takes its draw in any case.
+        self.parameters.marks == Marks::Even && self.has_room(held.size)
+    }
+
+    #[inline]
+    fn is_at_rest(&self, now: Instant) -> bool {
+        self.len() == 0 && self.credit == CREDIT && now < self.next_update
+    }
+
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         self.limit.has_room(self.len(), self.low.bytes + self.classic.bytes, size)

@@ -172,6 +172,25 @@ impl Discipline for Flows {
         }
     }
 
+    #[inline]
+    fn passes(&mut self, _: Instant, held: &WaitingPacket) -> bool {
+        let passes = self.is_at_rest(Instant::ZERO) && self.has_room(held.size);
+        if passes {
+            let place = self.place(held.flow);
+            let Flow { queue, deficit, listed } = &mut self.flows[place];
+            queue.pass();
+            (*deficit, *listed) =
+                (i64::from(self.parameters.quantum.0) - i64::from(held.size.0), true);
+            self.new.push_back(place);
+        }
+        passes
+    }
+
+    #[inline]
+    fn is_at_rest(&self, _: Instant) -> bool {
+        self.new.is_empty() && self.old.is_empty()
+    }
+
     /// Always true: a new packet displaces packets of the flow with the most bytes.
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {

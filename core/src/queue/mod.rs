@@ -121,6 +121,16 @@ impl Discipline for Queue {
         of_kind!(self, queue => queue.dequeue(now, dropped))
     }
 
+    #[inline(always)] // called for every packet: a call costs as much as what it does
+    fn passes(&mut self, now: Instant, held: &WaitingPacket) -> bool {
+        of_kind!(self, queue => queue.passes(now, held))
+    }
+
+    #[inline(always)] // as `passes`
+    fn is_at_rest(&self, now: Instant) -> bool {
+        of_kind!(self, queue => queue.is_at_rest(now))
+    }
+
     #[inline]
     fn has_room(&self, size: Bytes) -> bool {
         of_kind!(self, queue => queue.has_room(size))
@@ -222,6 +232,17 @@ pub(crate) trait Discipline: fmt::Debug + Send {
 
     /// The packet to send now; others may be dropped.
     fn dequeue(&mut self, now: Instant, dropped: &mut Vec<WaitingPacket>) -> Option<WaitingPacket>;
+
+    /// Takes a packet in and out again at once, where none waits; false: it did nothing, and the packet
+    /// has to take the long way. Most packets meet an empty queue.
+    fn passes(&mut self, _now: Instant, _held: &WaitingPacket) -> bool {
+        false
+    }
+
+    /// True if none waits and taking out changes nothing.
+    fn is_at_rest(&self, _now: Instant) -> bool {
+        false
+    }
 
     /// True if there is room for a packet of `size`.
     fn has_room(&self, size: Bytes) -> bool;

@@ -109,7 +109,7 @@ impl Queue {
     /// Performs the updates up to `now`: their inputs do not change between two calls.
     fn advance(&mut self, now: Instant) {
         while self.next_update <= now {
-            if self.is_at_rest() {
+            if self.is_idle() {
                 // Further updates have no effect.
                 self.next_update = missed(self.next_update, self.parameters.update, now);
                 return;
@@ -119,7 +119,7 @@ impl Queue {
         }
     }
 
-    fn is_at_rest(&self) -> bool {
+    fn is_idle(&self) -> bool {
         let still = self.delay == Duration::ZERO && self.last_delay == Duration::ZERO;
         still && self.probability == 0.0 && self.burst == self.parameters.burst
     }
@@ -209,6 +209,22 @@ impl Discipline for Queue {
         };
         self.delay = now.saturating_since(held.entered);
         Some(held)
+    }
+
+    /// A packet that finds none waiting is not dropped.
+    #[inline]
+    fn passes(&mut self, now: Instant, held: &WaitingPacket) -> bool {
+        self.advance(now);
+        let passes = self.has_room(held.size);
+        if passes {
+            self.delay = Duration::ZERO;
+        }
+        passes
+    }
+
+    #[inline]
+    fn is_at_rest(&self, now: Instant) -> bool {
+        self.waiting.is_empty() && self.delay == Duration::ZERO && now < self.next_update
     }
 
     #[inline]

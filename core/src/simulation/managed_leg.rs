@@ -135,37 +135,35 @@ impl ManagedNode {
         self.under_way.on_the_way.first().map(Onward::event)
     }
 
-    /// Fates up to which the leg has caught up, in order, as long as `tell` says so of the next: when a packet
-    /// arrives or is lost on the way, and its fate.
-    #[inline(always)] // called for every packet: a call costs as much as what it does
-    pub(super) fn tell_while(&mut self, mut tell: impl FnMut(Option<Key>, Told) -> bool) {
-        let UnderWay { on_the_way, early, lost, arrived, .. } = &mut self.under_way;
-        loop {
-            let next = early.front().map(|&told| (None, told));
-            let onward = || on_the_way.first().map(|it| (Some(it.event()), it.told()));
-            let Some((at, told)) = next.or_else(onward) else { return };
-            if !tell(at, told) {
-                return;
-            }
-            if early.pop_front().is_none() {
-                on_the_way.pop_first();
-                *(if matches!(told, Told::Lost { .. }) { &mut *lost } else { &mut *arrived }) += 1;
-            }
-        }
+    /// A mark or a drop that nobody was told of.
+    #[inline]
+    pub(super) fn pop_early(&mut self) -> Option<Told> {
+        self.under_way.early.pop_front()
+    }
+
+    /// Packets arrive or are lost on the way, in order and as far as the leg has caught up, as long as
+    /// `ends` says so of the next: when, its number, whether it is lost.
+    #[inline(always)] // called in one place
+    pub(super) fn end_while(&mut self, mut ends: impl FnMut(Key, u32, bool) -> bool) {
+        let UnderWay { on_the_way, lost, arrived, .. } = &mut self.under_way;
+        on_the_way.take_while(|onward| {
+            let ends = ends(onward.event(), onward.packet, onward.lost);
+            *(if onward.lost { &mut *lost } else { &mut *arrived }) += u64::from(ends);
+            ends
+        });
     }
 
     /// The next fate until `now`, up to which the leg has caught up.
     #[inline(never)] // other nodes would pay for its registers
     pub(super) fn pop(&mut self, now: Instant) -> Option<Told> {
-        let mut next = None;
-        self.tell_while(|at, told| {
-            let is_next = next.is_none() && at.is_none_or(|(at, _)| at <= now);
-            if is_next {
-                next = Some(told);
-            }
-            is_next
-        });
-        next
+        let early = self.pop_early();
+        if early.is_some() {
+            return early;
+        }
+        let UnderWay { on_the_way, lost, arrived, .. } = &mut self.under_way;
+        let onward = on_the_way.pop(now)?;
+        *(if onward.lost { lost } else { arrived }) += 1;
+        Some(onward.told())
     }
 
     /// Works off what the queue did up to `until`.
@@ -204,14 +202,22 @@ impl ManagedLeg {
         self.run(now, way);
         self.counters.offered += 1;
         self.capable |= packet.ecn.is_capable();
-        self.queue.enqueue(now, WaitingPacket::new(packet, now), &mut self.gone);
-        if !self.gone.is_empty() && self.refuses(now, packet.id.0, way) {
+        let held = WaitingPacket::new(packet, now);
+        if self.ahead.is_none() && self.queue.passes(now, &held) {
+            self.send(held, now, way);
+        } else if !self.takes_in(held, now, way) {
             return false;
         }
         self.fill(now, way);
         let waiting = self.queue.len() + usize::from(self.ahead.is_some());
         self.counters.longest_queue = self.counters.longest_queue.max(waiting as u64);
         true
+    }
+
+    #[inline(never)] // as `take_out`
+    fn takes_in(&mut self, held: WaitingPacket, now: Instant, way: &mut UnderWay) -> bool {
+        self.queue.enqueue(now, held, &mut self.gone);
+        self.gone.is_empty() || !self.refuses(now, held.packet, way)
     }
 
     /// Takes packets out at each instant up to `now` at which there was room before the
@@ -235,8 +241,15 @@ impl ManagedLeg {
     }
 
     /// Takes out what the transmitter may have before it at `now`, where it has nothing.
-    #[inline]
+    #[inline(always)] // mostly nothing waits
     fn fill(&mut self, now: Instant, way: &mut UnderWay) {
+        if self.ahead.is_none() && !self.queue.is_at_rest(now) {
+            self.take_out(now, way);
+        }
+    }
+
+    #[inline(never)] // so that packets that meet an empty queue do not pay for its registers
+    fn take_out(&mut self, now: Instant, way: &mut UnderWay) {
         while self.ahead.is_none() {
             let next = self.queue.dequeue(now, &mut self.gone);
             if !self.gone.is_empty() {
@@ -248,7 +261,7 @@ impl ManagedLeg {
     }
 
     /// Gives a packet to the transmitter.
-    #[inline]
+    #[inline(always)] // called for every packet: a call costs as much as what it does
     fn send(&mut self, held: WaitingPacket, now: Instant, way: &mut UnderWay) {
         let WaitingPacket { packet, size, data, marked, .. } = held;
         if marked {

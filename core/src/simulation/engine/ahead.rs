@@ -284,21 +284,25 @@ impl ManagedNode {
         let Scope { mut now, fed, horizon, most } = scope;
         // Its queue may do what no packet to come can change.
         self.catch_up(fed.max(now));
+        while let Some(told) = self.pop_early() {
+            match told {
+                Told::Marked { packet } => packets.mark(packet),
+                Told::Dropped { packet, .. } => packets.free(packet),
+                Told::Arrived { .. } | Told::Lost { .. } => {}
+            }
+        }
         let (mut events, mut rank) = (1, 0);
-        self.tell_while(|at, told| {
-            if let Some(key) = at.filter(|&(at, _)| at > now) {
+        self.end_while(|key, packet, lost| {
+            if key.0 > now {
                 if key >= horizon || events >= most {
                     return false;
                 }
                 (now, rank) = key;
                 events += 1;
             }
-            match told {
-                Told::Arrived { packet, .. } => {
-                    arrivals.push(Arrival::at_end((now, rank), packet));
-                }
-                Told::Marked { packet } => packets.mark(packet),
-                Told::Lost { packet, .. } | Told::Dropped { packet, .. } => packets.free(packet),
+            match lost {
+                false => arrivals.push(Arrival::at_end((now, rank), packet)),
+                true => packets.free(packet),
             }
             true
         });
