@@ -228,7 +228,7 @@ class LiveSlot:
 
 def run(setup: Setup, progress: Any = None) -> Outcome: ...
 def run_many(
-    tasks: Sequence[tuple[Scenario, int, int]], threads: int, progress: Any = None
+    tasks: Any, count: int, threads: int, progress: Any = None
 ) -> tuple[list[Outcome | str | None], BaseException | None]: ...
 
 @final

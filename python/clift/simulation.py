@@ -707,9 +707,9 @@ def _run_chunk(
     report: Callable[[int], object],
 ) -> None:
     before = len(runs)
-    tasks = [scenario.task() for scenario in scenarios]
+    tasks, told = map(Scenario.task, scenarios), lambda done: report(before + done)
     try:
-        outcomes, stopped = _clift.run_many(tasks, threads, lambda done: report(before + done))
+        outcomes, stopped = _clift.run_many(tasks, len(scenarios), threads, told)
     except ScenarioError as error:
         raise scenarios[error.task].explained(error) from None
     for number, (scenario, outcome) in enumerate(zip(scenarios, outcomes, strict=True), before):

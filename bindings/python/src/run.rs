@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration as WallTime, Instant as WallClock};
 
@@ -38,25 +38,43 @@ pub(crate) fn run(py: Python<'_>, setup: &Setup, progress: Option<Py<PyAny>>) ->
     }
 }
 
-/// Runs many scenarios, each as a replication of a cell, on `threads` threads. `progress(done)` is
-/// called about 20 times per second; an exception in it (or Ctrl-C) stops the runs. Returns, in
-/// input order, an outcome, an error message, or None if a run did not finish, and the exception
+/// A scenario, and the numbers of its cell and replication.
+type Task = (Py<PyScenario>, usize, u32);
+
+/// Runs `count` scenarios, each as a replication of a cell, on `threads` threads, which begin while
+/// `tasks` still makes them. `progress(done)` is called about 20 times per second; an exception in
+/// it or in `tasks` (or Ctrl-C) stops the runs. Returns, in input order, an outcome, an error message, or None if a run did not finish, and the exception
 /// that stopped the runs. If a scenario is not valid, raises its error with the task's number as
 /// `task`.
 #[pyfunction]
-#[pyo3(signature = (tasks, threads, progress=None))]
+#[pyo3(signature = (tasks, count, threads, progress=None))]
 #[allow(clippy::type_complexity)]
 pub(crate) fn run_many(
     py: Python<'_>,
-    tasks: Vec<(Py<PyScenario>, usize, u32)>,
+    tasks: &Bound<'_, PyAny>,
+    count: usize,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Option<Result_>>, Option<PyErr>)> {
-    let count = tasks.len();
+    let tasks = tasks.try_iter()?.unbind();
+    let coming: Arc<[OnceLock<Option<Task>>]> = (0..count).map(|_| OnceLock::new()).collect();
+    let places = Arc::clone(&coming);
+    let make = move |stop: &AtomicBool| {
+        let made = Python::attach(|py| {
+            let going_on = |_: &_| !stop.load(Ordering::Relaxed);
+            for (place, task) in places.iter().take_while(going_on).zip(tasks.into_bound(py)) {
+                drop(place.set(Some(task?.extract()?)));
+            }
+            Ok(())
+        });
+        // Threads wait for those that do not come.
+        places.iter().for_each(|place| drop(place.set(None)));
+        made
+    };
     let most = most();
     let (made, stopped) = py.detach(|| {
-        on_threads(count, threads, &progress, move |index, stop| {
-            let (scenario, cell, replication) = &tasks[index];
+        on_threads(count, threads, &progress, make, move |index, stop| {
+            let (scenario, cell, replication) = coming[index].wait().as_ref()?;
             let go_on = || !stop.load(Ordering::Relaxed);
             let budget = Budget::new(most, Some(&go_on));
             let prepared = scenario.get().prepared_once(*cell, *replication, &budget);
@@ -150,11 +168,13 @@ impl<T, J: Fn(usize, &AtomicBool) -> Option<T>> Jobs<T, J> {
 }
 
 /// Processes `count` jobs on threads until all are done or the stop flag is set, by a thread or by
-/// Python. Threads that do not end soon after that are abandoned.
+/// Python. Threads that do not end soon after that are abandoned. `make` makes what the jobs wait
+/// for.
 fn on_threads<T: Send + 'static>(
     count: usize,
     threads: usize,
     progress: &Option<Py<PyAny>>,
+    make: impl FnOnce(&AtomicBool) -> PyResult<()>,
     job: impl Fn(usize, &AtomicBool) -> Option<T> + Send + Sync + 'static,
 ) -> (Vec<Option<T>>, Option<PyErr>) {
     let jobs = Arc::new(Jobs {
@@ -166,7 +186,6 @@ fn on_threads<T: Send + 'static>(
     });
     // No value is sent; the channel closes once all threads have ended.
     let (open, closed) = mpsc::channel::<()>();
-    let mut stopped: Option<(PyErr, WallClock)> = None;
     let mut workers = Vec::new();
     for _ in 0..threads.clamp(1, count.max(1)) {
         let (open, jobs) = (open.clone(), Arc::clone(&jobs));
@@ -176,6 +195,8 @@ fn on_threads<T: Send + 'static>(
         }));
     }
     drop(open);
+    let mut stopped = make(&jobs.stop).err().map(|failure| (failure, now()));
+    jobs.stop.fetch_or(stopped.is_some(), Ordering::Relaxed);
     while closed.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
         match &stopped {
             Some((_, since)) if since.elapsed() >= GRACE => {

@@ -71,7 +71,7 @@ class Worker:
         scenarios = [self._cells[place % count].replication(place // count) for place in places]
         tasks = [scenario.task() for scenario in scenarios]
         try:
-            outcomes, stopped = _clift.run_many(tasks, 1, self._look)
+            outcomes, stopped = _clift.run_many(tasks, len(tasks), 1, self._look)
         except ScenarioError as error:
             raise scenarios[error.task].explained(error) from None
         if stopped is not None and not isinstance(stopped, _StoppedError):
