@@ -256,3 +256,37 @@ fn a_timer_that_is_set_again_keeps_its_place_among_the_events_of_its_instant() {
         assert_eq!(run(false), run(true), "seed {seed}");
     }
 }
+
+/// The packets of a block that is repaired arrive at one instant. What arrives after the end of the run does
+/// not count.
+#[test]
+fn a_run_ends_with_its_transfer_where_packets_arrive_together() {
+    let (every, rtt) = (ms(1), ms(20));
+    let slots = RegularSlots { count: 9000, every, decode: every, lldu: Bytes(500) };
+    let channel = GilbertElliott::from_mean(0.1, 3.0, 0.0, 1.0).unwrap();
+    let phy = channel.trace(&slots, Seed(7), 0).unwrap();
+    let scheme: Scheme = "HARQ(10/12)".parse().unwrap();
+    let link = LinkConfig::new(Arc::new(scheme.apply(&phy, Timing { rtt, feedback: None })));
+    for size in (1..200).map(|number| 3_571 * number) {
+        let setup = Setup {
+            seed: Seed(1),
+            duration: Duration::from_secs(9),
+            stop_when_done: true,
+            forward: vec![Hop::Link(LinkConfig { wrap: true, ..link.clone() })],
+            backward: vec![Hop::Leg(LegConfig::of_delay(ms(1)))],
+            flows: vec![Flow {
+                start: Instant::ZERO,
+                transport: Arc::new(TcpConfig::papers(CongestionAlgorithm::HYBLA)),
+                application: Arc::new(File { size: Size(size) }),
+                source_leg: None,
+            }],
+            proxies: Vec::new(),
+            changes: Vec::new(),
+            routing: Routing::default(),
+        };
+        let run = |one_by_one| {
+            simulation::run(&setup, &mut Seen { one_by_one, ..Seen::default() }).unwrap()
+        };
+        assert_eq!(run(false), run(true), "{size} bytes");
+    }
+}

@@ -122,11 +122,12 @@ impl<T: Timed> Schedule<T> {
         self.ring.drain(..count);
     }
 
-    /// Removes entries in their order as long as `take` says so of the first.
-    #[inline(always)] // called in one place
-    pub(crate) fn take_while(&mut self, mut take: impl FnMut(&T) -> bool) {
+    /// Removes entries in their order as long as `take` says so of the first, `most` at most, but all of the
+    /// first instant. Those of one instant stay together.
+    #[inline(always)] // called in two places
+    pub(crate) fn take_while(&mut self, most: usize, mut take: impl FnMut(&T) -> bool) {
         let mut taken = 0;
-        loop {
+        for _ in 0..self.whole_instants(most) {
             let in_order = self.overtaken.is_empty();
             let first = if in_order { self.ring.get(taken) } else { self.first() };
             if !first.is_some_and(&mut take) {
@@ -139,6 +140,21 @@ impl<T: Timed> Schedule<T> {
             }
         }
         self.ring.drain(..taken);
+    }
+
+    /// How many of the first entries are those of whole instants: `most` at most, but all of the first.
+    fn whole_instants(&self, most: usize) -> usize {
+        if self.len() <= most {
+            return self.len();
+        }
+        let Some(first) = self.first().map(|entry| entry.key().0) else { return 0 };
+        let until = |at| self.ring.partition_point(|entry| entry.key().0 <= at);
+        if self.overtaken.is_empty() {
+            let before = |at| self.ring.partition_point(|entry| entry.key().0 < at);
+            let whole = self.ring.get(most).map_or(0, |entry| before(entry.key().0));
+            return whole.max(until(first));
+        }
+        until(first) + self.overtaken.iter().filter(|late| late.0.key().0 == first).count()
     }
 
     /// Removes the first entry.

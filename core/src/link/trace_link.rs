@@ -187,11 +187,12 @@ impl TraceLink {
         self.due.first().map_or(Instant::ZERO, |due| due.transit.entered)
     }
 
-    /// Packets end in their order as long as `ends` says so of the next. The link must tell of nothing else.
+    /// Packets end in their order as long as `ends` says so of the next, `most` at most, but all of the first
+    /// instant. The link must tell of nothing else.
     #[inline(always)] // called in one place
-    pub(crate) fn end_while(&mut self, mut ends: impl FnMut(&Due) -> bool) {
+    pub(crate) fn end_while(&mut self, most: usize, mut ends: impl FnMut(&Due) -> bool) {
         let Self { due, tally, .. } = self;
-        due.take_while(|due| {
+        due.take_while(most, |due| {
             let ends = ends(due);
             if ends {
                 tally.count(due);

@@ -142,11 +142,12 @@ impl ManagedNode {
     }
 
     /// Packets arrive or are lost on the way, in order and as far as the leg has caught up, as long as
-    /// `ends` says so of the next: when, its number, whether it is lost.
+    /// `ends` says so of the next: when, its number, whether it is lost. `most` at most, but all of the first
+    /// instant.
     #[inline(always)] // called in one place
-    pub(super) fn end_while(&mut self, mut ends: impl FnMut(Key, u32, bool) -> bool) {
+    pub(super) fn end_while(&mut self, most: usize, mut ends: impl FnMut(Key, u32, bool) -> bool) {
         let UnderWay { on_the_way, lost, arrived, .. } = &mut self.under_way;
-        on_the_way.take_while(|onward| {
+        on_the_way.take_while(most, |onward| {
             let ends = ends(onward.event(), onward.packet, onward.lost);
             *(if onward.lost { &mut *lost } else { &mut *arrived }) += u64::from(ends);
             ends

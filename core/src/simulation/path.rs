@@ -227,11 +227,11 @@ impl LinkNode {
     }
 
     /// Packets end in their order as long as `ends` says so of the next, the last one at `now`: over a trace,
-    /// while the link tells of nothing else.
+    /// while the link tells of nothing else. `most` at most, but all of the first instant.
     #[inline(always)] // called in one place
-    pub(super) fn end_while(&mut self, mut ends: impl FnMut(&Due) -> Option<Instant>) {
+    pub(super) fn end_while(&mut self, most: usize, mut ends: impl FnMut(&Due) -> Option<Instant>) {
         let Self { link: AnyLink::Trace(link), delay, queueing, asked } = self else { return };
-        link.end_while(|due| {
+        link.end_while(most, |due| {
             let Some(now) = ends(due) else { return false };
             *asked = now;
             if !due.lost {

@@ -212,7 +212,7 @@ impl LinkNode {
             return self.unload_notices(now, arrivals, packets);
         }
         let (mut events, mut rank) = (1, 0);
-        self.end_while(|&Due { transit, lost }| {
+        self.end_while(most, |&Due { transit, lost }| {
             if transit.at > now {
                 let key = (transit.at, Rank::Link.at(now.max(transit.entered)));
                 if key >= horizon || events >= most {
@@ -292,7 +292,7 @@ impl ManagedNode {
             }
         }
         let (mut events, mut rank) = (1, 0);
-        self.end_while(|key, packet, lost| {
+        self.end_while(most, |key, packet, lost| {
             if key.0 > now {
                 if key >= horizon || events >= most {
                     return false;
