@@ -294,7 +294,7 @@ def test_a_missing_folder_is_refused(command, monkeypatch):
         assert (code, err) == (
             2,
             f"error: gone/{name}: cannot be written: No such file or directory; "
-            "the previous file is unchanged\n",
+            "nothing was changed\n",
         )
     code, _, err = command("trace", "plot", DATA / "geo.csv", "-o", "gone/y.png")
     assert code == 2
@@ -311,7 +311,7 @@ def test_a_full_disk_leaves_the_old_file(command, tmp_path: Path, name: str):
         done = command("trace", "convert", "big.parquet", name)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
-    error = f"error: {name}: cannot be written: File too large; the previous file is unchanged\n"
+    error = f"error: {name}: cannot be written: File too large; nothing was changed\n"
     assert done == (2, "", error)
     assert (tmp_path / name).read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["big.parquet", name])

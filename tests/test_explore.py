@@ -286,6 +286,32 @@ def test_a_profile_offers_its_congestion_controls_at_once(opened: Opened) -> Non
     assert option.is_enabled()
 
 
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        ('[vary]\ntransport.protocol = ["tcp", "quic"]', "QUIC"),
+        ('trace.file = "x.parquet"', "Parquet"),
+        ('# protocol = "quic"\nname = "quic"', None),
+    ],
+)
+def test_what_the_page_lacks_is_said_before_it_is_written(
+    lines: str, what: str | None, tmp_path: Path
+) -> None:
+    phy = clift.channel.bernoulli(slots=2000, slot_ns=1_000_000, p=0.01, seed=1, lldu_bytes=1500)
+    phy.write(tmp_path / "x.parquet")
+    channel = (
+        "" if what == "Parquet" else '[channel]\nmodel = "bernoulli"\nslot = "1 ms"\nerasures = 0'
+    )
+    (tmp_path / "x.toml").write_text(f"{lines}\n{channel}")
+    done = clift_command("explore", tmp_path / "x.toml", "--save", tmp_path / "x.html")
+    if what is None:
+        assert done.returncode == 0
+        return
+    assert done.returncode == 2
+    assert done.stderr == f"error: {tmp_path / 'x.toml'}: the page has no {what}; use clift run\n"
+    assert not (tmp_path / "x.html").exists()
+
+
 def test_a_study_and_a_trace_of_ones_own_are_used(
     browser: Any, tmp_path: Path, opened: Opened
 ) -> None:

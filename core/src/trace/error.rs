@@ -187,7 +187,7 @@ pub enum FileError {
         place: String,
     },
     /// The file cannot be written.
-    #[error("{place}: cannot be written: {error}; the previous file is unchanged")]
+    #[error("{place}: cannot be written: {error}; nothing was changed")]
     Write {
         /// The file.
         place: String,

@@ -55,7 +55,7 @@ impl WriteAs {
 ///     out.write_all(b"ha")?;
 ///     Err(Error::other("no more").into())
 /// });
-/// assert!(half.unwrap_err().to_string().ends_with("no more; the previous file is unchanged"));
+/// assert!(half.unwrap_err().to_string().ends_with("no more; nothing was changed"));
 /// assert_eq!(std::fs::read(&path)?, b"whole");
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Error>(())

@@ -10,6 +10,7 @@ import click
 
 from clift._output import write
 from clift.campaign.identity import file_hashes
+from clift.errors import ScenarioError
 from clift.scenario import Scenario
 
 
@@ -27,7 +28,7 @@ def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
     The page begins with the first two cells of SCENARIO, or with a guide. It is one file, loads
     nothing from the network and sends nothing.
     """
-    from clift.explore.page import page, study_of
+    from clift.explore.page import lacking, page, study_of
     from clift.report.page.write import check, is_ours
 
     if save is not None:
@@ -35,7 +36,10 @@ def explore(scenario: Path | None, save: Path | None, force: bool) -> None:
     study = None
     if scenario is not None:
         given = Scenario.read(scenario)
-        study = study_of(scenario, given.text, {}, file_hashes(given))
+        sums = file_hashes(given)
+        if what := lacking(given.text, {}, sums):
+            raise ScenarioError(f"{scenario}: the page has no {what}; use clift run")
+        study = study_of(scenario, given.text, {}, sums)
     content = page(study).encode()
     path = save or Path(tempfile.mkdtemp(prefix="clift-")) / "explorer.html"
     write(path, content)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +30,8 @@ OVER_TIME = ("time_s", "goodput_kbps", "cwnd_packets", "queue_packets")
 
 # Bytes of the files that a page carries.
 _MOST_BYTES = 16_000_000
+# A line that sets the protocol of some flow. (Python's reader of TOML lacks what CLIFT's reads.)
+_QUIC = re.compile(r"""^[^#\n]*\bprotocol["']?\s*=[^\n]*["']quic["']""", re.MULTILINE)
 
 
 def page(study: Mapping[str, Any] | None = None) -> str:
@@ -125,6 +128,24 @@ def study_of(
             content[name] = _packed(found)
             room -= len(found)
     return {"name": file.name, "text": text, "changes": [*changes.items()], "files": content}
+
+
+def lacking(text: str, changes: Mapping[str, str], names: Iterable[str]) -> str | None:
+    """What a scenario needs that the module does not have; None if it has all.
+
+    Args:
+        text: Text of the scenario.
+        changes: Dotted keys and values that replace those of the text.
+        names: Files that it names.
+
+    Example:
+        >>> lacking('[vary]\\ntransport.protocol = ["tcp", "quic"]', {}, [])
+        'QUIC'
+    """
+    if any(name.endswith(".parquet") for name in names):
+        return "Parquet"
+    lines = [text, *(f"{key} = '{value}'" for key, value in changes.items())]
+    return "QUIC" if any(map(_QUIC.search, lines)) else None
 
 
 def _packed(content: bytes) -> str:

@@ -19,7 +19,7 @@ from clift._words import counted
 from clift.campaign.metrics import metric
 from clift.campaign.results import DRAWN_CELLS
 from clift.errors import ScenarioError
-from clift.explore.page import MODULE, is_built, study_of
+from clift.explore.page import MODULE, is_built, lacking, study_of
 from clift.explore.page import page as explorer
 from clift.report.network import Edge, svg
 from clift.report.page.assemble import GENERATOR, as_json, filled
@@ -51,8 +51,7 @@ def write(study: Study, path: Path, force: bool = False) -> Path | None:
     for one in filter(None, (path, runs)):
         check(one, is_ours, force)
     if runs is not None:
-        record = study.record
-        sums = {name: str(found) for name, found in record.get("files_read", {}).items()}
+        record, sums = study.record, _sums(study)
         given = study_of(Path(record["scenario"]), record["text"], record["changes"], sums)
         output.write(runs, explorer(given).encode())
     output.write(path, page(study, None if runs is None else runs.name).encode())
@@ -63,11 +62,17 @@ def _closed(study: Study) -> str | None:
     """Why runs do not open from the page; None if they do."""
     if str(study.record["text"]).lstrip().startswith("{"):
         return "the scenario was built in Python"
+    if what := lacking(study.record["text"], study.record["changes"], _sums(study)):
+        return f"they need {what}, which the page has not"
     if not is_built():
         return (
             f"this installation has no WebAssembly ({MODULE}), which <code>make wasm</code> builds"
         )
     return None
+
+
+def _sums(study: Study) -> dict[str, str]:
+    return {name: str(found) for name, found in study.record.get("files_read", {}).items()}
 
 
 def check(path: Path, known: Callable[[bytes], bool], force: bool) -> None:
