@@ -297,6 +297,10 @@ def test_a_page_says_why_its_runs_do_not_open(
     campaign = clift.campaign.run(link, duration_s=5, progress=False)
     [page] = campaign.report(copy / "link.html")
     assert "do not open from this page: the scenario was built in Python" in page.read_text()
+    quic = SCENARIO.replace("runs = 3", 'runs = 1\ntransport.protocol = "quic"')
+    campaign = clift.campaign.run(clift.Scenario.parse(quic), progress=False)
+    [page] = campaign.report(copy / "quic.html")
+    assert "this page: they need QUIC, which the page has not" in page.read_text()
     if MODULE.exists():
         (copy / "report-runs.html").write_text("mine")
         assert "report-runs.html: another file" in refused(["report", copy], capsys)

@@ -139,7 +139,7 @@ def lacking(text: str, changes: Mapping[str, str], names: Iterable[str]) -> str 
         names: Files that it names.
 
     Example:
-        >>> lacking('[vary]\\ntransport.protocol = ["tcp", "quic"]', {}, [])
+        >>> lacking('transport.protocol = "quic"', {}, [])
         'QUIC'
     """
     if any(name.endswith(".parquet") for name in names):
