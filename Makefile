@@ -46,38 +46,43 @@ test-rust: $(VENV)/built ## Rust tests only; PROPTEST_CASES inputs for each prop
 test-python: $(VENV)/tools c ## Python tests only
 	$(PYTEST)
 
-validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the papers and this machine's kernel
-	PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture
-	cargo test --locked --manifest-path quic/tls/Cargo.toml
-	$(BIN)/python -m pytest -q -m long
-	$(BIN)/python -m pytest -q tests/test_ns3.py
-	$(BIN)/python validation/campaign_statistics.py
-	$(BIN)/python -m validation.design_search
-	$(BIN)/python validation/lms_statistics.py
-	$(BIN)/python validation/tcp_windows.py
-	$(BIN)/python validation/tcp_ns3.py
-	$(BIN)/python validation/ns3_module.py
-	$(BIN)/python validation/networks_ns3.py
-	$(BIN)/python -m validation.kernel
-	$(BIN)/python -m validation.kernel.geo
-	$(BIN)/python -m validation.kernel.beside
-	$(BIN)/python -m validation.kernel.live
-	$(BIN)/python -m validation.kernel.live_links
-	$(BIN)/python -m validation.kernel.nr
-	$(BIN)/python -m validation.kernel.queues
-	$(BIN)/python -m validation.kernel.ecn
-	$(BIN)/python -m validation.kernel.prague
-	$(BIN)/python -m validation.kernel.prague_pairs
-	$(BIN)/python -m validation.kernel.pages
-	$(BIN)/python -m validation.kernel.multipath
-	$(BIN)/python validation/wiopt2003.py
-	$(BIN)/python validation/tauran2017.py
-	$(BIN)/python validation/tauran2017_channel.py
-	$(BIN)/python -m validation.ns2_plugin
-	$(BIN)/python validation/ns2_links.py
-	$(BIN)/python validation/report_page.py
-	$(BIN)/python validation/captures.py
-	$(BIN)/python validation/causes.py
+# All of it runs, also where a step fails: some aims are known to be missed (docs/validation.md).
+VALIDATIONS := "validation/campaign_statistics.py" \
+	"-m validation.design_search" \
+	"validation/lms_statistics.py" \
+	"validation/tcp_windows.py" \
+	"validation/tcp_ns3.py" \
+	"validation/ns3_module.py" \
+	"validation/networks_ns3.py" \
+	"-m validation.kernel" \
+	"-m validation.kernel.geo" \
+	"-m validation.kernel.beside" \
+	"-m validation.kernel.live" \
+	"-m validation.kernel.live_links" \
+	"-m validation.kernel.nr" \
+	"-m validation.kernel.queues" \
+	"-m validation.kernel.ecn" \
+	"-m validation.kernel.prague" \
+	"-m validation.kernel.prague_pairs" \
+	"-m validation.kernel.pages" \
+	"-m validation.kernel.multipath" \
+	"validation/wiopt2003.py" \
+	"validation/tauran2017.py" \
+	"validation/tauran2017_channel.py" \
+	"-m validation.ns2_plugin" \
+	"validation/ns2_links.py" \
+	"validation/report_page.py" \
+	"validation/captures.py" \
+	"validation/causes.py"
+
+validate: $(VENV)/tools wasm ns3 ## everything against theory, ns-2, ns-3, the papers and this machine's kernel; ends with what failed
+	@failed=; try() { echo "$$*"; "$$@" || failed="$$failed; $$*"; }; \
+		try env PROPTEST_CASES=1000 cargo test --profile local --locked --workspace --tests -- --include-ignored --nocapture; \
+		try cargo test --locked --manifest-path quic/tls/Cargo.toml; \
+		try $(BIN)/python -m pytest -q -m long; \
+		try $(BIN)/python -m pytest -q tests/test_ns3.py; \
+		for one in $(VALIDATIONS); do try $(BIN)/python $$one; done; \
+		test -z "$$failed" || { echo "failed$$failed" >&2; exit 1; }
 
 validate-kernel: $(VENV)/tools ## every tenth drawn cell measured anew with this machine's kernel (root)
 	$(BIN)/python -m validation.kernel.beside --measure $$(seq 0 10 149)
