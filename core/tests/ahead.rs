@@ -223,6 +223,31 @@ proptest! {
     }
 }
 
+/// One flow for 5 s over a hop each way.
+fn lone_flow(
+    forward: Hop,
+    backward: Hop,
+    transport: TcpConfig,
+    application: Arc<dyn Application>,
+) -> Setup {
+    Setup {
+        seed: Seed(1),
+        duration: Duration::from_secs(5),
+        stop_when_done: false,
+        forward: vec![forward],
+        backward: vec![backward],
+        flows: vec![Flow {
+            start: Instant::ZERO,
+            transport: Arc::new(transport),
+            application,
+            source_leg: None,
+        }],
+        proxies: Vec::new(),
+        changes: Vec::new(),
+        routing: Routing::default(),
+    }
+}
+
 /// A segment each millisecond, and acknowledgements held back by whole milliseconds: the receiver's timer is
 /// often set for an instant for which it was set before, and at which a segment arrives.
 #[test]
@@ -231,24 +256,12 @@ fn a_timer_that_is_set_again_keeps_its_place_among_the_events_of_its_instant() {
     let rate = BitRate::from_bits_per_second(11_584_000).unwrap();
     let application = ConstantRate { rate, message: Some(Bytes(1448)), deadline: None };
     for seed in 0..12 {
+        let forward = Hop::Leg(LegConfig { loss: loss.clone(), ..LegConfig::of_delay(ms(20)) });
+        let backward = Hop::Leg(LegConfig::of_delay(ms(20)));
+        let transport = TcpConfig::linux(CongestionAlgorithm::NEWRENO);
         let setup = Setup {
             seed: Seed(seed),
-            duration: Duration::from_secs(5),
-            stop_when_done: false,
-            forward: vec![Hop::Leg(LegConfig {
-                loss: loss.clone(),
-                ..LegConfig::of_delay(ms(20))
-            })],
-            backward: vec![Hop::Leg(LegConfig::of_delay(ms(20)))],
-            flows: vec![Flow {
-                start: Instant::ZERO,
-                transport: Arc::new(TcpConfig::linux(CongestionAlgorithm::NEWRENO)),
-                application: Arc::new(application),
-                source_leg: None,
-            }],
-            proxies: Vec::new(),
-            changes: Vec::new(),
-            routing: Routing::default(),
+            ..lone_flow(forward, backward, transport, Arc::new(application))
         };
         let run = |one_by_one| {
             simulation::run(&setup, &mut Seen { one_by_one, ..Seen::default() }).unwrap()
@@ -268,22 +281,12 @@ fn a_run_ends_with_its_transfer_where_packets_arrive_together() {
     let scheme: Scheme = "HARQ(10/12)".parse().unwrap();
     let link = LinkConfig::new(Arc::new(scheme.apply(&phy, Timing { rtt, feedback: None })));
     for size in (1..200).map(|number| 3_571 * number) {
-        let setup = Setup {
-            seed: Seed(1),
-            duration: Duration::from_secs(9),
-            stop_when_done: true,
-            forward: vec![Hop::Link(LinkConfig { wrap: true, ..link.clone() })],
-            backward: vec![Hop::Leg(LegConfig::of_delay(ms(1)))],
-            flows: vec![Flow {
-                start: Instant::ZERO,
-                transport: Arc::new(TcpConfig::papers(CongestionAlgorithm::HYBLA)),
-                application: Arc::new(File { size: Size(size) }),
-                source_leg: None,
-            }],
-            proxies: Vec::new(),
-            changes: Vec::new(),
-            routing: Routing::default(),
-        };
+        let forward = Hop::Link(LinkConfig { wrap: true, ..link.clone() });
+        let backward = Hop::Leg(LegConfig::of_delay(ms(1)));
+        let transport = TcpConfig::papers(CongestionAlgorithm::HYBLA);
+        let application = Arc::new(File { size: Size(size) });
+        let setup =
+            Setup { stop_when_done: true, ..lone_flow(forward, backward, transport, application) };
         let run = |one_by_one| {
             simulation::run(&setup, &mut Seen { one_by_one, ..Seen::default() }).unwrap()
         };

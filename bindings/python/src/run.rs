@@ -43,9 +43,9 @@ type Task = (Py<PyScenario>, usize, u32);
 
 /// Runs `count` scenarios, each as a replication of a cell, on `threads` threads, which begin while
 /// `tasks` still makes them. `progress(done)` is called about 20 times per second; an exception in
-/// it or in `tasks` (or Ctrl-C) stops the runs. Returns, in input order, an outcome, an error message, or None if a run did not finish, and the exception
-/// that stopped the runs. If a scenario is not valid, raises its error with the task's number as
-/// `task`.
+/// it or in `tasks` (or Ctrl-C) stops the runs. Returns, in input order, an outcome, an error
+/// message, or None if a run did not finish, and the exception that stopped the runs. If a scenario
+/// is not valid, raises its error with the task's number as `task`.
 #[pyfunction]
 #[pyo3(signature = (tasks, count, threads, progress=None))]
 #[allow(clippy::type_complexity)]

@@ -152,7 +152,7 @@ impl<T: Timed> Schedule<T> {
         if self.overtaken.is_empty() {
             let before = |at| self.ring.partition_point(|entry| entry.key().0 < at);
             let whole = self.ring.get(most).map_or(0, |entry| before(entry.key().0));
-            return whole.max(until(first));
+            return if whole > 0 { whole } else { until(first) };
         }
         until(first) + self.overtaken.iter().filter(|late| late.0.key().0 == first).count()
     }

@@ -125,7 +125,7 @@ struct Scope {
     fed: Instant,
     /// Events before this are certain.
     horizon: Key,
-    /// How many at most.
+    /// How many at most, and how many packets.
     most: usize,
 }
 
