@@ -176,19 +176,23 @@ impl QuicEndpoint {
         self.peer.connection = called.ok();
     }
 
-    /// Passes the data to their streams, as far as these accept it. The client opens a stream for
-    /// each new number as soon as the server allows another one.
-    fn push(&mut self) {
-        let Some((_, connection)) = &mut self.peer.connection else { return };
+    /// Passes the data to their streams, as far as these accept it; returns false if no stream was
+    /// asked. The client opens a stream for each new number as soon as the server allows another one.
+    fn push(&mut self) -> bool {
+        let Some((_, connection)) = &mut self.peer.connection else { return false };
         if let Some(messages) = &mut self.messages {
-            return messages.write(connection);
+            messages.write(connection);
+            return true;
         }
+        let mut something = false;
         let dir = if self.purpose == Purpose::Dialogue { Dir::Bi } else { Dir::Uni };
         for writing in &mut self.writing {
             let id = match self.ids.get(&writing.stream) {
                 Some(id) => *id,
                 None if !self.is_client => continue,
                 None => {
+                    // quinn may tell its peer that a stream or data are blocked.
+                    something = true;
                     let Some(id) = connection.streams().open(dir) else { break };
                     self.ids.insert(writing.stream, id);
                     self.numbers.insert(id, writing.stream);
@@ -205,6 +209,7 @@ impl QuicEndpoint {
                     }
                 }
                 let length = writing.left.min(length) as usize;
+                something = true;
                 match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..length])]) {
                     Ok(written) => {
                         self.written += written.bytes as u64;
@@ -219,9 +224,11 @@ impl QuicEndpoint {
             if writing.left == 0 && writing.last {
                 // Finishing fails only for a stream that has ended already.
                 let _ = stream.finish();
+                something = true;
             }
         }
         self.writing.retain(|writing| writing.left > 0);
+        something
     }
 
     /// Processes the events, and reads the in-order data.
@@ -488,14 +495,17 @@ impl Peer {
         }
     }
 
-    /// Exchanges events between endpoint and connection.
-    fn exchange(&mut self) {
-        let Some((handle, connection)) = &mut self.connection else { return };
+    /// Exchanges events between endpoint and connection; returns whether there were any.
+    fn exchange(&mut self) -> bool {
+        let Some((handle, connection)) = &mut self.connection else { return false };
+        let mut something = false;
         while let Some(event) = connection.poll_endpoint_events() {
+            something = true;
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
                 connection.handle_event(event);
             }
         }
+        something
     }
 }
 
@@ -653,10 +663,13 @@ impl Endpoint for QuicEndpoint {
             self.post(now, (bytes, Ecn::NotEct), outbox);
         }
         let mut something = self.send(now, outbox);
-        self.peer.exchange();
-        something |= self.send(now, outbox);
-        self.push();
-        something |= self.send(now, outbox);
+        // A connection that had nothing to send has nothing until something reaches it.
+        if self.peer.exchange() {
+            something |= self.send(now, outbox);
+        }
+        if self.push() {
+            something |= self.send(now, outbox);
+        }
         if let Some(before) = self.timer_ran.take() {
             let timeout = before.was_timeout(Probes::of(&self.peer), something);
             self.report.sender.timeouts += u64::from(timeout);
