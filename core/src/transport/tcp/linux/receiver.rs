@@ -27,6 +27,17 @@ enum PendingReply {
     Ack,
 }
 
+/// Data that filled a gap. Their ACK leaves before the application reads them.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    bytes: u64,
+    arrived: Instant,
+    /// End of the segment that arrived, which is read before those that waited.
+    first: u64,
+    /// Bytes from the next one expected to the highest received.
+    ahead: u64,
+}
+
 /// A TCP receiver. It acknowledges every second segment, acknowledges out-of-order segments at
 /// once, and reports duplicates in a D-SACK block (RFC 2883).
 #[derive(Debug)]
@@ -40,8 +51,8 @@ pub(crate) struct LinuxReceiver {
     /// Set if the window grows with the buffer; holds the first byte beyond the announced window,
     /// which never decreases.
     growth: Option<u64>,
-    /// Bytes that just filled a gap: the ACK leaves before the application has read them.
-    unread: u64,
+    /// Kept while their ACK is due, if the window grows with the buffer.
+    unread: Option<Unread>,
     /// Replaces the window if set: the first byte that the application does not accept.
     edge: Option<u64>,
     timestamps: bool,
@@ -89,7 +100,7 @@ impl LinuxReceiver {
             syn_size: config.syn_size(),
             window: config.announced_window(),
             growth: config.options().window_growth.then(|| config.first_window().into()),
-            unread: 0,
+            unread: None,
             edge: None,
             timestamps: config.timestamps,
             blocks,
@@ -157,10 +168,10 @@ impl LinuxReceiver {
         }
     }
 
-    /// Handles new data; byte `before` was expected before them. The application then reads all
-    /// in-order data at once.
+    /// Handles new data; byte `before` was expected before them. Data in order are read
+    /// at once, data that fill a gap once their ACK has left.
     #[inline(always)] // called in one place
-    fn grow_buffer(&mut self, now: Instant, before: u64, segment: &Segment) {
+    fn grow_buffer(&mut self, now: Instant, before: u64, had_gap: bool, segment: &Segment) {
         let next = self.arrivals.next();
         let ahead = self.arrivals.highest().saturating_sub(next);
         // Data that fill a gap count as read, unless the announced window grows with the buffer.
@@ -182,8 +193,28 @@ impl LinuxReceiver {
         }
         // The application reads, which may end a round trip, only if there is something in order.
         if next > before {
-            self.buffer.on_taken(now, segment.seq + u64::from(segment.len), next, ahead);
+            let (bytes, first) = (next - before, segment.seq + u64::from(segment.len));
+            self.read();
+            if had_gap && self.growth.is_some() {
+                self.unread = Some(Unread { bytes, arrived: now, first, ahead });
+            } else {
+                self.buffer.on_taken(now, first, next, ahead);
+            }
         }
+    }
+
+    /// The application reads what it has not read yet.
+    #[inline]
+    fn read(&mut self) {
+        if let Some(Unread { arrived, first, ahead, .. }) = self.unread.take() {
+            self.buffer.on_taken(arrived, first, self.arrivals.next(), ahead);
+        }
+    }
+
+    /// Bytes that wait for a gap to be filled, or for the application.
+    #[inline]
+    fn waiting_bytes(&self) -> u64 {
+        self.arrivals.held_bytes() + self.unread.map_or(0, |unread| unread.bytes)
     }
 
     /// True if the segment's ACK must leave at once: more than one full segment waits for an ACK,
@@ -205,7 +236,7 @@ impl LinuxReceiver {
         let (smoothed, timer) = (self.rtt.smoothed(), self.delayed.timer(now));
         let waits = self.compression.holds(now, next, smoothed, timer);
         if waits && is_due {
-            self.unread = 0; // the application reads, and the ACK leaves
+            self.read(); // and the ACK leaves
         }
         !waits || is_due
     }
@@ -214,7 +245,7 @@ impl LinuxReceiver {
     /// has read (`__tcp_ack_snd_check`). Otherwise an ACK that leaves a gap counts as a repeated one.
     fn moves_window(&mut self) -> bool {
         let Some(told) = self.growth else { return true };
-        let waiting = self.arrivals.held_bytes() + self.unread;
+        let waiting = self.waiting_bytes();
         if self.buffer.is_half_used(waiting) {
             self.delayed.on_scarce_room();
         }
@@ -225,15 +256,18 @@ impl LinuxReceiver {
     #[inline]
     fn announce(&mut self, next: u64) -> u32 {
         let window = announced(self.window, self.edge, next);
+        let waiting = self.waiting_bytes();
         let Some(told) = &mut self.growth else { return window };
-        let (held, unread) = (self.arrivals.held_bytes(), std::mem::take(&mut self.unread));
-        if self.buffer.is_half_used(held + unread) {
+        if self.buffer.is_half_used(waiting) {
             self.delayed.on_scarce_room();
         }
-        let size = self.buffer.window(held + unread, told.saturating_sub(next));
+        let size = self.buffer.window(waiting, told.saturating_sub(next));
         *told = next + size;
-        if unread > 0 && self.buffer.reopens(held, size) {
-            self.due = PendingReply::Ack;
+        if self.unread.is_some() {
+            self.read();
+            if self.buffer.reopens(self.arrivals.held_bytes(), size) {
+                self.due = PendingReply::Ack;
+            }
         }
         window.min(u32::try_from(size).unwrap_or(u32::MAX))
     }
@@ -301,6 +335,9 @@ impl LinuxReceiver {
         let urgent = at_once || self.is_urgent(now, had_gap, push);
         if urgent || self.arrivals.is_contiguous() {
             self.acknowledge(now, urgent);
+        }
+        if self.due == PendingReply::Nothing {
+            self.read();
         }
     }
 
@@ -376,10 +413,8 @@ impl Half for LinuxReceiver {
             self.buffer.on_echo(now, segment.ts_ecr);
         }
         if self.arrivals.take_in(segment) {
-            let taken = self.arrivals.next() - before;
-            self.unread = if had_gap { taken } else { 0 };
             // Data beyond a gap do not affect the ACK delay estimate (`tcp_data_queue_ofo`).
-            if taken > 0 {
+            if self.arrivals.next() > before {
                 self.delayed.on_data(now, self.rtt.timeout());
             }
             let waits = self.delayed.deadline().is_some();
@@ -387,7 +422,7 @@ impl Half for LinuxReceiver {
             if asks.hurry {
                 self.delayed.on_mark();
             }
-            self.grow_buffer(now, before, segment);
+            self.grow_buffer(now, before, had_gap, segment);
             return self.answer(now, had_gap, segment.push, asks.now || reduced);
         }
         if self.early.is_none() {
@@ -455,7 +490,6 @@ impl Half for LinuxReceiver {
         if !in_order || !is_calm || self.arrivals.block_count() > 0 {
             return first;
         }
-        self.unread = 0;
         let (timeout, smoothed) = (self.rtt.timeout(), self.rtt.smoothed());
         let (mut number, mut next, mut taken) = (first, from, InOrder::default());
         while let Some(&Arrival { key, packet, .. }) = train.arrivals.get(number)
