@@ -121,6 +121,19 @@ def test_more_segments_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyP
         crosscheck(clift.Scenario.parse(text), ("engine",))
 
 
+def test_a_limit_that_a_kernel_does_not_have_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise ScenarioError("no kernel")
+
+    monkeypatch.setattr("clift.hosts.crosscheck.hindrances", list)
+    monkeypatch.setattr("clift.hosts.crosscheck.run_live", refuse)
+    text = 'duration = "1 s"\ntransport.cwnd_max = "90 packets"\n[[path]]\nleg.delay = "9 ms"'
+    told: list[str] = []
+    crosscheck(clift.Scenario.parse(text), ("live",), told.append)
+    assert told[0] == "live: cwnd_max of 90 packets does not limit the kernel's window"
+    assert told[-1] == "live is left out: no kernel"
+
+
 def test_a_fate_that_differs_from_the_link_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('[[path]]\nleg = { rate = "8 Mbit/s", delay = "5 ms" }\n')
     scenario = clift.Scenario.read(tmp_path / "x.toml")

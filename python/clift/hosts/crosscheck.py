@@ -420,6 +420,8 @@ def _live(cell: Scenario, flow: Flow, _: HostResult, tell: Callable[[str], None]
         raise MissingHostError("the kernel's TCP has timestamps")
     if flow.profile != "linux":
         tell("live: the scenario has profile `papers`; profile `linux` models the kernel's TCP")
+    if flow.window is not None:
+        tell(f"live: cwnd_max of {flow.window} packets does not limit the kernel's window")
     # A host's namespace is its own, and the sender's word is enough.
     settings = "" if flow.sack else "echo 0 > /proc/sys/net/ipv4/tcp_sack && "
     names = {"newreno": "reno"}
