@@ -88,6 +88,8 @@ KEPT = {
     "sixth-fine": Kept("unseen-hz1000.csv", "sixth", "7.2-hz1000"),
     "seventh": Kept("unseen.csv", "seventh", "7.2"),
     "seventh-fine": Kept("unseen-hz1000.csv", "seventh", "7.2-hz1000"),
+    "eighth": Kept("unseen.csv", "eighth", "7.2"),
+    "eighth-fine": Kept("unseen-hz1000.csv", "eighth", "7.2-hz1000"),
     "bbr-files": Kept("bbr_files.csv", "bbr-files", "7.2"),
 }
 """Measurements by name."""

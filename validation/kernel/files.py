@@ -40,6 +40,7 @@ DRAWS = {
     "fifth": (("newreno", "cubic", "bbr"), range(101, 121)),
     "sixth": (("newreno", "cubic", "bbr"), range(121, 141)),
     "seventh": (("newreno", "cubic", "bbr"), range(141, 161)),
+    "eighth": (("newreno", "cubic", "bbr"), range(161, 181)),
 }
 # A host's first packet, after the link's time zero.
 START = '[[flow]]\nstart = "512 ns"\n'

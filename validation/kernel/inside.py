@@ -18,7 +18,17 @@ from validation.kernel.drawn import DrawnCell, drawn
 from validation.kernel.flow import Measured, measure
 from validation.kernel.forwarder import Forwarded, forward, wires
 from validation.kernel.named import named
-from validation.kernel.unseen import FIFTH, FOURTH, SECOND, SEVENTH, SIXTH, THIRD, bbr_files, unseen
+from validation.kernel.unseen import (
+    EIGHTH,
+    FIFTH,
+    FOURTH,
+    SECOND,
+    SEVENTH,
+    SIXTH,
+    THIRD,
+    bbr_files,
+    unseen,
+)
 
 SETS = {
     "drawn": drawn,
@@ -30,6 +40,7 @@ SETS = {
     "fifth": partial(unseen, FIFTH),
     "sixth": partial(unseen, SIXTH),
     "seventh": partial(unseen, SEVENTH),
+    "eighth": partial(unseen, EIGHTH),
     "bbr-files": bbr_files,
 }
 """Cells by the name of their set."""

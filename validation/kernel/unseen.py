@@ -32,6 +32,7 @@ FOURTH = Draw("kernel matrix 4", 400, 80)
 FIFTH = Draw("kernel matrix 5", 500, 80)
 SIXTH = Draw("kernel matrix 6", 600, 80)
 SEVENTH = Draw("kernel matrix 7", 700, 80)
+EIGHTH = Draw("kernel matrix 8", 800, 80)
 # Behind the cells of the second draw.
 _BBR_FILES = Draw("files under BBR 1", 250, 12)
 NAMES = ("reno", "cubic", "bbr", "hybla", "westwood")
