@@ -106,7 +106,7 @@ struct Body {
 }
 
 /// Counters that reveal whether an expired timer was the probe timeout.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Probes {
     /// Requests for an immediate acknowledgement, except those of MTU probes.
     requests: u64,
@@ -430,8 +430,7 @@ fn within(range: &Range<u64>) -> Range<u64> {
 
 impl Probes {
     /// The counters of an end.
-    fn of(peer: &Peer) -> Self {
-        let Some((_, connection)) = &peer.connection else { return Self::default() };
+    fn of(connection: &quinn_proto::Connection) -> Self {
         let stats = connection.stats();
         let tries = stats.path.sent_plpmtud_probes;
         Self {
@@ -670,8 +669,10 @@ impl Endpoint for QuicEndpoint {
         if self.push() {
             something |= self.send(now, outbox);
         }
-        if let Some(before) = self.timer_ran.take() {
-            let timeout = before.was_timeout(Probes::of(&self.peer), something);
+        if let (Some(before), Some((_, connection))) =
+            (self.timer_ran.take(), &self.peer.connection)
+        {
+            let timeout = before.was_timeout(Probes::of(connection), something);
             self.report.sender.timeouts += u64::from(timeout);
         }
         self.peer.exchange();
@@ -681,13 +682,12 @@ impl Endpoint for QuicEndpoint {
 
     fn handle_timeout(&mut self, now: Instant) {
         let at = self.clock.at(now);
-        let before = Probes::of(&self.peer);
         let Some((_, connection)) = &mut self.peer.connection else { return };
         if connection.poll_timeout().is_none_or(|due| due > at) {
             return;
         }
+        self.timer_ran = Some(Probes::of(connection));
         connection.handle_timeout(at);
-        self.timer_ran = Some(before);
         self.events(now);
     }
 
