@@ -121,7 +121,7 @@ def test_more_segments_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyP
         crosscheck(clift.Scenario.parse(text), ("engine",))
 
 
-def test_a_limit_that_a_kernel_does_not_have_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_that_a_kernel_does_not_have_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise ScenarioError("no kernel")
 

@@ -778,6 +778,8 @@ def test_an_attack_is_at_least_as_hard_as_its_random_placements() -> None:
     for budget in (10, 20):
         found = attack(scenario, budget=budget, runs=2 * budget)
         assert found.worst <= min(found.random)
+        by_search = "\n  placed by the search " in "\n".join(found.lines())
+        assert by_search == (found.worst < min(found.random))
 
 
 @pytest.mark.parametrize("erasures", [0.0, 0.1])

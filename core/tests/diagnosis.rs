@@ -184,6 +184,48 @@ fn a_probe_of_the_round_trip_time_is_not_charged_to_a_cut() {
 }
 
 #[test]
+fn a_connection_without_data_waits_for_the_one_that_brings_them() {
+    // Bulk data, behind a fast stretch and a proxy: of the first connection's causes only.
+    let split = |first: &str, proxy: &str, second: &str| {
+        diagnosed(&format!(
+            r#"
+            duration = "40 s"
+            [[path]]
+            leg = {{ rate = "100 Mbit/s", {first} }}
+            [[path]]
+            pep = {{ {proxy} }}
+            [[path]]
+            leg = {{ {second}, queue = "100 packets" }}
+            "#
+        ))
+        .1
+    };
+    let full =
+        split(r#"delay = "5 ms""#, r#"buffer = "10 kB""#, r#"rate = "4 Mbit/s", delay = "50 ms""#);
+    assert_eq!(full.limited_by(), Some(Cause::ReceiveWindow), "{:?}", full.budget);
+    let small = split(
+        r#"delay = "250 ms""#,
+        r#"receive_buffer = "64 kB""#,
+        r#"rate = "4 Mbit/s", delay = "5 ms""#,
+    );
+    assert_eq!(small.limited_by(), Some(Cause::ReceiveWindow), "{:?}", small.budget);
+    let lossy = split(
+        r#"delay = "5 ms", loss = 0.02"#,
+        r#"congestion = "cubic""#,
+        r#"rate = "40 Mbit/s", delay = "5 ms""#,
+    );
+    assert_eq!(lossy.limited_by(), Some(Cause::TrueLoss), "{:?}", lossy.budget);
+    assert!(lossy.cuts.iter().any(|cut| cut.cost_bits > 0), "no cut costs anything");
+    let (_, _, cause, cut) =
+        lossy.moment(Instant::from_nanos(20_000_000_000), Duration::from_millis(1000)).senders[0];
+    assert!(cause == Cause::TrueLoss && cut.is_some(), "{cause:?}");
+    for found in [full, small, lossy] {
+        // The second one's data come a while after the run's begin.
+        assert!(share(&found, Cause::Application) < 0.01, "{:?}", found.budget);
+    }
+}
+
+#[test]
 fn a_moment_names_the_cut() {
     let text =
         leg(", held_data = [[3000, \"150 ms\"]]", &format!("{PLAIN}\ncwnd_max = \"70 packets\""));

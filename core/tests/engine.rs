@@ -8,6 +8,7 @@ use clift::channel::{ErasureChannel, GilbertElliott, RegularSlots};
 use clift::link::{DelaySeries, Fragmentation, Propagation, QueueLimit};
 use clift::metrics::{FlowMetrics, HopMetrics};
 use clift::queue::Aqm;
+use clift::scenario::{Scenario, Store};
 use clift::scheme::LinkConfig;
 use clift::scheme::{LinkTrace, Scheme, Timing};
 use clift::seed::Seed;
@@ -15,6 +16,7 @@ use clift::simulation::{
     self, Event, Flow, Hop, LegConfig, Loss, Observer, Outcome, Routing, RunError, Setup,
     SetupError, Wants,
 };
+use clift::trace::Folder;
 use clift::transport::datagram::DatagramConfig;
 use clift::transport::tcp::{CongestionAlgorithm, Profile, TcpConfig};
 use clift::units::{BitRate, Bytes, Duration, Instant, Packets, Probability, Size};
@@ -272,6 +274,20 @@ fn a_trace_that_ends_too_early_is_an_error_and_wrapping_cures_it() {
     let error = simulation::run(&setup(vec![hop.clone()], vec![flow.clone()], 60), &mut ());
     assert!(matches!(error, Err(RunError::TraceEnded { .. })), "{error:?}");
     assert!(simulation::run(&setup(vec![hop], vec![flow], 15), &mut ()).is_ok());
+}
+
+#[test]
+fn a_dialogue_in_which_no_time_passes_is_an_error() {
+    let text = r#"
+        duration = "3 s"
+        application = { type = "request", request = "300 B", response = "40 kB" }
+        [[path]]
+        leg = {}
+        "#;
+    let scenario = Scenario::parse("x.toml", text, &[], &clift::Registry::new()).unwrap();
+    let setup = scenario.cells()[0].setup(0, &Store::new(Folder::new(""))).unwrap();
+    let error = simulation::run(&setup, &mut ());
+    assert_eq!(error, Err(RunError::NoTimePasses { at: Instant::ZERO }));
 }
 
 /// Where flows arrive at random, a run may have none.

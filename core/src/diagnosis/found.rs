@@ -92,8 +92,8 @@ pub struct Moment {
     pub idle_bits: u64,
     /// Bits of those that carried something and were erased, as far as the hops know.
     pub erased_bits: u64,
-    /// For each sender that crosses one of the hops: flow, connection or path, what kept it from sending at the
-    /// instant, and the cut, by its number among [`Diagnosis::cuts`].
+    /// For each sender that crosses one of the hops, or the one before its proxy if it had no data:
+    /// flow, connection or path, what kept it from sending at the instant, and the cut, by its number among [`Diagnosis::cuts`].
     pub senders: Vec<(u32, u32, Cause, Option<usize>)>,
 }
 
@@ -137,6 +137,10 @@ pub(super) struct Sender {
     pub(super) connection: u32,
     /// For each shared hop, the time that a packet needs to get there; `None`: it does not cross it.
     pub(super) delays: Vec<Option<Duration>>,
+    /// The same also for the hops that its data cross behind proxies.
+    pub(super) reach: Vec<Option<Duration>>,
+    /// Whether a proxy gives it its data, which the connection numbered one less brought.
+    pub(super) is_fed: bool,
 }
 
 impl Diagnosis {
@@ -181,11 +185,17 @@ impl Diagnosis {
                 Some(Target::Cut(cut)) => (self.cuts[cut].cause(), Some(cut)),
             }
         };
-        let senders = self.senders.iter().enumerate();
-        senders
-            .filter_map(|(number, it)| {
-                let (cause, cut) = of(number, self.hop_of(it)?);
-                Some((it.flow, it.connection, cause, cut))
+        let crosses = |number: &usize| self.hop_of(&self.senders[*number]);
+        let found = (0..self.senders.len()).filter_map(|number| Some((number, crosses(&number)?)));
+        found
+            .map(|(mut number, hop)| {
+                let (mut cause, mut cut) = of(number, hop);
+                while cause == Cause::Application && self.senders[number].is_fed {
+                    number -= 1;
+                    (cause, cut) = of(number, hop);
+                }
+                let Sender { flow, connection, .. } = self.senders[number];
+                (flow, connection, cause, cut)
             })
             .collect()
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnosis::blame::{Blame, Cause, Extra, Target};
+use crate::diagnosis::found::Sender;
 use crate::link::Usage;
 use crate::units::Instant;
 
@@ -32,8 +33,12 @@ pub(super) struct Point {
 /// Idle capacity of a hop, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct HopLedger {
-    /// What keeps each sender from sending; `None`: its packets do not cross the hop.
-    blames: Vec<Option<Blame>>,
+    /// What keeps each sender from sending.
+    blames: Vec<Blame>,
+    /// The senders whose packets cross the hop.
+    crossing: Vec<usize>,
+    /// Whether each sender gets its data from the one before.
+    is_fed: Vec<bool>,
     /// What was charged to each sender since it last heard from its peer.
     open: Vec<Vec<(Target, f64)>>,
     /// When each sender last heard from its peer, or its timer ran out.
@@ -93,13 +98,15 @@ impl Outages {
 const POINTS: u64 = 4000;
 
 impl HopLedger {
-    /// A ledger for a run of `duration` ns, with whether the packets of each sender cross the hop.
-    pub(super) fn new(crosses: &[bool], outages: Outages, duration: u64) -> Self {
-        let start = |&crosses: &bool| crosses.then_some(Blame::Cause(Cause::Application));
+    /// A ledger of a shared hop for a run of `duration` ns.
+    pub(super) fn new(hop: usize, senders: &[Sender], outages: Outages, duration: u64) -> Self {
+        let crosses = |&sender: &usize| senders[sender].delays[hop].is_some();
         Self {
-            blames: crosses.iter().map(start).collect(),
-            open: vec![Vec::new(); crosses.len()],
-            heard: vec![Instant::ZERO; crosses.len()],
+            blames: vec![Blame::Cause(Cause::Application); senders.len()],
+            crossing: (0..senders.len()).filter(crosses).collect(),
+            is_fed: senders.iter().map(|sender| sender.is_fed).collect(),
+            open: vec![Vec::new(); senders.len()],
+            heard: vec![Instant::ZERO; senders.len()],
             due: BTreeMap::new(),
             number: 0,
             last: Point::default(),
@@ -108,7 +115,7 @@ impl HopLedger {
             causes: [0.0; Cause::ALL.len()],
             cuts: Vec::new(),
             alone: Vec::new(),
-            extras: vec![Vec::new(); crosses.len()],
+            extras: vec![Vec::new(); senders.len()],
             pending: Vec::new(),
             changes: Vec::new(),
             points: vec![Point::default()],
@@ -157,11 +164,8 @@ impl HopLedger {
             self.points.push(now);
         }
         self.last = now;
-        let waits = |blame: &Option<Blame>| {
-            blame.as_ref().is_some_and(|blame| *blame != Blame::Cause(Cause::Application))
-        };
-        let waiting = self.blames.iter().filter(|blame| waits(blame)).count();
-        if waiting == 0 {
+        let waiting: Vec<usize> = self.crossing.iter().filter_map(|&it| self.waiting(it)).collect();
+        if waiting.is_empty() {
             self.causes[Cause::Application as usize] += idle;
             return;
         }
@@ -169,10 +173,10 @@ impl HopLedger {
             self.causes[Cause::Outage as usize] += idle;
             return;
         }
-        let share = idle / waiting as f64;
-        let senders = self.blames.iter().zip(&mut self.open).zip(&self.extras);
-        for ((blame, open), extras) in senders.filter(|((blame, _), _)| waits(blame)) {
-            for extra in extras {
+        let share = idle / waiting.len() as f64;
+        for sender in waiting {
+            let open = &mut self.open[sender];
+            for extra in &self.extras[sender] {
                 // A window's packets go once in a round-trip time, at any time in it.
                 let pending = of_cut(&mut self.pending, extra.cut);
                 *pending = (*pending + extra.rate * elapsed).min(extra.window);
@@ -180,10 +184,9 @@ impl HopLedger {
                 *pending -= used;
                 *of_cut(&mut self.alone, extra.cut) += used;
             }
-            match blame {
-                None => {}
-                Some(Blame::Cause(cause)) => add(open, Target::Cause(*cause), share),
-                Some(Blame::Cuts(cuts)) => {
+            match &self.blames[sender] {
+                Blame::Cause(cause) => add(open, Target::Cause(*cause), share),
+                Blame::Cuts(cuts) => {
                     let packets: f64 = cuts.iter().map(|it| it.packets).sum();
                     for it in cuts {
                         let part = match packets > 0.0 {
@@ -195,6 +198,18 @@ impl HopLedger {
                 }
             }
         }
+    }
+
+    /// The sender that keeps the data of this one: itself, or the one before its proxy if it has none.
+    /// `None`: the application has none.
+    fn waiting(&self, mut sender: usize) -> Option<usize> {
+        while self.blames[sender] == Blame::Cause(Cause::Application) {
+            if !self.is_fed[sender] {
+                return None;
+            }
+            sender -= 1;
+        }
+        Some(sender)
     }
 
     fn update(&mut self, at: Instant, update: Update) {
@@ -213,11 +228,11 @@ impl HopLedger {
             self.heard[sender] = at;
         }
         let main = blame.main(&extras);
-        let before = self.blames[sender].as_ref().map(|it| it.main(&self.extras[sender]));
-        if before != Some(main) {
+        let before = self.blames[sender].main(&self.extras[sender]);
+        if before != main {
             self.changes.push((at, sender, main));
         }
-        self.blames[sender] = Some(blame);
+        self.blames[sender] = blame;
         self.extras[sender] = extras;
     }
 

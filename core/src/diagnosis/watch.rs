@@ -53,18 +53,21 @@ impl<'a> Watch<'a> {
                 first.push(senders.len());
                 several.push(flow.transport.paths() > 1);
                 let number = first.len() as u32 - 1;
-                senders.extend(ways.iter().zip(0u32..).map(|(delays, connection)| Sender {
-                    flow: number,
-                    connection,
-                    delays: delays.clone(),
+                senders.extend(ways.iter().zip(0u32..).map(|((delays, reach), connection)| {
+                    Sender {
+                        flow: number,
+                        connection,
+                        delays: delays.clone(),
+                        reach: reach.clone(),
+                        is_fed: connection > 0 && flow.transport.paths() == 1,
+                    }
                 }));
             }
         }
         let hops = setup.forward.len() + setup.backward.len();
         let ledger = |hop: usize| {
-            let crosses: Vec<bool> =
-                senders.iter().map(|sender| sender.delays[hop].is_some()).collect();
-            HopLedger::new(&crosses, outages(setup, &senders, hop), setup.duration.as_nanos())
+            let outages = outages(setup, &senders, hop);
+            HopLedger::new(hop, &senders, outages, setup.duration.as_nanos())
         };
         Self {
             goes_on,
@@ -335,9 +338,12 @@ fn outages(setup: &Setup, senders: &[Sender], hop: usize) -> Outages {
     Outages::of(spans, !spans_of(hop).is_empty())
 }
 
+/// The time to each shared hop; `None`: it is not crossed.
+type Delays = Vec<Option<Duration>>;
+
 /// For each connection of a flow between proxies, or each of its paths, the time to each shared
-/// hop that it crosses.
-fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>> {
+/// hop that it crosses, and to each that its data cross.
+fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<(Delays, Delays)> {
     let shared: Vec<&Hop> = setup.forward.iter().chain(&setup.backward).collect();
     let source = flow.source_leg.as_ref().map_or(Duration::ZERO, |leg| leg.delay.longest());
     let along = |first: Duration, way: &mut dyn Iterator<Item = usize>| {
@@ -352,7 +358,7 @@ fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>>
         let further = setup.routing.further.get(&number).into_iter().flatten();
         let ways = std::iter::once(own).chain(further);
         let hops = |way: &Ways| along(source, &mut way.to_receiver.iter().map(|&hop| hop as usize));
-        return ways.map(hops).collect();
+        return ways.map(hops).map(|delays| (delays.clone(), delays)).collect();
     }
     let splits = flow.transport.splits();
     let proxies = setup.proxies.iter().map(|proxy| proxy.forward).filter(|_| splits);
@@ -360,7 +366,8 @@ fn ways(setup: &Setup, number: usize, flow: &Flow) -> Vec<Vec<Option<Duration>>>
     let ends = begins[1..].iter().copied().chain([setup.forward.len()]);
     let ways = begins.iter().zip(ends).enumerate();
     ways.map(|(connection, (&begin, end))| {
-        along(if connection == 0 { source } else { Duration::ZERO }, &mut (begin..end))
+        let first = if connection == 0 { source } else { Duration::ZERO };
+        (along(first, &mut (begin..end)), along(first, &mut (begin..setup.forward.len())))
     })
     .collect()
 }
@@ -452,7 +459,7 @@ impl Observer for Watch<'_> {
             extras: known.ledger.extras(),
             timeout: waited.then_some((cut, rate)),
         };
-        for (hop, delay) in self.senders[sender].delays.iter().enumerate() {
+        for (hop, delay) in self.senders[sender].reach.iter().enumerate() {
             if let Some(delay) = *delay {
                 self.hops[hop].tell(now + delay, update.clone());
             }

@@ -44,6 +44,12 @@ pub enum RunError {
     /// A change in the middle of the run cannot be made.
     #[error("{0}")]
     Change(String),
+    /// Time does not pass: an application and its peer answer each other over a way without a delay.
+    #[error("{} million events at {:.3} s of the run: nothing there takes time; give a leg a delay or a rate, or the application a pause", MOST_AT_ONCE >> 20, at.as_secs_f64())]
+    NoTimePasses {
+        /// When.
+        at: Instant,
+    },
     /// The observer stopped the run.
     #[error("the run was interrupted at {:.3} s of simulated time", at.as_secs_f64())]
     Interrupted {
@@ -63,6 +69,8 @@ pub fn run(setup: &Setup, observer: &mut dyn Observer) -> Result<Outcome, RunErr
 
 /// Events between two looks at the observer.
 const CHECKPOINT: u64 = 4096;
+/// Events of one instant, beyond those of a hundred thousand flows that begin together.
+const MOST_AT_ONCE: u64 = 1 << 24;
 /// Source legs draw from streams far from those of the shared hops.
 const SOURCE_LEG_STREAMS: u32 = 1 << 16;
 /// A wire that loses nothing draws nothing either.
@@ -261,7 +269,7 @@ impl<'a> Engine<'a> {
     }
 
     fn run(mut self) -> Result<Outcome, RunError> {
-        let mut checkpoint = CHECKPOINT;
+        let (mut checkpoint, mut since) = (CHECKPOINT, (Instant::ZERO, 0));
         while let Some((at, source)) = self.agenda.next() {
             if at > self.end {
                 break;
@@ -298,6 +306,12 @@ impl<'a> Engine<'a> {
                 let bytes = self.flows.iter().map(|flow| flow.delivered(&self.sockets)).sum();
                 if let ControlFlow::Break(()) = self.observer.checkpoint(now, bytes) {
                     return Err(RunError::Interrupted { at: now });
+                }
+                if since.0 < now {
+                    since = (now, self.events);
+                }
+                if self.events - since.1 > MOST_AT_ONCE {
+                    return Err(RunError::NoTimePasses { at: now });
                 }
             }
             if self.unfinished == 0 && self.stop_when_done {

@@ -380,7 +380,7 @@ compared = together(
         type=SHARE,
         default=f"{MARGIN:.0%}",
         show_default=True,
-        help="Alternatives are equal if their difference is surely within this share.",
+        help="Where none is best, alternatives are equal if their difference is surely within this.",
     ),
     click.option(
         "--compare",

@@ -60,10 +60,12 @@ class Attack:
         """The result as text."""
         shown, is_time = metric(self.metric), self.metric != "goodput_kbps"
         rows = [("without them", self.before)]
+        by_search = "placed by the search"
         if self.random:
             last = max(self.random) if is_time else min(self.random)
             rows += [("at random, median", median(self.random)), ("at random, worst", last)]
-        rows.append(("placed by the search", self.worst))
+            by_search = "search, none worse" if last == self.worst else by_search
+        rows.append((by_search, self.worst))
         lines = [f"{shown.title} with {counted(len(self.slots), 'further erasure')}:"]
         lines += [f"  {name:<22}{value:>10.4g} {shown.unit}" for name, value in rows]
         places = [f"{at:.3f} s (slot {slot})" for slot, at in self.slots]
