@@ -445,7 +445,7 @@ def _interval_of_ratio(
 
     A ratio is in it if the mean of `mine - ratio * theirs` may be zero, so that it holds 1 if
     Student's test of the pairs finds no difference. It has no upper end (`inf`) if the second mean
-    itself may be zero. From twelve runs on each quantile is the wider of Student's and the
+    itself may be zero, and of values that are never negative none is negative. From twelve runs on each quantile is the wider of Student's and the
     bootstrap's, as the probability is the larger: what two skewed cells have in common cancels, and
     their difference has two long tails, of which the resamples of few runs say too little.
 
@@ -456,6 +456,8 @@ def _interval_of_ratio(
         >>> low, high = _interval_of_ratio(ours, np.array([0.1, 1.0, 3.0, 0.5]), None)
         >>> low > 1, high
         (True, inf)
+        >>> _interval_of_ratio(np.array([0.0, 0.1, 4.0]), other[:3], None)[0]
+        0.0
     """
     if np.mean(theirs) < 0:
         mine, theirs = -mine, -theirs
@@ -485,6 +487,8 @@ def _interval_of_ratio(
     square, first, last = roots(most)
     is_positive = last < inf and a > most * sqrt(aa)
     low = first if square > 0 else (last if is_positive else -inf)
+    if -inf < low < 0 <= min(mine.min(), theirs.min()):
+        low = 0.0
     square, _, last = roots(least)
     return low, last if square > 0 else inf
 
