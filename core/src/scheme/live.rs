@@ -96,8 +96,8 @@ pub struct LiveOptions {
     /// Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end; unlimited
     /// unless set.
     pub send_buffer: Option<NonZeroU32>,
-    /// Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far end must hold;
-    /// unlimited unless set.
+    /// Most LLDUs (HARQ: blocks) from the first one not known to have arrived to the newest, which the
+    /// far end must hold; unlimited unless set.
     pub receive_buffer: Option<NonZeroU32>,
 }
 

@@ -539,15 +539,15 @@ def _limit(contest: Contest, one: Ranked, taken: Ranked, repairs: bool) -> str:
 
     window, waits = mean("share_window_limited"), mean("share_application_limited")
     used, again, timeouts = mean("links.0.share_used"), mean("share_sent_again"), mean("timeouts")
-    if window > 0.3:
-        return f"receive window, {window:.0%} of the time"
-    if waits > 0.5:
-        return f"application, {waits:.0%} of the time"
-    if used > 0.9:
+    if used > 0.9:  # a full window or a pause costs nothing while the link is busy
         ratio = mean("links.0.mean_coding_ratio")
         beside = "repairs and padding" if repairs else "padding"
         share = f", {1 - ratio:.0%} {beside}" if 0 < ratio < 0.95 else ""
         return f"link{share}{f', {again:.1%} sent again' if again > 0.002 else ''}"
+    if window > 0.3:
+        return f"receive window, {window:.0%} of the time"
+    if waits > 0.5:
+        return f"application, {waits:.0%} of the time"
     if (waiting := mean("links.0.share_waiting")) > 0.3:
         return f"link waits, {waiting:.0%} of its slots"
     what = "losses"

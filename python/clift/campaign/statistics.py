@@ -445,9 +445,10 @@ def _interval_of_ratio(
 
     A ratio is in it if the mean of `mine - ratio * theirs` may be zero, so that it holds 1 if
     Student's test of the pairs finds no difference. It has no upper end (`inf`) if the second mean
-    itself may be zero, and of values that are never negative none is negative. From twelve runs on each quantile is the wider of Student's and the
-    bootstrap's, as the probability is the larger: what two skewed cells have in common cancels, and
-    their difference has two long tails, of which the resamples of few runs say too little.
+    itself may be zero, and no ratio below 0 if no value is. From twelve runs on each quantile is
+    the wider of Student's and the bootstrap's, as the probability is the larger: what two skewed
+    cells have in common cancels, and their difference has two long tails, of which the resamples of
+    few runs say too little.
 
     Example:
         >>> ours, other = np.array([9.0, 10.0, 11.0, 10.0]), np.array([4.0, 5.0, 6.0, 5.0])

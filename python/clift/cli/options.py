@@ -380,7 +380,7 @@ compared = together(
         type=SHARE,
         default=f"{MARGIN:.0%}",
         show_default=True,
-        help="Where none is best, alternatives are equal if their difference is surely within this.",
+        help="Where none is best, those whose difference is surely within this are equal.",
     ),
     click.option(
         "--compare",

@@ -364,8 +364,8 @@ class LiveLink(OverSlots):
         feedback_repeat_ms: After how long a lost report is repeated; the feedback time unless set.
         send_buffer: Most LLDUs (HARQ: blocks) that the sender keeps until it hears of their end;
             unlimited unless set.
-        receive_buffer: Most LLDUs (HARQ: blocks) from the first gap to the newest, which the far
-            end must hold; unlimited unless set.
+        receive_buffer: Most LLDUs (HARQ: blocks) from the first one not known to have arrived to
+            the newest, which the far end must hold; unlimited unless set.
 
     Arguments that a scheme does not use, such as `flush_ms` for ARQ, have no effect.
 
