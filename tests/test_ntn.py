@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -199,3 +200,100 @@ def test_soft_combining_needs_a_land_mobile_channel() -> None:
     for text in (alone, bernoulli):
         with pytest.raises(clift.ScenarioError, match=r"combining.*needs a land mobile channel"):
             clift.simulate(clift.Scenario.parse(text))
+
+
+def waits(tree: dict[str, Any], duration_s: float = 20) -> tuple[dict[str, Any], dict[str, float]]:
+    """The first link of a run, and its budget by cause, in shares of the capacity."""
+    run = clift.simulate(clift.Scenario(tree, duration_s=duration_s))
+    budget = {part["cause"]: part["share"] for part in run.why()["budget"]}
+    return counts(run), budget
+
+
+@pytest.mark.parametrize("terminals", range(1, 6))
+def test_a_cell_that_waits_for_harq_limits_itself_with_any_number_of_terminals(
+    terminals: int,
+) -> None:
+    tree = {
+        "flows": terminals,
+        "link": {"queue": "300 packets"},
+        "ntn": {"preset": "nr-ntn-leo600", "processes": 4, "terminals": terminals},
+        "transport": {"protocol": "udp"},
+        "application": {"type": "constant rate", "rate": "10 Mbit/s"},
+    }
+    link, budget = waits(tree)
+    # 4 processes of each of the terminals, and a period of 32 slots.
+    assert link["share_used"] == pytest.approx(terminals * 4 / 32, abs=0.002)
+    assert link["share_used"] + link["share_waiting"] == pytest.approx(1, abs=0.0005)
+    assert budget["link"] == pytest.approx(link["share_waiting"], abs=0.0005)
+    assert budget.get("application", 0) < 0.0005
+    of_queue = [
+        counts(clift.simulate(clift.Scenario(tree | {"link": {"queue": queue}}, duration_s=20)))
+        for queue in ("50 packets", "300 packets")
+    ]
+    assert of_queue[0]["share_waiting"] == of_queue[1]["share_waiting"] == link["share_waiting"]
+
+
+def test_a_longer_queue_does_not_change_what_limits_tcp() -> None:
+    found = []
+    for queue in ("50 packets", "300 packets"):
+        tree = {"flows": 6, "ntn": {"preset": "nr-ntn-geo", "terminals": 3}}
+        link, budget = waits(tree | {"link": {"queue": queue}}, 60)
+        found.append(link["share_waiting"])
+        assert max(budget, key=budget.__getitem__) == "link"
+    assert found[0] == pytest.approx(found[1], abs=0.01)
+    assert found[0] == pytest.approx(0.8, abs=0.02)
+
+
+def test_an_interruption_by_a_handover_is_the_links() -> None:
+    handovers = {"handover_every": "5 s", "interruption": "500 ms"}
+    link, budget = waits(
+        {
+            "link": {"queue": "300 packets"},
+            "ntn": {"preset": "nr-ntn-leo600", **handovers},
+            "transport": {"protocol": "udp"},
+            "application": {"type": "constant rate", "rate": "12 Mbit/s"},
+        },
+        60,
+    )
+    # 11 interruptions in a minute: the one at its end has no slots any more.
+    assert link["share_waiting"] == pytest.approx(11 * 0.5 / 60, abs=0.0001)
+    assert budget["link"] == pytest.approx(11 * 0.5 / 60, abs=0.0001)
+    assert budget.get("application", 0) < 0.0005
+
+
+@pytest.mark.parametrize("buffer", ["send_buffer", "receive_buffer"])
+@pytest.mark.parametrize("scheme", ["ARQ", "HARQ(10/12)"])
+def test_a_full_buffer_of_a_live_link_is_the_links(buffer: str, scheme: str) -> None:
+    channel = {"model": "bernoulli", "erasures": 0, "rate": "4 Mbit/s", "lldu": "500 B"}
+    size = 100 if scheme == "ARQ" else 10
+    link, budget = waits(
+        {
+            "scheme": scheme,
+            "channel": channel,
+            "link": {"rtt": "500 ms", "live": True, "queue": "50 packets", buffer: size},
+            "transport": {"protocol": "udp"},
+            "application": {"type": "constant rate", "rate": "6 Mbit/s"},
+        },
+        40,
+    )
+    # Slots of 1 ms; a unit is kept for a round trip.
+    units = 100 if scheme == "ARQ" else 10 * 12
+    assert link["share_used"] == pytest.approx(units / 500, rel=0.05)
+    assert link["share_used"] + link["share_waiting"] == pytest.approx(1, abs=0.0005)
+    assert budget["link"] == pytest.approx(link["share_waiting"], abs=0.0005)
+    assert budget.get("application", 0) < 0.0005
+
+
+def test_a_moment_names_the_link_only_while_it_waits() -> None:
+    # 2 Mbit/s of 10, and half a second without slots every 5 s.
+    ntn = {"preset": "nr-ntn-leo600", "handover_every": "5 s", "interruption": "500 ms"}
+    tree = {
+        "ntn": ntn,
+        "transport": {"protocol": "udp"},
+        "application": {"type": "constant rate", "rate": "2 Mbit/s"},
+    }
+    run = clift.simulate(clift.Scenario(tree, duration_s=20))
+    cause = {
+        at: run.why(at=at)["moment"]["senders"][0]["cause"] for at in ("10.25 s", "13 s", "15.25 s")
+    }
+    assert cause == {"10.25 s": "link", "13 s": "application", "15.25 s": "link"}

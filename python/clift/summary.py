@@ -372,8 +372,9 @@ class Link(Hop):
     """Bytes of the link's slots that passed, received or erased, x 8 / duration of the run,
     kbit/s."""
     share_waiting: float | None
-    """Share of the link's slots that passed unused although packets waited: no HARQ process
-    was free, or no slot was assigned; only NR and carriers."""
+    """Share of the link's slots that passed unused although packets waited in it: no HARQ
+    process, no grant, no assigned slot, a full window or buffer, or a handover; only NR,
+    carriers and live links."""
     share_beside: float | None
     """Repairs sent outside the link's slots, as a share of the slots: the model takes no
     slots for them."""

@@ -179,6 +179,7 @@ impl Diagnosis {
             let until = changes.partition_point(|(since, ..)| *since <= at);
             let last = changes[..until].iter().rev().find(|(_, sender, _)| *sender == number);
             match last.map(|(.., target)| *target) {
+                _ if self.hops[hop].waits_at(at) => (Cause::Link, None),
                 None | Some(Target::Cause(Cause::Application)) => (Cause::Application, None),
                 Some(_) if self.hops[hop].is_out(at) => (Cause::Outage, None),
                 Some(Target::Cause(cause)) => (cause, None),
@@ -211,6 +212,7 @@ impl Diagnosis {
                     at: sum.at,
                     capacity: sum.capacity + own.capacity,
                     idle: sum.idle + own.idle,
+                    waiting: sum.waiting + own.waiting,
                     erased: sum.erased + own.erased,
                 }
             })

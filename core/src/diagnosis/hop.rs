@@ -27,6 +27,8 @@ pub(super) struct Point {
     pub(super) at: Instant,
     pub(super) capacity: f64,
     pub(super) idle: f64,
+    /// Idle although packets waited in the link.
+    pub(super) waiting: f64,
     pub(super) erased: f64,
 }
 
@@ -156,9 +158,13 @@ impl HopLedger {
             at,
             capacity: usage.slots * slot,
             idle: (usage.slots - usage.used.min(usage.slots)) * slot,
+            waiting: usage.waiting.unwrap_or(0.0) * slot,
             erased: usage.erased.min(usage.used) * slot,
         };
-        let idle = now.idle - self.last.idle;
+        // No sender is charged with what the link left idle although packets waited.
+        let waiting = now.waiting - self.last.waiting;
+        let idle = now.idle - self.last.idle - waiting;
+        self.causes[Cause::Link as usize] += waiting;
         let elapsed = now.at.saturating_since(self.last.at).as_secs_f64();
         if now.at.as_nanos() >= self.points[self.points.len() - 1].at.as_nanos() + self.every {
             self.points.push(now);
@@ -258,18 +264,6 @@ impl HopLedger {
         }
     }
 
-    /// The link itself left slots idle, although packets waited: `bytes`, which no sender is charged
-    /// with.
-    pub(super) fn stalled(&mut self, bytes: f64) {
-        let idle = self.last.idle;
-        let stalled = bytes.min(idle);
-        if stalled > 0.0 {
-            let left = 1.0 - stalled / idle;
-            self.causes.iter_mut().chain(&mut self.cuts).for_each(|charged| *charged *= left);
-            self.causes[Cause::Link as usize] = stalled;
-        }
-    }
-
     /// The capacity at an instant, between its points.
     pub(super) fn at(&self, at: Instant) -> Point {
         let next = self.points.partition_point(|point| point.at < at).min(self.points.len() - 1);
@@ -284,8 +278,16 @@ impl HopLedger {
             at,
             capacity: between(before.capacity, after.capacity),
             idle: between(before.idle, after.idle),
+            waiting: between(before.waiting, after.waiting),
             erased: between(before.erased, after.erased),
         }
+    }
+
+    /// Whether most of what was idle at an instant was so although packets waited in the link.
+    pub(super) fn waits_at(&self, at: Instant) -> bool {
+        let next = self.points.partition_point(|point| point.at <= at).min(self.points.len() - 1);
+        let (before, after) = (self.points[next.saturating_sub(1)], self.points[next]);
+        2.0 * (after.waiting - before.waiting) > after.idle - before.idle
     }
 
     /// Bytes of all slots that passed.

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use crate::diagnosis::blame::{Blame, Cause, Ledger};
-use crate::diagnosis::budget::{Budget, Carried, budget, detail};
+use crate::diagnosis::budget::{Budget, Carried, budget};
 use crate::diagnosis::cut::{Cut, Trigger};
 use crate::diagnosis::flight::{Active, Flight, Found, PacketFate, PacketHistory, Packets, Units};
 use crate::diagnosis::found::{Diagnosis, Sender, places};
 use crate::diagnosis::hop::{HopLedger, Outages, Update};
-use crate::link::{STALLED, Transit, Transmission, Usage};
-use crate::metrics::{HopMetrics, Outcome};
+use crate::link::{Transit, Transmission, Usage};
+use crate::metrics::Outcome;
 use crate::simulation::{
     Flow, Hop, LegConfig, Loss, Observer, SenderState, Setup, Step, Wants, Ways,
 };
@@ -213,14 +213,7 @@ impl<'a> Watch<'a> {
             self.crossed(&active).for_each(|carried| carried.under_way += size);
         }
         let limiting = self.limiting()?;
-        let mut hops: Vec<HopLedger> = limiting.iter().map(|&hop| self.hops[hop].clone()).collect();
-        for (hop, &number) in hops.iter_mut().zip(&limiting) {
-            if let HopMetrics::Link(link) = outcome.hop(number) {
-                hop.stalled(
-                    detail(link, STALLED).unwrap_or(0) as f64 * f64::from(hop.usage().slot.0),
-                );
-            }
-        }
+        let hops: Vec<HopLedger> = limiting.iter().map(|&hop| self.hops[hop].clone()).collect();
         for (number, cut) in self.cuts.iter_mut().enumerate() {
             let alone: f64 = hops.iter().map(|hop| hop.of_cut_alone(number)).sum();
             cut.cost_bits = (alone * 8.0).max(0.0).round() as u64;

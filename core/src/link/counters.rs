@@ -66,6 +66,9 @@ pub struct Usage {
     /// Those of the used slots that were erased, as far as the link knows: a link trace does not say
     /// which repair units were.
     pub erased: f64,
+    /// Slots that passed unused although packets waited in the link, for any reason; `None` for a kind
+    /// of link that never does so.
+    pub waiting: Option<f64>,
     /// Transmissions that a model sends beside the link without using its slots (repairs without
     /// air time), in slots.
     pub beside: f64,
@@ -92,6 +95,7 @@ impl Usage {
         slots: 0.0,
         used: 0.0,
         erased: 0.0,
+        waiting: None,
         beside: 0.0,
         per_lldu: 0.0,
         slot: Bytes(0),

@@ -8,8 +8,8 @@ use crate::link::packets::{Amounts, Packets};
 use crate::link::slots::{PhySlots, Slot};
 use crate::link::{
     Admission, DropReason, Fragmentation, HORIZON, Instrument, Link, LinkCounters, LinkEvent,
-    Packet, PacketId, QueueLimit, TraceLinkConfig, Transmission, UnitLog, Usage, earliest, instant,
-    nanos, only_traces, span,
+    Packet, PacketId, Passed, QueueLimit, TraceLinkConfig, Transmission, UnitLog, Usage, Waits,
+    earliest, instant, nanos, only_traces, span,
 };
 use crate::trace::{Loading, Packing, PhyTrace};
 use crate::units::{Bytes, Duration, Instant};
@@ -76,6 +76,9 @@ pub(crate) struct LiveLink<S> {
     now: i64,
     /// The next slot that the scheme wants, later than `now`.
     next: Option<Slot>,
+    /// When it used a slot last, and the slots that it left unused.
+    used_at: i64,
+    waits: Waits,
     /// How packets are loaded onto the slots of the trace.
     loading: Loading,
     /// 1 if a slot waits for further packets of the same instant, which share it.
@@ -127,6 +130,8 @@ impl<S: LiveScheme> LiveLink<S> {
             slots: PhySlots::new(phy, usage.start_offset, usage.wrap, end)?,
             now: 0,
             next: None,
+            used_at: i64::MIN,
+            waits: Waits::default(),
         })
     }
 
@@ -168,19 +173,31 @@ impl<S: LiveScheme> LiveLink<S> {
     }
 
     fn use_slots(&mut self, now: i64) {
-        let (cursor, columns) = self.slots.split();
-        let (scheme, line) = (&mut self.scheme, &mut self.line);
         while let Some(slot) = self.next
             && slot.t <= now
         {
+            let (cursor, columns) = self.slots.split();
+            let (scheme, line) = (&mut self.scheme, &mut self.line);
             if scheme.undecided().is_some_and(|at| at <= slot.t) {
                 scheme.settle(slot.t, line);
             }
             if scheme.carry(slot, line) {
                 cursor.used();
+                self.used_at = slot.t;
             }
             let wanted = scheme.wants(line.data_wait());
             self.next = wanted.and_then(|from| cursor.first_from(columns, from.max(slot.t)));
+            self.note_wait(wanted, slot.t);
+        }
+    }
+
+    /// Notes at the time `now` whether packets wait although the scheme does not want the next slot.
+    #[inline]
+    fn note_wait(&mut self, wanted: Option<i64>, now: i64) {
+        let wait = wanted != Some(NOW) && self.line.data_wait();
+        if wait != self.waits.wait() {
+            let until = if self.used_at == now { now } else { now - 1 };
+            self.waits.note(wait, passed(&self.slots, &self.line, until));
         }
     }
 
@@ -193,10 +210,9 @@ impl<S: LiveScheme> LiveLink<S> {
 
     #[inline]
     fn look_for_slot(&mut self) {
-        self.next = self
-            .scheme
-            .wants(self.line.data_wait())
-            .and_then(|from| self.slots.first_from(from.max(self.now)));
+        let wanted = self.scheme.wants(self.line.data_wait());
+        self.next = wanted.and_then(|from| self.slots.first_from(from.max(self.now)));
+        self.note_wait(wanted, self.now);
     }
 
     /// The packet that waits for a slot after the last one, and the time from which it cannot be
@@ -222,6 +238,14 @@ impl<S: LiveScheme> LiveLink<S> {
         let packets = &self.line.packets;
         let told = packets.notices.departures_told() && packets.waiting() > 0;
         self.next.filter(|_| told).map(|slot| instant(slot.t + self.late))
+    }
+}
+
+/// The slots up to `until`, that instant included, and those used; bytes if slots differ in size.
+fn passed(slots: &PhySlots, line: &Line, until: i64) -> Passed {
+    match slots.differ() {
+        true => Passed { slots: slots.bytes_passed(until), used: line.counts.bytes },
+        false => Passed { slots: slots.passed(until), used: line.counts.sent },
     }
 }
 
@@ -278,23 +302,23 @@ impl<S: LiveScheme> Instrument for LiveLink<S> {
     /// size, bytes are counted, as slots of the largest size.
     fn usage(&self, until: Instant) -> Usage {
         let (counts, until) = (&self.line.counts, nanos(until));
-        let (slots, used, erased) = match self.slots.differ() {
-            true => {
-                let slots = |bytes: u64| bytes as f64 / f64::from(self.lldu.0);
-                let passed = slots(self.slots.bytes_passed(until));
-                (passed, slots(counts.bytes), slots(counts.erased_bytes))
-            }
-            false => (self.slots.passed(until) as f64, counts.sent as f64, counts.erased as f64),
+        let (erased, unit) = match self.slots.differ() {
+            true => (counts.erased_bytes, f64::from(self.lldu.0)),
+            false => (counts.erased, 1.0),
         };
+        let slots = |amount: u64| amount as f64 / unit;
+        let passed = passed(&self.slots, &self.line, until);
+        let used = slots(passed.used);
         let LinkCounters { lldus_taken: data, bytes_carried, .. } = self.line.packets.counters();
         let pads = self.amounts == Amounts::Units;
         // A unit given up was erased as a whole.
         let kept = 1.0 - counts.given_up as f64 / data.max(1) as f64;
         let unfilled = if pads { 0 } else { counts.data_bytes.saturating_sub(bytes_carried) };
         Usage {
-            slots,
+            slots: slots(passed.slots),
             used,
-            erased,
+            erased: slots(erased),
+            waiting: Some(slots(self.waits.unused(passed))),
             per_lldu: if data > 0 { used / data as f64 } else { 0.0 },
             slot: self.lldu,
             pads,

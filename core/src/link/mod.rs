@@ -61,6 +61,7 @@ pub(crate) mod slots;
 mod stream_order;
 pub(crate) mod trace_link;
 mod unit_log;
+mod waits;
 
 pub use behind::Behind;
 pub use buffer::Resequencing;
@@ -80,6 +81,7 @@ pub use queue::QueueLimit;
 pub use slots::Slot;
 pub use trace_link::{Fragmentation, TraceLink, TraceLinkConfig};
 pub use unit_log::{Transmission, TransmissionKind, UnitLog};
+pub(crate) use waits::{Passed, Waits};
 
 use crate::config::{Fault, delegate};
 use crate::units::{Bytes, Duration, Instant};

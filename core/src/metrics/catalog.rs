@@ -362,7 +362,7 @@ pub static CATALOG: &[Metric] = &[
         &[Link(|l| (l.capacity / 1e3).into())]),
     row("share_used", "link used", "%", LESS, "share of the link's slots used for packets, including repairs (leg: of the bytes that its rate allows; missing without a rate)",
         &[Link(|l| l.share_used.into()), Leg(|l| l.share_used.into())]),
-    row("share_waiting", "link waits", "%", LESS, "share of the link's slots that passed unused although packets waited: no HARQ process was free, or no slot was assigned; only NR and carriers",
+    row("share_waiting", "link waits", "%", LESS, "share of the link's slots that passed unused although packets waited in it: no HARQ process, no grant, no assigned slot, a full window or buffer, or a handover; only NR, carriers and live links",
         &[Link(|l| l.share_waiting.into())]),
     row("share_beside", "sent beside the link", "%", LESS, "repairs sent outside the link's slots, as a share of the slots: the model takes no slots for them",
         &[Link(|l| l.share_beside.into())]),

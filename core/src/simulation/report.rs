@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::link::STALLED;
 use crate::metrics::{HopMetrics, LegMetrics, LinkMetrics, Outcome};
 use crate::simulation::engine::Conversation;
 use crate::simulation::flow::FlowState;
@@ -52,13 +51,12 @@ fn link(node: &LinkNode, ended: Instant) -> LinkMetrics {
     let counters = node.link.counters();
     let usage = node.link.usage(ended);
     let details = node.link.details();
-    let stalled = details.iter().find(|(name, _)| *name == STALLED);
     LinkMetrics {
         counters,
         pending: counters.pending(),
         capacity: usage.capacity(ended.saturating_since(Instant::ZERO)),
         share_used: usage.share(),
-        share_waiting: stalled.map(|(_, slots)| usage.part(*slots as f64)),
+        share_waiting: usage.waiting.map(|slots| usage.part(slots)),
         share_beside: usage.share_beside(),
         share_padding: usage.share_padding(&counters),
         mean_coding_ratio: usage.coding_ratio(&counters),

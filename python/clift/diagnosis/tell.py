@@ -87,12 +87,6 @@ def moment(found: dict[str, Any]) -> list[str]:
         )
     if busy:
         return lines
-    waits = next((part["share"] for part in found["budget"] if part["cause"] == "link"), 0.0)
-    if waits > _BUSY:
-        lines.append(
-            f"The link waits during {100 * waits:.0f} % of the run's capacity; these slots are not "
-            "told apart here."
-        )
     told = _held_by_cuts(at)
     for sender in told:
         lines.append(f"{_who(sender)}: {sender['title']}")

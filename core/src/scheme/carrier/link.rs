@@ -11,8 +11,8 @@ use super::scheduler::Scheduler;
 use super::terminals::Terminals;
 use crate::link::counters::Tally;
 use crate::link::{
-    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, QueueLimit,
-    STALLED, TraceLinkConfig, Transit, Usage, earliest, instant, nanos, span,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, Passed,
+    QueueLimit, STALLED, TraceLinkConfig, Transit, Usage, Waits, earliest, instant, nanos, span,
 };
 use crate::seed::{Seed, Stream};
 use crate::units::{BitRate, Bytes, Instant};
@@ -51,6 +51,7 @@ pub struct CarrierLink {
     counters: LinkCounters,
     tally: Tally,
     details: Details,
+    waits: Waits,
 }
 
 /// The times of the slots: `slots` of them take `nanos`, in lowest terms, so that products mostly fit
@@ -106,8 +107,6 @@ struct Details {
     /// Bytes of the slots that arrived: without anything, or of headers; and what fades took.
     padding: u64,
     faded: u64,
-    /// Slots that nobody used while packets waited.
-    stalled: u64,
 }
 
 impl SlotGrid {
@@ -172,6 +171,7 @@ impl CarrierLink {
             counters: LinkCounters::default(),
             tally: Tally::default(),
             details: Details::default(),
+            waits: Waits::default(),
             options: options.clone(),
         }
     }
@@ -201,15 +201,25 @@ impl CarrierLink {
                 self.queues[terminal as usize].again.push_back(part);
                 self.view.add(terminal as usize, u64::from(part.bytes));
             }
+            self.note_wait();
             self.plan_frame(self.next / frame, start);
-            let used = self.details.used;
             if let Some(terminal) = self.plan[(self.next % frame) as usize] {
                 self.use_slot(self.next, start, terminal as usize);
             }
-            let is_unused = self.details.used == used;
-            self.details.stalled += u64::from(is_unused && !self.view.is_empty());
             self.next += 1;
+            self.note_wait();
         }
+    }
+
+    /// Notes whether packets wait before the next slot.
+    #[inline]
+    fn note_wait(&mut self) {
+        let now = self.passed();
+        self.waits.note(!self.view.is_empty(), now);
+    }
+
+    fn passed(&self) -> Passed {
+        Passed { slots: self.next, used: self.details.used }
     }
 
     /// Has the scheduler assign the slots of a frame, unless it has done so.
@@ -357,6 +367,7 @@ impl Link for CarrierLink {
         let length = queue.waiting() as u64;
         self.counters.longest_queue = self.counters.longest_queue.max(length);
         self.view.add(terminal, u64::from(bytes));
+        self.note_wait();
         Admission::Queued
     }
 
@@ -419,6 +430,7 @@ impl Instrument for CarrierLink {
             slots: self.grid.slot_from(nanos(until)) as f64,
             used: used as f64,
             erased: lost as f64,
+            waiting: Some(self.waits.unused(self.passed()) as f64),
             per_lldu: if parts > 0 { used as f64 / parts as f64 } else { 1.0 },
             slot: self.options.slot,
             padding: slots(padding),
@@ -428,10 +440,10 @@ impl Instrument for CarrierLink {
     }
 
     fn details(&self) -> Vec<(&'static str, u64)> {
-        let Details { idle, stalled, lost, bytes_again, .. } = self.details;
+        let Details { idle, lost, bytes_again, .. } = self.details;
         vec![
             ("slots_unused", idle),
-            (STALLED, stalled),
+            (STALLED, self.waits.unused(self.passed())),
             ("slots_lost", lost),
             ("bytes_sent_again", bytes_again),
         ]

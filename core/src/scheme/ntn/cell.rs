@@ -12,8 +12,8 @@ use super::config::{NtnConfig, NtnPhy};
 use super::link::NtnLink;
 use crate::config::Fault;
 use crate::link::{
-    Admission, BuiltLink, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, Propagation,
-    STALLED, TraceClock, TraceLinkConfig, Transit, Usage, instant, nanos,
+    Admission, BuiltLink, Instrument, Link, LinkCounters, LinkEvent, Packet, PacketId, Passed,
+    Propagation, STALLED, TraceClock, TraceLinkConfig, Transit, Usage, Waits, instant, nanos,
 };
 use crate::queue::Aqm;
 use crate::scheme::carrier::{CarrierOptions, Scheduler, SchedulerConfig, Terminals};
@@ -134,18 +134,18 @@ struct Cell {
     out: VecDeque<LinkEvent>,
     /// Length of a slot.
     slot: Duration,
-    /// The first slot from which some terminal waits for a HARQ process, and the slots used before.
-    stall: Option<(u64, u64)>,
-    /// Slots that nobody used while some terminal did.
-    stalled: u64,
+    /// Slots that nobody used while data waited at some terminal.
+    waits: Waits,
+    /// All slots before this one have passed.
+    next: u64,
     /// What terminals do before their next slot: when, and which terminal.
     tasks: BTreeSet<(i64, usize)>,
     /// Terminals by the slot that they look at next. Those with data move from slot to slot together.
     slots: BTreeMap<i64, Vec<usize>>,
     known: Vec<Known>,
-    /// Slots used, and terminals that wait for a HARQ process.
+    /// Slots used, and terminals at which data waits.
     used: u64,
-    stalls: usize,
+    backlogged: usize,
     /// Terminals with data for the last slot, as the scheduler knows.
     waiting: Vec<usize>,
 }
@@ -156,7 +156,7 @@ struct Known {
     task: Option<i64>,
     slot: Option<i64>,
     used: u64,
-    is_stalled: bool,
+    has_waiting: bool,
 }
 
 impl Cell {
@@ -187,12 +187,12 @@ impl Cell {
             admitted: 0,
             out: VecDeque::new(),
             slot,
-            stall: None,
-            stalled: 0,
+            waits: Waits::default(),
+            next: 0,
             tasks: BTreeSet::new(),
             slots: BTreeMap::new(),
             used: 0,
-            stalls: 0,
+            backlogged: 0,
             waiting: Vec::new(),
         };
         (0..cell.terminals.len()).for_each(|terminal| cell.note(terminal));
@@ -223,11 +223,12 @@ impl Cell {
             task: link.due().and_then(|(at, is_slot)| (!is_slot).then_some(at)),
             slot: link.slot(),
             used: link.used(),
-            is_stalled: link.waits_for_process(),
+            has_waiting: link.has_waiting(),
         };
         let before = std::mem::replace(&mut self.known[terminal], now);
         self.used += now.used - before.used;
-        self.stalls = self.stalls + usize::from(now.is_stalled) - usize::from(before.is_stalled);
+        self.backlogged += usize::from(now.has_waiting);
+        self.backlogged -= usize::from(before.has_waiting);
         if now.task != before.task {
             if let Some(at) = before.task {
                 self.tasks.remove(&(at, terminal));
@@ -262,7 +263,7 @@ impl Cell {
             Some((at, Some(terminal))) if at <= now => {
                 self.terminals[terminal].step(at);
                 self.note(terminal);
-                self.end_stall(at);
+                self.note_wait(at);
             }
             _ => return false,
         }
@@ -271,7 +272,6 @@ impl Cell {
 
     /// Gives the slot at this instant to one of the terminals that could use it.
     fn use_slot(&mut self, at: i64) {
-        let used = self.used;
         self.waiting.drain(..).for_each(|terminal| self.view.set_waiting(terminal, 0));
         let mut scheduled = self.slots.remove(&at).unwrap_or_default();
         scheduled.sort_unstable();
@@ -299,9 +299,8 @@ impl Cell {
             }
         }
         scheduled.into_iter().for_each(|terminal| self.note(terminal));
-        if self.stall.is_none() && self.stalls > 0 {
-            self.stall = Some((index, used));
-        }
+        self.next = index + 1;
+        self.note_wait(at);
     }
 
     /// The terminal that the scheduler gives a slot.
@@ -331,15 +330,15 @@ impl Cell {
         }
     }
 
-    /// Counts the slots lost to HARQ once no terminal waits for a process any longer.
-    fn end_stall(&mut self, now: i64) {
-        if let Some((from, used)) = self.stall
-            && self.stalls == 0
-        {
-            let passed = (now as u64).div_ceil(self.slot.as_nanos()).saturating_sub(from);
-            self.stalled += passed.saturating_sub(self.used - used);
-            self.stall = None;
-        }
+    fn note_wait(&mut self, now: i64) {
+        let now = self.passed(now);
+        self.waits.note(self.backlogged > 0, now);
+    }
+
+    /// Slots before `now`, and one at `now` that was given to a terminal or to none.
+    fn passed(&self, now: i64) -> Passed {
+        let before = now.max(0).unsigned_abs().div_ceil(self.slot.as_nanos());
+        Passed { slots: self.next.max(before), used: self.used }
     }
 }
 
@@ -359,6 +358,7 @@ impl Link for Cell {
             self.admitted += 1;
         }
         self.note(terminal);
+        self.note_wait(at);
         admission
     }
 
@@ -403,6 +403,7 @@ impl Instrument for Cell {
         Usage {
             used,
             erased: sum(|it| it.erased),
+            waiting: Some(self.waits.unused(self.passed(nanos(until))) as f64),
             per_lldu: if taken > 0.0 { used / taken } else { 0.0 },
             padding: sum(|it| it.padding),
             repairs: each.iter().any(|it| it.repairs),
@@ -418,11 +419,14 @@ impl Instrument for Cell {
             }
         }
         let stalled = all.iter_mut().find(|(name, _)| *name == STALLED);
-        stalled.into_iter().for_each(|entry| entry.1 = self.stalled);
+        stalled.into_iter().for_each(|entry| entry.1 = self.waits.counted());
         all
     }
 
     fn catch_up(&mut self, until: Instant) {
-        while self.step(nanos(until)) {}
+        let until = nanos(until);
+        while self.step(until) {}
+        let now = self.passed(until);
+        self.waits.settle(now);
     }
 }

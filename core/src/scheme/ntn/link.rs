@@ -6,9 +6,9 @@ use crate::config::Fault;
 use crate::link::counters::Tally;
 use crate::link::schedule::ReadyQueue;
 use crate::link::{
-    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, STALLED,
-    TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, instant, nanos,
-    no_room, span,
+    Admission, DropReason, Instrument, Link, LinkCounters, LinkEvent, Packet, Passed, STALLED,
+    TraceLinkConfig, Transit, Transmission, TransmissionKind, UnitLog, Usage, Waits, instant,
+    nanos, no_room, span,
 };
 use crate::scheme::ntn::backlog::Backlog;
 use crate::scheme::ntn::config::{Handovers, NtnConfig};
@@ -53,8 +53,11 @@ pub struct NtnLink {
     scheduled: Option<Slot>,
     /// The first slot that was not offered yet.
     next_index: u64,
-    /// The first of the slots that could not be used since all processes are busy.
-    stalled_from: Option<u64>,
+    /// When the last slot was that it used, looked at or left to another.
+    slot_at: i64,
+    /// Data waits only for a HARQ process: slots are not looked at until one is free.
+    is_blocked: bool,
+    waits: Waits,
     /// The end of the slots, while it is ahead.
     slots_end: Option<i64>,
     /// Somebody waited for a slot after the end of the slots.
@@ -72,7 +75,6 @@ pub struct NtnLink {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    stalled_slots: u64,
     discarded: u64,
     late: u64,
     incomplete: u64,
@@ -127,7 +129,9 @@ impl NtnLink {
             resumes: 0,
             scheduled: None,
             next_index: 0,
-            stalled_from: None,
+            slot_at: -1,
+            is_blocked: false,
+            waits: Waits::default(),
             trace_ended: false,
             end: usage.duration.map_or(i64::MAX, nanos),
             out: VecDeque::new(),
@@ -155,6 +159,7 @@ impl Link for NtnLink {
             // A slot at this very instant empties a full queue first.
             self.use_slot();
             self.schedule(at);
+            self.note_wait(at);
         }
         if !self.backlog.has_room(packet.size) {
             self.counters.dropped += 1;
@@ -162,6 +167,7 @@ impl Link for NtnLink {
         }
         self.backlog.admit(now, packet, self.sdu_header);
         self.schedule(at);
+        self.note_wait(at);
         let waiting = self.backlog.waiting() as u64;
         self.counters.longest_queue = self.counters.longest_queue.max(waiting);
         Admission::Queued
@@ -216,6 +222,7 @@ impl Instrument for NtnLink {
             slots: self.slots.passed(nanos(until)) as f64,
             used,
             erased: self.harq.failed as f64,
+            waiting: Some(self.waits.unused(self.passed(nanos(until))) as f64),
             per_lldu,
             slot: self.tb,
             padding: self.counts.unfilled as f64 / f64::from(self.tb.0)
@@ -230,7 +237,7 @@ impl Instrument for NtnLink {
             ("tbs_sent", self.harq.sent),
             ("tbs_sent_again", self.harq.sent_again),
             ("tbs_failed", self.harq.failed),
-            (STALLED, self.counts.stalled_slots),
+            (STALLED, self.waits.counted()),
             ("reassembly_timeouts", self.rlc.reassembly().timeouts),
             ("reordering_timeouts", self.pdcp.timeouts),
             ("sdus_discarded", self.counts.discarded),
@@ -255,7 +262,10 @@ impl Instrument for NtnLink {
     }
 
     fn catch_up(&mut self, until: Instant) {
-        while self.step(nanos(until)) {}
+        let until = nanos(until);
+        while self.step(until) {}
+        let now = self.passed(until);
+        self.waits.settle(now);
     }
 
     fn log_units(&mut self) {
@@ -371,6 +381,20 @@ impl NtnLink {
         self.report(at);
         self.backlog.retire();
         self.schedule(at);
+        self.note_wait(at);
+    }
+
+    fn note_wait(&mut self, now: i64) {
+        let wait = self.has_waiting();
+        if wait != self.waits.wait() {
+            self.waits.note(wait, self.passed(now));
+        }
+    }
+
+    /// Slots before `now`, and one at `now` that it has used, looked at or left to another.
+    fn passed(&self, now: i64) -> Passed {
+        let until = if self.slot_at == now { now } else { now - 1 };
+        Passed { slots: self.slots.passed(until), used: self.used() }
     }
 
     /// The next event of those that the tasks so far brought.
@@ -421,6 +445,7 @@ impl NtnLink {
     pub(super) fn pass_slot(&mut self) {
         let Some(Slot { at, index }) = self.scheduled.take() else { return };
         self.next_index = index + 1;
+        self.slot_at = at;
         self.settle(at);
     }
 
@@ -429,9 +454,9 @@ impl NtnLink {
         self.harq.sent + self.harq.sent_again
     }
 
-    /// Whether data waits only for a HARQ process.
-    pub(super) fn waits_for_process(&self) -> bool {
-        self.stalled_from.is_some()
+    /// Whether packets wait in the queue, or data that is sent in part or again.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.backlog.waiting() > 0 || self.rlc.wants(&self.backlog) || self.harq.has_again()
     }
 }
 
@@ -457,7 +482,7 @@ impl Earliest {
 }
 
 impl NtnLink {
-    /// Chooses the next slot, if one is wanted, and counts those that could not be used.
+    /// Chooses the next slot, if one is wanted.
     fn schedule(&mut self, now: i64) {
         if let Some(grants) = &mut self.grants {
             grants.consider(self.rlc.wants(&self.backlog), now.max(self.resumes));
@@ -466,17 +491,11 @@ impl NtnLink {
             return;
         }
         let wanted = self.wanted();
-        if let Some(from) = self.stalled_from
-            && !(wanted && self.is_stalled())
-        {
-            let first = self.slots.first(self.next_index, now).or_else(|| self.slots.end());
-            self.counts.stalled_slots += first.map_or(0, |first| first.index - from);
-            self.stalled_from = None;
-        }
+        self.is_blocked &= wanted && self.is_stalled();
         if self.trace_ended {
             return;
         }
-        if wanted && self.stalled_from.is_none() {
+        if wanted && !self.is_blocked {
             self.scheduled = self.slots.first(self.next_index, now.max(self.resumes));
         }
         let waits = self.harq.has_again() || self.rlc.wants(&self.backlog);
@@ -521,6 +540,7 @@ impl NtnLink {
     fn use_slot(&mut self) {
         let Some(slot) = self.scheduled.take() else { return };
         self.next_index = slot.index + 1;
+        self.slot_at = slot.at;
         let block = match self.harq.next_again() {
             Some(block) => block,
             None if !self.may_send_new() => return,
@@ -530,7 +550,7 @@ impl NtnLink {
                 return;
             }
             None if !self.harq.has_free() => {
-                self.stalled_from = Some(slot.index);
+                self.is_blocked = true;
                 return;
             }
             None => self.new_block(slot.at),

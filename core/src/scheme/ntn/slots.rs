@@ -144,7 +144,8 @@ impl BlockSlots {
     /// Slots that start from time zero to `until`, that instant included.
     pub(super) fn passed(&self, until: i64) -> u64 {
         match self {
-            Self::Regular { every, .. } => until.max(0).unsigned_abs() / every.unsigned_abs() + 1,
+            Self::Regular { .. } if until < 0 => 0,
+            Self::Regular { every, .. } => until.unsigned_abs() / every.unsigned_abs() + 1,
             Self::Trace(slots) => slots.passed(until),
         }
     }

@@ -6,6 +6,7 @@ use super::{Packet, World};
 
 impl World<'_> {
     pub(crate) fn tick(&mut self) {
+        let used = self.slots_used();
         self.hand_over_if_due();
         self.events();
         let mut slot = self.slot_now().filter(|_| !self.interrupted());
@@ -46,6 +47,10 @@ impl World<'_> {
             self.events();
         }
         let waits = self.has_again() || self.rlc_wants();
+        let passed = self.now < self.case.end && self.slot_now().is_some();
+        if passed && self.slots_used() == used && (waits || !self.waiting.is_empty()) {
+            self.count("stalled_slots");
+        }
         if waits && self.no_more_slots() && self.packets.iter().any(|p| !p.ended) {
             self.out.trace_ended = true;
         }
@@ -127,7 +132,6 @@ impl World<'_> {
                 self.send_status();
             }
         }
-        self.end_of_stall();
     }
 
     pub(crate) fn count(&mut self, name: &'static str) {

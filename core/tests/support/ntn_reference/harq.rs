@@ -64,12 +64,9 @@ impl World<'_> {
         self.has_again() || self.may_send_new()
     }
 
-    pub(crate) fn end_of_stall(&mut self) {
-        let waits = self.may_send_new() && self.rlc_wants();
-        if self.stall > 0 && !(waits && !self.has_again() && !self.process_free()) {
-            *self.out.counts.entry("stalled_slots").or_default() += self.stall;
-            self.stall = 0;
-        }
+    /// Slots used so far.
+    pub(crate) fn slots_used(&self) -> u64 {
+        ["tbs_sent", "tbs_sent_again"].iter().filter_map(|name| self.out.counts.get(name)).sum()
     }
 
     pub(crate) fn use_slot(&mut self, (number, d): (u64, Option<i64>)) {
@@ -89,7 +86,6 @@ impl World<'_> {
             self.waste();
             return;
         } else if !self.process_free() {
-            self.stall += 1;
             return;
         } else {
             self.count("tbs_sent");

@@ -153,7 +153,6 @@ struct World<'a> {
     uniforms: Vec<f64>,
     /// Grant, detection and reading of feedback in each slot.
     control_uniforms: Vec<[f64; 3]>,
-    stall: u64,
     // uplink
     grants: Vec<Grant>,
     asks: bool,
@@ -212,7 +211,6 @@ pub fn run(case: &Case) -> Outcome {
         losses: case.seed.rng(Stream::Feedback(0)),
         uniforms,
         control_uniforms,
-        stall: 0,
         grants: vec![],
         asks: false,
         retx_bsr: None,
