@@ -330,9 +330,12 @@ impl Cell {
         }
     }
 
+    #[inline]
     fn note_wait(&mut self, now: i64) {
-        let now = self.passed(now);
-        self.waits.note(self.backlogged > 0, now);
+        let wait = self.backlogged > 0;
+        if wait != self.waits.wait() {
+            self.waits.note(wait, self.passed(now));
+        }
     }
 
     /// Slots before `now`, and one at `now` that was given to a terminal or to none.

@@ -384,8 +384,10 @@ impl NtnLink {
         self.note_wait(at);
     }
 
+    #[inline]
     fn note_wait(&mut self, now: i64) {
-        let wait = self.has_waiting();
+        let backlog = &self.backlog;
+        let wait = backlog.waiting() > 0 || self.rlc.wants(backlog) || self.harq.has_again();
         if wait != self.waits.wait() {
             self.waits.note(wait, self.passed(now));
         }
@@ -456,7 +458,7 @@ impl NtnLink {
 
     /// Whether packets wait in the queue, or data that is sent in part or again.
     pub(super) fn has_waiting(&self) -> bool {
-        self.backlog.waiting() > 0 || self.rlc.wants(&self.backlog) || self.harq.has_again()
+        self.waits.wait()
     }
 }
 
