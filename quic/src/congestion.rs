@@ -46,6 +46,11 @@ impl Whose {
 pub(crate) struct Told {
     /// Bytes in flight, as the controller counts them.
     pub(crate) in_flight: AtomicU64,
+    /// Reductions of the window, and those of them that ECN marks caused.
+    pub(crate) reductions: AtomicU64,
+    pub(crate) marked_reductions: AtomicU64,
+    /// Recovery periods that a loss began.
+    pub(crate) recoveries: AtomicU64,
     /// The handovers that the endpoint knows beforehand.
     pub(crate) foreseen: OnceLock<Timetable>,
 }
@@ -101,16 +106,37 @@ impl ControllerFactory for Factory {
             Some(saved) => Box::new(CarefulResume::new(own, Arc::clone(&self), saved, current_mtu)),
         };
         let told = Arc::clone(&self.told);
-        Box::new(Watched { inner, mtu: current_mtu.into(), limit: self.limit, told })
+        Box::new(Watched {
+            inner,
+            mtu: current_mtu.into(),
+            limit: self.limit,
+            recovery: None,
+            unanswered: false,
+            told,
+        })
     }
 }
 
-/// A controller with a limit, which reports the bytes in flight.
+/// A controller with a limit, which reports the bytes in flight and the reductions of its window.
 struct Watched {
     inner: Box<dyn Controller>,
     mtu: u64,
     limit: Option<u32>,
+    /// When the last recovery period began: losses and marks of packets sent before it belong to it
+    /// (RFC 9002 section 7.3.2).
+    recovery: Option<Instant>,
+    /// A loss began a recovery period, and the window has not fallen: BBR reduces it at the next
+    /// acknowledgement.
+    unanswered: bool,
     told: Arc<Told>,
+}
+
+impl Watched {
+    /// Counts a recovery period that a loss began; `falls`: with a smaller window.
+    fn count_recovery(&self, falls: bool) {
+        self.told.recoveries.fetch_add(1, Ordering::Relaxed);
+        self.told.reductions.fetch_add(falls.into(), Ordering::Relaxed);
+    }
 }
 
 impl Controller for Watched {
@@ -138,7 +164,11 @@ impl Controller for Watched {
         largest_packet_num_acked: Option<u64>,
     ) {
         self.told.in_flight.store(in_flight, Ordering::Relaxed);
+        let before = self.window();
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
+        if std::mem::take(&mut self.unanswered) {
+            self.count_recovery(self.window() < before);
+        }
     }
 
     fn on_congestion_event(
@@ -150,7 +180,25 @@ impl Controller for Watched {
     ) {
         let left = self.told.in_flight.load(Ordering::Relaxed).saturating_sub(lost_bytes);
         self.told.in_flight.store(left, Ordering::Relaxed);
+        let before = self.window();
         self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
+        let falls = self.window() < before;
+        // quinn states no lost bytes for marks.
+        let marked = lost_bytes == 0;
+        // quinn reports each detection of losses, also of those in a recovery period.
+        let begins = falls || !marked && self.recovery.is_none_or(|began| sent > began);
+        if !begins {
+            return;
+        }
+        self.recovery = Some(now);
+        match (marked, falls) {
+            (true, _) => {
+                self.told.reductions.fetch_add(1, Ordering::Relaxed);
+                self.told.marked_reductions.fetch_add(1, Ordering::Relaxed);
+            }
+            (false, true) => self.count_recovery(true),
+            (false, false) => self.unanswered = true,
+        }
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
@@ -174,6 +222,8 @@ impl Controller for Watched {
             inner: self.inner.clone_box(),
             mtu: self.mtu,
             limit: self.limit,
+            recovery: self.recovery,
+            unanswered: self.unanswered,
             told: Arc::clone(&self.told),
         })
     }

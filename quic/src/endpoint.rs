@@ -705,11 +705,10 @@ impl Endpoint for QuicEndpoint {
     }
 
     fn report(&self) -> Report {
-        let connection = self.peer.connection.as_ref();
-        let events = connection.map_or(0, |(_, it)| it.stats().path.congestion_events);
         let mut report = self.report;
-        report.sender.recovery_entries_by_dupacks = events;
-        report.sender.cwnd_reductions = events;
+        report.sender.recovery_entries_by_dupacks = self.told.recoveries.load(Ordering::Relaxed);
+        report.sender.cwnd_reductions = self.told.reductions.load(Ordering::Relaxed);
+        report.sender.ecn_reductions = self.told.marked_reductions.load(Ordering::Relaxed);
         report
     }
 
