@@ -159,6 +159,49 @@ def test_quic_cuts_its_window_only_where_it_falls(path: Path) -> None:
         assert cut["window_after_packets"] < cut["window_before_packets"]
 
 
+_CONTROLS = [
+    *(("tcp", control) for control in ("newreno", "cubic", "westwood", "dctcp", "bbr3")),
+    *(("quic", control) for control in ("newreno", "cubic", "hybla", "clift-cubic")),
+]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "congestion", "ecn"),
+    [
+        (*control, ecn)
+        for control in _CONTROLS
+        for ecn in (True, False)
+        if ecn or control != ("tcp", "dctcp")
+    ],
+)
+def test_each_reduction_that_a_flow_counts_has_its_cause(
+    protocol: str, congestion: str, ecn: bool
+) -> None:
+    leg = 'rate = "10 Mbit/s", delay = "20 ms", queue = "1000 packets", aqm = "codel"'
+    run = clift.simulate(
+        clift.Scenario.parse(
+            f"""
+            duration = "20 s"
+            [transport]
+            protocol = "{protocol}"
+            congestion = "{congestion}"
+            ecn = {str(ecn).lower()}
+            [[path]]
+            leg = {{ {leg} }}
+            """
+        )
+    )
+    (flow,) = run.summary()["flows"]
+    cuts = {name: number for name, number in run.why()["cuts"].items() if number}
+    assert flow["timeouts"] == 0 < flow["window_reductions"]
+    assert cuts == {"marks" if ecn else "drops": flow["window_reductions"]}
+    if ecn:
+        assert flow["ecn"]["reductions"] == flow["window_reductions"]
+        assert flow["retransmissions"] == flow["recovery_entries"] == 0
+    else:
+        assert flow["recovery_entries"] == flow["window_reductions"]
+
+
 def test_a_moment_names_a_cut_that_still_costs(path: Path) -> None:
     (sender,) = why(path, "--at", "60 s")["moment"]["senders"]
     assert sender["cut"]["at_s"] > 50

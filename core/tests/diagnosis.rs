@@ -5,6 +5,7 @@ use clift::metrics::HopMetrics;
 use clift::scenario::{Scenario, Store};
 use clift::simulation::{Outcome, Setup, run};
 use clift::trace::Folder;
+use clift::transport::tcp::SenderCounters;
 use clift::units::{Duration, Instant};
 use proptest::prelude::*;
 
@@ -26,7 +27,22 @@ fn diagnosed(text: &str) -> (Outcome, Diagnosis) {
     assert_eq!(budget.goodput_bits + sum, budget.capacity_bits, "{text}");
     let goodput: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order * 8).sum();
     assert_eq!(budget.goodput_bits, goodput.min(budget.capacity_bits), "{text}");
+    every_reduction_is_found(&outcome, &found, text);
     (outcome, found)
+}
+
+/// The cuts are the reductions that the flows count. A timeout in a row reduces nothing more.
+fn every_reduction_is_found(outcome: &Outcome, found: &Diagnosis, text: &str) {
+    let counted = |of: fn(&SenderCounters) -> u64| -> u64 {
+        outcome.flows.iter().map(|flow| of(&flow.sender)).sum()
+    };
+    let cuts = |of: &dyn Fn(Trigger) -> bool| {
+        found.cuts.iter().filter(|cut| of(cut.trigger)).count() as u64
+    };
+    assert_eq!(cuts(&|it| it == Trigger::Mark), counted(|it| it.ecn_reductions), "{text}");
+    let (reductions, timeouts) = (counted(|it| it.cwnd_reductions), counted(|it| it.timeouts));
+    let untimed = cuts(&|it| it != Trigger::Timeout);
+    assert!((reductions.saturating_sub(timeouts)..=reductions).contains(&untimed), "{text}");
 }
 
 /// Share of the capacity that a cause cost.
@@ -158,6 +174,26 @@ fn a_full_queue_is_told_from_a_lossy_link() {
     let found = diagnosed(&text).1;
     assert!(share(&found, Cause::QueueFull) > 0.0, "{:?}", found.budget);
     assert_eq!(found.budget.bits(Cause::TrueLoss), 0);
+}
+
+#[test]
+fn every_reduction_by_marks_is_charged_to_them() {
+    for congestion in ["newreno", "cubic", "hybla", "westwood", "compound", "dctcp", "prague"] {
+        let transport = format!("transport = {{ congestion = \"{congestion}\", ecn = true }}");
+        let text = leg("", &transport).replace("queue =", "aqm = \"codel\", queue =");
+        let found = diagnosed(&text.replace("100 ms", "25 ms")).1;
+        assert!(found.cuts.len() > 5, "{congestion}");
+        assert!(found.cuts.iter().all(|cut| cut.trigger == Trigger::Mark), "{congestion}");
+        // Few marks take less than a packet off a window of DCTCP.
+        let falls = found.cuts.iter().all(|cut| cut.after < cut.before);
+        assert!(falls || ["dctcp", "prague"].contains(&congestion), "{congestion}");
+    }
+    // BBR counts marks and keeps its window.
+    let text = leg("", "transport = { congestion = \"bbr\", ecn = true }");
+    let text = text.replace("queue =", "aqm = \"codel\", queue =").replace("100 ms", "25 ms");
+    let found = diagnosed(&text).1;
+    assert!(found.cuts.len() > 5 && found.cuts.iter().all(|cut| cut.after >= cut.before));
+    assert_eq!(found.budget.bits(Cause::Mark), 0, "{:?}", found.budget);
 }
 
 #[test]

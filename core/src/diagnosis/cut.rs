@@ -89,16 +89,14 @@ impl Cut {
 }
 
 impl Trigger {
-    /// What made a sender reduce its window between two states; `None`: it did not.
+    /// What made a sender reduce its window between two states; `None`: it did not. The window itself
+    /// tells less: after marks it falls with later acknowledgements (PRR), and its threshold may rise.
     pub(super) fn between(before: &SenderState, now: &SenderState) -> Option<Self> {
         let (was, is) = (&before.counters, &now.counters);
         if is.timeouts > was.timeouts {
             return Some(Self::Timeout);
         }
-        // QUIC counts all losses, also those after which the window stays.
-        let falls = now.window.cwnd < before.window.cwnd;
-        let cut = falls || now.window.ssthresh < before.window.ssthresh;
-        (cut && is.cwnd_reductions > was.cwnd_reductions).then_some(
+        (is.cwnd_reductions > was.cwnd_reductions).then_some(
             if is.ecn_reductions > was.ecn_reductions {
                 Self::Mark
             } else if is.recovery_entries_by_dupacks > was.recovery_entries_by_dupacks {

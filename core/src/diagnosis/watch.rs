@@ -25,6 +25,9 @@ struct Known {
     duplicates_before: u64,
     /// The last cut.
     cut: Option<usize>,
+    /// Whether a reduction has set the threshold, to which the window then falls. That of a control
+    /// with a model stays.
+    sets_threshold: bool,
 }
 
 pub(super) struct Watch<'a> {
@@ -95,7 +98,8 @@ impl<'a> Watch<'a> {
     fn cut(&mut self, now: Instant, sender: usize, trigger: Trigger, state: &SenderState) -> usize {
         let number = self.cuts.len();
         let known = &mut self.known[sender];
-        let before = known.ledger.last().window.cwnd;
+        let was = known.ledger.last().window;
+        let before = was.cwnd;
         let suspect = match trigger {
             Trigger::DuplicateAcks => {
                 let since = known.cut.map_or(Instant::ZERO, |last| self.cuts[last].at);
@@ -118,9 +122,15 @@ impl<'a> Watch<'a> {
         }
         let target = state.window.ssthresh;
         let after = if target.is_finite() { target } else { state.window.cwnd };
-        let is_queue_full = packet.as_ref().is_some_and(|it| it.fate == PacketFate::Dropped);
-        let until = known.flight.last().unwrap_or(state.acknowledged);
-        known.ledger.cut(number, now, before, after, is_queue_full, until);
+        known.sets_threshold |= target != was.ssthresh;
+        // A window that stays costs nothing. It may fall with later acknowledgements.
+        let will_fall = known.sets_threshold && after < before;
+        let falls = state.window.cwnd < before || target < was.ssthresh || will_fall;
+        if falls || trigger == Trigger::Timeout {
+            let is_queue_full = packet.as_ref().is_some_and(|it| it.fate == PacketFate::Dropped);
+            let until = known.flight.last().unwrap_or(state.acknowledged);
+            known.ledger.cut(number, now, before, after, is_queue_full, until);
+        }
         known.cut = Some(number);
         let Sender { flow, connection, .. } = self.senders[sender];
         self.cuts.push(Cut {
