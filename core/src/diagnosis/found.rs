@@ -93,7 +93,8 @@ pub struct Moment {
     /// Bits of those that carried something and were erased, as far as the hops know.
     pub erased_bits: u64,
     /// For each sender that crosses one of the hops, or the one before its proxy if it had no data:
-    /// flow, connection or path, what kept it from sending at the instant, and the cut, by its number among [`Diagnosis::cuts`].
+    /// flow, connection or path, what kept it from sending at the instant, and the cut, by its number
+    /// among [`Diagnosis::cuts`].
     pub senders: Vec<(u32, u32, Cause, Option<usize>)>,
 }
 
@@ -186,17 +187,16 @@ impl Diagnosis {
                 Some(Target::Cut(cut)) => (self.cuts[cut].cause(), Some(cut)),
             }
         };
-        let crosses = |number: &usize| self.hop_of(&self.senders[*number]);
-        let found = (0..self.senders.len()).filter_map(|number| Some((number, crosses(&number)?)));
-        found
-            .map(|(mut number, hop)| {
+        (0..self.senders.len())
+            .filter_map(|mut number| {
+                let hop = self.hop_of(&self.senders[number])?;
                 let (mut cause, mut cut) = of(number, hop);
                 while cause == Cause::Application && self.senders[number].is_fed {
                     number -= 1;
                     (cause, cut) = of(number, hop);
                 }
                 let Sender { flow, connection, .. } = self.senders[number];
-                (flow, connection, cause, cut)
+                Some((flow, connection, cause, cut))
             })
             .collect()
     }

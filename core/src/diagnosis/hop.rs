@@ -170,8 +170,8 @@ impl HopLedger {
             self.points.push(now);
         }
         self.last = now;
-        let waiting: Vec<usize> = self.crossing.iter().filter_map(|&it| self.waiting(it)).collect();
-        if waiting.is_empty() {
+        let holding = self.crossing.iter().filter(|&&it| self.holder(it).is_some()).count();
+        if holding == 0 {
             self.causes[Cause::Application as usize] += idle;
             return;
         }
@@ -179,8 +179,9 @@ impl HopLedger {
             self.causes[Cause::Outage as usize] += idle;
             return;
         }
-        let share = idle / waiting.len() as f64;
-        for sender in waiting {
+        let share = idle / holding as f64;
+        for crossing in 0..self.crossing.len() {
+            let Some(sender) = self.holder(self.crossing[crossing]) else { continue };
             let open = &mut self.open[sender];
             for extra in &self.extras[sender] {
                 // A window's packets go once in a round-trip time, at any time in it.
@@ -208,7 +209,7 @@ impl HopLedger {
 
     /// The sender that keeps the data of this one: itself, or the one before its proxy if it has none.
     /// `None`: the application has none.
-    fn waiting(&self, mut sender: usize) -> Option<usize> {
+    fn holder(&self, mut sender: usize) -> Option<usize> {
         while self.blames[sender] == Blame::Cause(Cause::Application) {
             if !self.is_fed[sender] {
                 return None;

@@ -269,6 +269,7 @@ impl<'a> Engine<'a> {
     }
 
     fn run(mut self) -> Result<Outcome, RunError> {
+        // The instant at the last checkpoints, and the events before the first of them.
         let (mut checkpoint, mut since) = (CHECKPOINT, (Instant::ZERO, 0));
         while let Some((at, source)) = self.agenda.next() {
             if at > self.end {
